@@ -1,0 +1,183 @@
+"""The only place that turns (user, identifier) into an object that this user may read or change.
+
+Whatever a person may not see answers 404, so that nothing tells whether it exists.
+"""
+
+from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import PermissionDenied
+from django.db.models import Q, QuerySet
+from django.http import Http404
+from django.utils.crypto import salted_hmac
+
+from annotate.errors import NotYoursError
+from annotate.models import (
+    Assignment,
+    DataImport,
+    Dimension,
+    Dispute,
+    Invitation,
+    Membership,
+    Project,
+    Role,
+    Round,
+    User,
+)
+from annotate.queries.raters import disputes_of, raters_in
+
+SomeUser = User | AnonymousUser
+
+
+def places_of(user: SomeUser) -> QuerySet[Membership]:
+    """Return the active places that this person holds.
+
+    An anonymous user's key is None, as is the user of an empty place: that must not count as holding it.
+    """
+    return Membership.objects.filter(user=user.pk, user__isnull=False, active=True)
+
+
+def projects_of(user: SomeUser) -> QuerySet[Project]:
+    """Return the projects in which this person has an active place."""
+    return Project.objects.filter(memberships__in=places_of(user)).distinct()
+
+
+def membership(user: SomeUser, slug: str, *roles: Role) -> Membership:
+    """Return this person's place in the project in one of the roles, the first role named first."""
+    places = (
+        places_of(user).select_related("project").filter(project__slug=slug, role__in=roles or Role.values)
+    )
+    found = sorted(places, key=lambda place: list(roles or Role).index(Role(place.role)))
+    if not found:
+        raise Http404("There is no such project, or it is not yours.")
+    return found[0]
+
+
+def roles_in(user: SomeUser, project: Project) -> frozenset[Role]:
+    """Return the roles that this person has in the project."""
+    held = places_of(user).filter(project=project)
+    return frozenset(Role(role) for role in held.values_list("role", flat=True))
+
+
+def project_for_admin(user: SomeUser, slug: str) -> Project:
+    """Return the project if this person administers it."""
+    return membership(user, slug, Role.ADMIN).project
+
+
+def project_for_reader(user: SomeUser, slug: str) -> Project:
+    """Return the project if this person may read its results: admins and researchers.
+
+    Raises PermissionDenied with a sentence for who also rates in it, until Round I is closed.
+    """
+    project = membership(user, slug, Role.ADMIN, Role.RESEARCHER).project
+    if rates_independently(user, project):
+        raise PermissionDenied(
+            "You rate in this project: results are shown to you when Round I is closed, "
+            "so that your ratings are independent of the others’."
+        )
+    return project
+
+
+def rates_independently(user: SomeUser, project: Project) -> bool:
+    """Return whether this person is an annotator of an open Round I, and so must not see others' values."""
+    open_round_one = Q(project__rounds__number=1, project__rounds__status=Round.Status.OPEN)
+    return places_of(user).filter(open_round_one, project=project, role=Role.ANNOTATOR).exists()
+
+
+def assignment_for_annotator(
+    user: SomeUser, slug: str, position: int, *, place: str | None = None
+) -> Assignment:
+    """Return the Round I assignment at this position of this annotator's own order.
+
+    `place` is the key of the annotator that a page was made for; NotYoursError if it is not this person's.
+    """
+    mine = places_of(user) if place is None else places_of(user).filter(pk=_key(place))
+    try:
+        return Assignment.objects.select_related("annotator__project", "round__guideline").get(
+            annotator__in=mine, round__project__slug=slug, round__number=1, position=position
+        )
+    except Assignment.DoesNotExist:
+        if place is not None and not mine.exists():
+            raise NotYoursError(
+                "This answer was given by someone else; sign in as that person to send it."
+            ) from None
+        raise Http404("This item is not in your list; it may have been given to another rater.") from None
+
+
+def token_of(assignment: Assignment) -> str:
+    """Return what a page says to mean this assignment of this annotator, and to tell nothing about the item.
+
+    A position does not do: when an unused reservation is given to someone else, another item may come to
+    stand there. An identifier does not do either: those of a document's items follow its systems.
+    """
+    held = f"{assignment.pk}/{assignment.annotator_id}"
+    return salted_hmac("annotate.access.token_of", held, algorithm="sha256").hexdigest()[:20]
+
+
+def _key(sent: str) -> int:
+    return int(sent) if sent.isdecimal() else 0
+
+
+def place_of_rater(user: SomeUser, slug: str, number: int) -> Membership | None:
+    """Return this person's place as one of the raters of a disputed unit, if they are one."""
+    return places_of(user).filter(pk__in=raters_in(slug, number)).first()
+
+
+def refuse_another(place: Membership, made_for: str) -> None:
+    """Raise NotYoursError where what is sent comes from a page that was made for another rater (an alias)."""
+    if place.alias != made_for:
+        raise NotYoursError("This page was made for another rater, so nothing was saved. Load it again.")
+
+
+def dispute_for_rater(place: Membership, number: int) -> Dispute:
+    """Return a disputed unit if this annotator is one of its raters and Round II has been opened."""
+    try:
+        return disputes_of(place).select_related("item__document", "dimension", "round").get(number=number)
+    except Dispute.DoesNotExist:
+        raise Http404("There is no such dispute in your list.") from None
+
+
+def dispute_in(project: Project, number: int) -> Dispute:
+    """Return a disputed unit of a project that this person administers or reads."""
+    try:
+        return Dispute.objects.select_related("item__document", "dimension", "round").get(
+            round__project=project, number=number
+        )
+    except Dispute.DoesNotExist:
+        raise Http404("There is no such dispute.") from None
+
+
+def may_begin_projects(user: SomeUser) -> bool:
+    """Return whether this person may begin a project: staff, and whoever administers one."""
+    return user.is_staff or places_of(user).filter(role=Role.ADMIN).exists()
+
+
+def dimension_in(project: Project, key: str) -> Dimension:
+    """Return a dimension of a project that this person administers (see `project_for_admin`)."""
+    try:
+        return project.dimensions.prefetch_related("points").get(key=key)
+    except Dimension.DoesNotExist:
+        raise Http404("There is no such dimension.") from None
+
+
+def place_in(project: Project, pk: int) -> Membership:
+    """Return a person's place in a project that this person administers (see `project_for_admin`)."""
+    try:
+        return Membership.objects.select_related("project", "user").get(project=project, pk=pk)
+    except Membership.DoesNotExist:
+        raise Http404("There is no such place.") from None
+
+
+def invitation_in(project: Project, pk: int) -> Invitation:
+    """Return an invitation to a project that this person administers (see `project_for_admin`)."""
+    try:
+        return Invitation.objects.select_related("project").get(project=project, pk=pk)
+    except Invitation.DoesNotExist:
+        raise Http404("There is no such invitation.") from None
+
+
+def data_import_in(project: Project, pk: int, kind: str = "") -> DataImport:
+    """Return an import (of this kind) of a project that this person administers: see `project_for_admin`."""
+    imports = DataImport.objects.select_related("project").filter(project=project, pk=pk)
+    found = (imports.filter(kind=kind) if kind else imports).first()
+    if found is None:
+        raise Http404("There is no such import; it may have been discarded.")
+    return found

@@ -1,0 +1,47 @@
+"""How accounts come to be: by invitation only."""
+
+from typing import Any
+
+from allauth.account.adapter import DefaultAccountAdapter
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from annotate.commands.people import accept_invitation
+from annotate.errors import InvitationUnusableError
+from annotate.invitations import usable_invitation
+from annotate.models import User
+
+INVITATION_IN_SESSION = "invitation"
+
+
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
+    """Lets only people who hold an invitation sign up, and takes them where it leads."""
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        """Return whether an invitation was opened in this session and can still be accepted."""
+        try:
+            usable_invitation(request.session.get(INVITATION_IN_SESSION, ""))
+        except InvitationUnusableError:
+            return False
+        return True
+
+    def save_user(self, request: HttpRequest, user: Any, form: Any, commit: bool = True) -> Any:
+        """Keep the name that was given when signing up."""
+        user.name = form.cleaned_data.get("name", "")
+        return super().save_user(request, user, form, commit)
+
+    def post_login(self, request: HttpRequest, user: User, *, signup: bool, **kwargs: Any) -> HttpResponse:
+        """Let a new account accept the invitation that it was made for."""
+        response: HttpResponse = super().post_login(request, user, signup=signup, **kwargs)
+        return join_project(request, user) if signup else response
+
+
+def join_project(request: HttpRequest, user: User) -> HttpResponse:
+    """Accept the session's invitation and go to its project, or say why it cannot be accepted."""
+    try:
+        place = accept_invitation(token=request.session.pop(INVITATION_IN_SESSION, ""), user=user)
+    except InvitationUnusableError as error:
+        messages.error(request, error.message)
+        return redirect("projects")
+    return redirect("project", place.project.slug)

@@ -1,0 +1,63 @@
+"""Agreement between raters: pure functions over ReliabilityData and over plain arrays, without Django."""
+
+from annotate.agreement.alpha import krippendorff_alpha
+from annotate.agreement.bootstrap import Resampling
+from annotate.agreement.coefficient import Coefficient, Counts, Interval
+from annotate.agreement.concordance import kendall_w
+from annotate.agreement.correlation import kendall_tau_b, pearson, spearman
+from annotate.agreement.data import MeasurementLevel, ReliabilityData, observed_domain
+from annotate.agreement.differences import bias, mean_absolute_error, root_mean_squared_error
+from annotate.agreement.distribution import ValueDistribution, value_distributions, value_ranges
+from annotate.agreement.fleiss import fleiss_kappa, gwet_ac
+from annotate.agreement.group_means import between_group_means, means_by_group, over_groups
+from annotate.agreement.groups import values_within_documents, within_documents
+from annotate.agreement.icc import intraclass_correlation
+from annotate.agreement.kappa import weighted_kappa
+from annotate.agreement.measure import Measure
+from annotate.agreement.pairs import ComparedRaters, between_raters, mean_values, with_mean
+from annotate.agreement.percent import percent_agreement, within_one_agreement
+from annotate.agreement.registry import COEFFICIENTS, MEASURES, CoefficientFunction
+from annotate.agreement.summary import mean, spread_within_units, standard_deviation
+
+__all__ = [
+    "COEFFICIENTS",
+    "MEASURES",
+    "Coefficient",
+    "CoefficientFunction",
+    "ComparedRaters",
+    "Counts",
+    "Interval",
+    "Measure",
+    "MeasurementLevel",
+    "ReliabilityData",
+    "Resampling",
+    "ValueDistribution",
+    "between_group_means",
+    "between_raters",
+    "bias",
+    "fleiss_kappa",
+    "gwet_ac",
+    "intraclass_correlation",
+    "kendall_tau_b",
+    "kendall_w",
+    "krippendorff_alpha",
+    "mean",
+    "mean_absolute_error",
+    "mean_values",
+    "means_by_group",
+    "observed_domain",
+    "over_groups",
+    "pearson",
+    "percent_agreement",
+    "root_mean_squared_error",
+    "spearman",
+    "spread_within_units",
+    "standard_deviation",
+    "value_distributions",
+    "value_ranges",
+    "values_within_documents",
+    "weighted_kappa",
+    "with_mean",
+    "within_documents",
+    "within_one_agreement",
+]

@@ -1,0 +1,115 @@
+"""A computed number with everything needed to read it, or the reason why there is none."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from annotate.agreement.data import ReliabilityData
+
+Parameter = str | int | float | bool | None
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A confidence interval and how it was made.
+
+    replicates: how many resamples (or units left out in turn) it rests on; None for an analytic interval.
+    replicates_without_variation: how many of them had no variation and are left out.
+    """
+
+    low: float
+    high: float
+    method: str
+    confidence_level: float
+    replicates: int | None = None
+    replicates_without_variation: int = 0
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What a coefficient was computed from.
+
+    pairable_units: units with values from two raters or more; pairable_values: the values in them.
+    units_left_out: pairable units that the coefficient cannot use, because it needs a value from every rater.
+    groups, undefined_groups: for an average within groups, how many groups there are, and in how many it is
+    undefined.
+    """
+
+    units: int
+    pairable_units: int
+    raters: int
+    ratings: int
+    pairable_values: int
+    units_left_out: int = 0
+    groups: int | None = None
+    undefined_groups: int | None = None
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """A value, or None with a `reason` that a person can act upon; its interval likewise."""
+
+    name: str
+    label: str
+    value: float | None
+    counts: Counts
+    source: str
+    reason: str | None = None
+    interval: Interval | None = None
+    interval_reason: str | None = None
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.value is not None and not math.isfinite(self.value):
+            raise ValueError(
+                f"{self.label} is {self.value}; where it is undefined it must be None with a reason."
+            )
+        if (self.value is None) != bool(self.reason):
+            raise ValueError(f"{self.label} needs a reason exactly where it has no value.")
+
+    @property
+    def defined(self) -> bool:
+        """Whether there is a value."""
+        return self.value is not None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as plain dictionaries, ready for JSON."""
+        return asdict(self)
+
+
+def count(data: ReliabilityData, *, units_left_out: int = 0) -> Counts:
+    """Units, raters and ratings in the data, and how many of them can be paired."""
+    per_unit = data.ratings_per_unit
+    pairable = per_unit[per_unit >= 2]
+    return Counts(
+        units=len(per_unit),
+        pairable_units=len(pairable),
+        raters=int(np.sum((data.codes < len(data.value_domain)).any(axis=1))),
+        ratings=int(per_unit.sum()),
+        pairable_values=int(pairable.sum()),
+        units_left_out=units_left_out,
+    )
+
+
+def why_not_pairable(counts: Counts) -> str | None:
+    """The reason why nothing can be compared, or None where something can."""
+    if not counts.ratings:
+        return "There are no ratings yet."
+    if counts.raters < 2:
+        return "Only one rater gave values; have a second rater rate the same units."
+    if not counts.pairable_units:
+        return "No unit has values from two raters; have the raters rate some of the same units."
+    return None
+
+
+def no_variation(data: ReliabilityData) -> str:
+    """The reason to give where every value is the same and chance agreement is therefore complete."""
+    used = data.codes[:, data.ratings_per_unit >= 2]
+    value = data.value_domain[int(used.min())]
+    return (
+        f"Every value is {value:g}: without variation, agreement cannot be told from chance. "
+        "Read percent agreement and Gwet's AC beside it, or rate units that differ more."
+    )

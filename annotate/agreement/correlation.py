@@ -1,0 +1,116 @@
+"""Correlation between two arrays of values for the same units."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from annotate.agreement.bootstrap import Statistic
+from annotate.agreement.data import FloatArray, ReliabilityData
+from annotate.agreement.estimate import Estimator
+from annotate.agreement.measure import Measure, units_with_both
+from annotate.agreement.patterns import Patterns
+
+_BLOCK = 2**20  # signs held at a time
+
+
+def _pearson(patterns: Patterns) -> Statistic:
+    values = patterns.value_domain[patterns.codes]
+    x, y = (values - np.average(values, axis=0, weights=patterns.unit_counts)).T
+    moments = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=1)
+
+    def correlations(weights: FloatArray) -> FloatArray:
+        n, sum_x, sum_y, sum_xx, sum_yy, sum_xy = (weights @ moments).T
+        spread_x, spread_y = n * sum_xx - sum_x**2, n * sum_yy - sum_y**2
+        return _ratio(n * sum_xy - sum_x * sum_y, spread_x, spread_y, _marginals(weights, patterns))
+
+    return correlations
+
+
+def _spearman(patterns: Patterns) -> Statistic:
+    x, y = patterns.codes.T
+
+    def correlations(weights: FloatArray) -> FloatArray:
+        marginals = _marginals(weights, patterns)
+        ranks = [np.cumsum(side, axis=1) - (side + side.sum(axis=1, keepdims=True)) / 2 for side in marginals]
+        product = np.sum(weights * ranks[0][:, x] * ranks[1][:, y], axis=1)
+        spread = [np.sum(side * rank**2, axis=1) for side, rank in zip(marginals, ranks, strict=True)]
+        return _ratio(product, spread[0], spread[1], marginals)
+
+    return correlations
+
+
+def _kendall_tau_b(patterns: Patterns) -> Statistic:
+    x, y = patterns.codes.T
+
+    def correlations(weights: FloatArray) -> FloatArray:
+        balance = np.zeros(len(weights))
+        block = max(1, _BLOCK // len(x))
+        for start in range(0, len(x), block):
+            rows = slice(start, start + block)
+            signs = np.sign(x[rows, None] - x) * np.sign(y[rows, None] - y)
+            balance += np.sum(weights[:, rows] * (weights @ signs.T), axis=1)
+        marginals = _marginals(weights, patterns)
+        untied = [side.sum(axis=1) ** 2 - np.sum(side**2, axis=1) for side in marginals]
+        return _ratio(balance, untied[0], untied[1], marginals)
+
+    return correlations
+
+
+def _marginals(weights: FloatArray, patterns: Patterns) -> tuple[FloatArray, FloatArray]:
+    """(replicates, categories) of the first and of the second side."""
+    first, second = (np.asarray((patterns.values_of(side).T @ weights.T).T) for side in (0, 1))
+    return first, second
+
+
+def _ratio(
+    product: FloatArray, first: FloatArray, second: FloatArray, marginals: tuple[FloatArray, FloatArray]
+) -> FloatArray:
+    """product / sqrt(first * second) within -1 and 1, NaN where a side does not vary."""
+    varied = (first > 0) & (second > 0)
+    for side in marginals:
+        varied &= np.count_nonzero(side, axis=1) > 1
+    result = np.full(len(product), np.nan)
+    root = np.sqrt(np.maximum(first, 0)) * np.sqrt(np.maximum(second, 0))
+    np.divide(product, root, out=result, where=varied)
+    return np.asarray(np.clip(result, -1, 1))
+
+
+def _why_undefined(data: ReliabilityData) -> str:
+    both = data.values[:, data.ratings_per_unit == 2]
+    if both.shape[1] < 2:
+        return "Only one unit has both values; a correlation needs two or more."
+    for side, values in zip(("first", "second"), both, strict=True):
+        if np.all(values == values[0]):
+            return (
+                f"All {side} values are {values[0]:g}; a correlation needs values that differ on both sides."
+            )
+    return "The values differ too little for a correlation to be computed."
+
+
+def _correlation(name: str, label: str, source: str, statistic: Callable[[Patterns], Statistic]) -> Measure:
+    return Measure(
+        Estimator(
+            name=name,
+            label=label,
+            source=source,
+            patterns=units_with_both,
+            statistic=statistic,
+            why_undefined=_why_undefined,
+        )
+    )
+
+
+pearson = _correlation("pearson", "Pearson's r", "Pearson 1895", _pearson)
+"""cov(x, y) / (sd(x) sd(y)) (Pearson 1895).
+
+Undefined with fewer than two units that have both values, or where one side is constant.
+"""
+
+spearman = _correlation("spearman", "Spearman's rho", "Spearman 1904", _spearman)
+"""Pearson's r of the ranks, ties sharing their mean rank (Spearman 1904). Undefined as Pearson's r."""
+
+kendall_tau_b = _correlation("kendall_tau_b", "Kendall's tau-b", "Kendall 1945", _kendall_tau_b)
+"""(concordant - discordant pairs) / sqrt(pairs not tied in x * pairs not tied in y) (Kendall 1945).
+
+Undefined as Pearson's r. Time grows with the square of the number of distinct pairs of values.
+"""

@@ -1,0 +1,94 @@
+"""The way every coefficient over patterns goes: count, compute, resample, or say why not."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from annotate.agreement.bootstrap import Resampling, Statistic, population, resampled_interval
+from annotate.agreement.coefficient import (
+    Coefficient,
+    Interval,
+    Parameter,
+    count,
+    no_variation,
+    why_not_pairable,
+)
+from annotate.agreement.data import ReliabilityData
+from annotate.agreement.patterns import Patterns
+
+
+@dataclass(frozen=True)
+class Estimator:
+    """A coefficient as a statistic of weighted patterns.
+
+    patterns: finds the distinct units among those with `least_ratings` values or more.
+    statistic: from the patterns to a function of weights; the weights of the sample give the coefficient, the
+    weights of resamples its interval, so that the two cannot part.
+    why_undefined: the sentence for a statistic that is NaN on the sample.
+    bounds: the smallest and the largest value the coefficient can take, for intervals that could leave them.
+    """
+
+    name: str
+    label: str
+    source: str
+    patterns: Callable[[ReliabilityData], Patterns]
+    statistic: Callable[[Patterns], Statistic]
+    why_undefined: str | Callable[[ReliabilityData], str] = no_variation
+    least_ratings: int = 2
+    bounds: tuple[float, float] = (-1.0, 1.0)
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+
+
+def estimate(
+    estimator: Estimator,
+    data: ReliabilityData,
+    generator: np.random.Generator | None,
+    resampling: Resampling | None,
+) -> Coefficient:
+    """The coefficient, with an interval where a generator is given."""
+    plan = resampling or Resampling()
+    if plan.by == "documents" and data.documents is None:
+        raise ValueError("Resampling by documents needs the document of each unit.")
+    reason = why_not_pairable(count(data))
+    if reason is not None:
+        return undefined(estimator, data, reason)
+    patterns = estimator.patterns(data)
+    statistic = estimator.statistic(patterns)
+    value = statistic(patterns.unit_counts[None].astype(float))[0]
+    if np.isnan(value):
+        why = estimator.why_undefined
+        return undefined(estimator, data, why if isinstance(why, str) else why(data))
+    interval: Interval | None = None
+    interval_reason: str | None = "No interval was asked for."
+    if generator is not None:
+        rated = data.ratings_per_unit >= estimator.least_ratings
+        documents = None if data.documents is None else data.documents[rated]
+        drawn_from = population(patterns, documents, plan.by)
+        interval, interval_reason = resampled_interval(
+            statistic, drawn_from, generator, plan, estimator.bounds
+        )
+    return Coefficient(
+        name=estimator.name,
+        label=estimator.label,
+        value=float(value),
+        interval=interval,
+        interval_reason=interval_reason,
+        counts=count(data),
+        parameters=estimator.parameters,
+        source=estimator.source,
+    )
+
+
+def undefined(estimator: Estimator, data: ReliabilityData, reason: str) -> Coefficient:
+    """The coefficient without a value."""
+    return Coefficient(
+        name=estimator.name,
+        label=estimator.label,
+        value=None,
+        reason=reason,
+        interval_reason="The coefficient is undefined.",
+        counts=count(data),
+        parameters=estimator.parameters,
+        source=estimator.source,
+    )

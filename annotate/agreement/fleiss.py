@@ -1,0 +1,118 @@
+"""Fleiss' kappa and Gwet's AC1 and AC2: one observed agreement, two ideas of chance."""
+
+from functools import partial
+
+import numpy as np
+
+from annotate.agreement.bootstrap import Resampling, Statistic
+from annotate.agreement.coefficient import Coefficient
+from annotate.agreement.data import FloatArray, ReliabilityData
+from annotate.agreement.estimate import Estimator, estimate, undefined
+from annotate.agreement.metric import Metric, Weights, expected_disagreement, pair_disagreement, weighting
+from annotate.agreement.patterns import Patterns, by_value
+
+_PATTERNS = partial(by_value, least_ratings=1, keep_unused=True)
+
+
+def fleiss_kappa(
+    data: ReliabilityData,
+    *,
+    weights: Weights = "identity",
+    generator: np.random.Generator | None = None,
+    resampling: Resampling | None = None,
+) -> Coefficient:
+    """Fleiss' kappa, for any number of raters and with gaps.
+
+    (pa - pe) / (1 - pe), where pa is percent agreement with weights w_kl = 1 - d_kl / largest d,
+    pe = sum w_kl p_k p_l, and p_k is the mean over rated units of the share of k in the unit.
+    Source: Fleiss 1971, equations 2 to 7; weights and gaps: Gwet 2014, chapters 2 and 3.
+    Undefined where no unit has two values, or all values are the same.
+    """
+    name, metric, scores = weighting(data, weights)
+    estimator = Estimator(
+        name="fleiss_kappa",
+        label="Fleiss' kappa" if name == "identity" else f"Fleiss' kappa, {name} weights",
+        source="Fleiss 1971, Measuring nominal scale agreement among many raters",
+        patterns=_PATTERNS,
+        statistic=partial(_fleiss, metric=metric, scores=scores),
+        least_ratings=1,
+        parameters={"weights": name},
+    )
+    return estimate(estimator, data, generator, resampling)
+
+
+def gwet_ac(
+    data: ReliabilityData,
+    *,
+    weights: Weights | None = None,
+    generator: np.random.Generator | None = None,
+    resampling: Resampling | None = None,
+) -> Coefficient:
+    """Gwet's AC1 (identity weights) or AC2, for any number of raters and with gaps.
+
+    (pa - pe) / (1 - pe), where pa is percent agreement with weights w_kl = 1 - d_kl / largest d,
+    pe = sum w_kl / (q (q - 1)) * sum p_k (1 - p_k) over all q values of the domain, used or not, and p_k is
+    the mean over rated units of the share of k in the unit.
+    Source: Gwet 2008; weights and gaps: Gwet 2014, chapters 2 and 3.
+    Undefined where no unit has two values, or the domain has one value; without variation it is defined.
+    """
+    name, metric, scores = weighting(data, weights)
+    estimator = Estimator(
+        name="gwet_ac",
+        label="Gwet's AC1" if name == "identity" else f"Gwet's AC2, {name} weights",
+        source="Gwet 2008, Computing inter-rater reliability and its variance; 2014, Handbook",
+        patterns=_PATTERNS,
+        statistic=partial(_gwet, metric=metric, scores=scores),
+        least_ratings=1,
+        parameters={"weights": name},
+    )
+    if len(scores) < 2:
+        return undefined(estimator, data, "The scale has a single value, so no disagreement is possible.")
+    return estimate(estimator, data, generator, resampling)
+
+
+def _fleiss(patterns: Patterns, metric: Metric, scores: FloatArray) -> Statistic:
+    def kappas(weights: FloatArray) -> FloatArray:
+        shares = _shares(patterns, weights)
+        observed = _observed_disagreement(patterns, metric, scores, weights)
+        expected = expected_disagreement(shares, shares, metric, scores)
+        varied = (np.count_nonzero(shares, axis=1) > 1) & ~np.isnan(observed)
+        result = np.full(len(weights), np.nan)
+        np.divide(observed, expected, out=result, where=varied)
+        return 1 - result
+
+    return kappas
+
+
+def _gwet(patterns: Patterns, metric: Metric, scores: FloatArray) -> Statistic:
+    q = len(scores)
+    uniform = np.ones((1, q))
+    largest = metric(scores[:1], scores[-1:])[0]
+    total_weight = q**2 - expected_disagreement(uniform, uniform, metric, scores)[0] / largest
+
+    def coefficients(weights: FloatArray) -> FloatArray:
+        shares = _shares(patterns, weights)
+        by_chance = total_weight / (q * (q - 1)) * np.sum(shares * (1 - shares), axis=1)
+        observed = _observed_disagreement(patterns, metric, scores, weights) / largest
+        return np.asarray(1 - observed / (1 - by_chance))
+
+    return coefficients
+
+
+def _shares(patterns: Patterns, weights: FloatArray) -> FloatArray:
+    """(replicates, categories): mean over rated units of the share of each category in the unit."""
+    in_unit = patterns.value_counts().multiply(1 / patterns.ratings[:, None]).tocsr()
+    return np.asarray((in_unit.T @ weights.T).T / weights.sum(axis=1, keepdims=True))
+
+
+def _observed_disagreement(
+    patterns: Patterns, metric: Metric, scores: FloatArray, weights: FloatArray
+) -> FloatArray:
+    """(replicates,): mean disagreement of two values of a unit, over units with two or more; else NaN."""
+    pairable = patterns.ratings >= 2
+    pairs = patterns.ratings[pairable] * (patterns.ratings[pairable] - 1) / 2
+    of_unit = pair_disagreement(patterns, metric, scores)[pairable] / pairs
+    units = weights[:, pairable].sum(axis=1)
+    result = np.full(len(weights), np.nan)
+    np.divide(weights[:, pairable] @ of_unit, units, out=result, where=units > 0)
+    return result

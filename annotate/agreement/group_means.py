@@ -1,0 +1,80 @@
+"""Measures over groups of units, such as systems: between their means, and over one number for each."""
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from annotate.agreement.bootstrap import Population, Resampling, resampled_interval
+from annotate.agreement.coefficient import Coefficient
+from annotate.agreement.data import FloatArray, IntArray
+from annotate.agreement.measure import Measure, paired
+
+_DECIMALS = 10  # sums of thirds in another order differ behind these
+
+
+def means_by_group(values: npt.ArrayLike, groups: IntArray, number: int) -> FloatArray:
+    """(number,): the mean of the values (units,) of each group 0 to number - 1, NaN where it has none."""
+    listed = np.asarray(values, dtype=float)
+    given = ~np.isnan(listed)
+    totals = np.bincount(groups[given], listed[given], number)
+    counts = np.bincount(groups[given], minlength=number)
+    means = np.full(number, np.nan)
+    np.divide(totals, counts, out=means, where=counts > 0)
+    return means
+
+
+def between_group_means(
+    measure: Measure,
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    groups: IntArray,
+    number: int,
+    *,
+    noun: str = "groups",
+    generator: np.random.Generator | None = None,
+    resampling: Resampling | None = None,
+) -> Coefficient:
+    """The measure of the groups' means of two arrays (units,); "system-level" in papers.
+
+    Each mean is over the units with both values, so that the two means of a group rest on the same units.
+    The interval resamples groups. Undefined as the measure, over groups.
+    """
+    one, other = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    gap = np.isnan(one) | np.isnan(other)
+    means = [means_by_group(np.where(gap, np.nan, values), groups, number) for values in (one, other)]
+    return over_groups(measure, *means, noun=noun, generator=generator, resampling=resampling)
+
+
+def over_groups(
+    measure: Measure,
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    *,
+    noun: str = "groups",
+    generator: np.random.Generator | None = None,
+    resampling: Resampling | None = None,
+) -> Coefficient:
+    """The measure of two arrays (groups,), one number a group, NaN where a group has none.
+
+    Groups without both numbers are left out and counted (`counts.undefined_groups`). Numbers that differ by
+    the rounding of a computer only are ties. The interval resamples groups, `noun` in its words, and takes
+    their numbers as given.
+    """
+    one, other = (np.round(np.asarray(values, dtype=float), _DECIMALS) for values in (first, second))
+    result = measure(one, other)
+    undefined = int(np.sum(np.isnan(one) | np.isnan(other)))
+    result = replace(result, counts=replace(result.counts, groups=len(one), undefined_groups=undefined))
+    if generator is None or not result.defined:
+        return result
+    patterns = measure.estimator.patterns(paired(one, other))
+    each = sparse.eye_array(len(patterns.unit_counts), format="csr")
+    interval, interval_reason = resampled_interval(
+        measure.estimator.statistic(patterns),
+        Population(each, patterns.unit_counts, noun),
+        generator,
+        resampling or Resampling(),
+        measure.estimator.bounds,
+    )
+    return replace(result, interval=interval, interval_reason=interval_reason)

@@ -1,0 +1,129 @@
+"""Mean and spread of one list of values, and how far raters lie apart within a unit."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from annotate.agreement.bootstrap import Resampling, Statistic
+from annotate.agreement.coefficient import Coefficient, Counts
+from annotate.agreement.data import FloatArray
+from annotate.agreement.weighted import Weighted
+
+_UNBOUNDED = (-np.inf, np.inf)
+_NOT_NEGATIVE = (0.0, np.inf)
+
+
+def mean(
+    values: npt.ArrayLike,
+    *,
+    generator: np.random.Generator | None = None,
+    resampling: Resampling | None = None,
+) -> Coefficient:
+    """sum x / n over the values (units,) that are there, NaN for a gap; undefined without any.
+
+    The interval resamples units.
+    """
+    summary = _Summary("mean", "Mean", _UNBOUNDED, _means)
+    return summary.of(values, generator, resampling)
+
+
+def standard_deviation(
+    values: npt.ArrayLike,
+    *,
+    generator: np.random.Generator | None = None,
+    resampling: Resampling | None = None,
+) -> Coefficient:
+    """sqrt(sum (x - mean)^2 / n) over the values (units,) that are there; the divisor is n, not n - 1.
+
+    Undefined without two values.
+    """
+    summary = _Summary("standard_deviation", "Standard deviation", _NOT_NEGATIVE, _deviations, least=2)
+    return summary.of(values, generator, resampling)
+
+
+def spread_within_units(
+    values: npt.ArrayLike,
+    *,
+    generator: np.random.Generator | None = None,
+    resampling: Resampling | None = None,
+) -> Coefficient:
+    """The mean over units of the standard deviation (divisor m) of the m raters' values (raters, units).
+
+    In points of the scale; 0 is full agreement. Source: Shen and others 2023, table 20. Undefined where no
+    unit has two values; units with fewer are left out.
+    """
+    summary = _Summary(
+        "spread_within_units",
+        "Mean standard deviation among raters",
+        _NOT_NEGATIVE,
+        _means,
+        missing="No unit has values from two raters; have the raters rate some of the same units.",
+    )
+    return summary.of(deviations_within_units(values), generator, resampling)
+
+
+def deviations_within_units(values: npt.ArrayLike) -> FloatArray:
+    """(units,): the standard deviation (divisor m) of the m values (raters, units), NaN with fewer than 2."""
+    table = np.asarray(values, dtype=float)
+    given = ~np.isnan(table)
+    number = given.sum(axis=0)
+    result = np.full(table.shape[1], np.nan)
+    shared = number >= 2
+    means = np.sum(table, axis=0, where=given)[shared] / number[shared]
+    squares = np.sum((table[:, shared] - means) ** 2, axis=0, where=given[:, shared])
+    result[shared] = np.sqrt(squares / number[shared])
+    return result
+
+
+@dataclass(frozen=True)
+class _Summary:
+    """A number about one list of values; `least` of them are needed."""
+
+    name: str
+    label: str
+    bounds: tuple[float, float]
+    statistic: Callable[[FloatArray], Statistic]
+    least: int = 1
+    missing: str = "There are no values yet."
+
+    def of(
+        self,
+        values: npt.ArrayLike,
+        generator: np.random.Generator | None,
+        resampling: Resampling | None,
+    ) -> Coefficient:
+        """The number, with an interval where a generator is given."""
+        listed = np.asarray(values, dtype=float)
+        if listed.ndim != 1:
+            raise ValueError(f"A list of values is needed, but its shape is {listed.shape}.")
+        given = listed[~np.isnan(listed)]
+        enough = len(given) >= self.least
+        weighted = Weighted(
+            name=self.name,
+            label=self.label,
+            source="in points of the scale",
+            statistic=self.statistic(given),
+            size=len(given) if enough else 0,
+            noun="units",
+            bounds=self.bounds,
+        )
+        counts = Counts(len(listed), 0, raters=min(len(given), 1), ratings=len(given), pairable_values=0)
+        reason = "There is only one value; two or more are needed." if len(given) else self.missing
+        return weighted.coefficient(counts, reason, generator, resampling)
+
+
+def _means(values: FloatArray) -> Statistic:
+    return lambda weights: weights @ values / weights.sum(axis=1)
+
+
+def _deviations(values: FloatArray) -> Statistic:
+    centred = values - values[:1]
+
+    def deviations(weights: FloatArray) -> FloatArray:
+        total = weights.sum(axis=1)
+        variance = weights @ centred**2 / total - (weights @ centred / total) ** 2
+        return np.asarray(np.sqrt(np.maximum(variance, 0)))
+
+    return deviations

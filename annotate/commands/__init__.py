@@ -1,0 +1,1 @@
+"""Writes: one function per thing that a person does, keyword-only, atomic, safe to run twice."""

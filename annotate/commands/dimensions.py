@@ -1,0 +1,101 @@
+"""A project's dimensions, until Round I freezes them. Every command locks the project's row."""
+
+from itertools import count
+
+from django.db import transaction
+from django.db.models import Max, ProtectedError
+from django.utils.text import slugify
+
+from annotate.commands.configuration import lock_configurable
+from annotate.errors import NotReadyError
+from annotate.models import Dimension, Project, ScalePoint
+from annotate.specification import DimensionSpec
+
+FIELDS = ("name", "definition", "guidelines", "scale_minimum", "scale_maximum", "measurement_level")
+# Words that stand in the place of a dimension's key in addresses.
+RESERVED_KEYS = frozenset({"new"})
+
+
+@transaction.atomic
+def add_dimension(*, project: Project, dimension: DimensionSpec) -> Dimension:
+    """Put a dimension after the others. Locks the project. Raises FrozenError."""
+    lock_configurable(project)
+    last = project.dimensions.aggregate(last=Max("position"))["last"] or 0
+    made = Dimension.objects.create(
+        project=project,
+        key=_free_key(project, dimension.name),
+        position=last + 1,
+        **_fields(dimension),
+    )
+    _write_points(made, dimension)
+    return made
+
+
+@transaction.atomic
+def update_dimension(*, dimension: Dimension, to: DimensionSpec) -> Dimension:
+    """Make a dimension what is given; its key follows its name. Locks the project. Raises FrozenError."""
+    dimension = _locked(dimension)
+    for field, value in _fields(to).items():
+        setattr(dimension, field, value)
+    dimension.key = _free_key(dimension.project, to.name, besides=dimension)
+    dimension.save(update_fields=[*FIELDS, "key"])
+    dimension.points.all().delete()
+    _write_points(dimension, to)
+    return dimension
+
+
+@transaction.atomic
+def move_dimension(*, dimension: Dimension, up: bool) -> None:
+    """Exchange a dimension with its neighbour; at the end of the list nothing happens. Locks the project."""
+    dimension = _locked(dimension)
+    order = list(dimension.project.dimensions.all())
+    here = order.index(dimension)
+    there = here - 1 if up else here + 1
+    if not 0 <= there < len(order):
+        return
+    order[here], order[there] = order[there], order[here]
+    for position, moved in enumerate(order, start=1):
+        moved.position = position
+    Dimension.objects.bulk_update(order, ["position"])
+
+
+@transaction.atomic
+def remove_dimension(*, dimension: Dimension) -> None:
+    """Remove a dimension with its scale. Locks the project.
+
+    Raises FrozenError, and NotReadyError if something else was built on it.
+    """
+    lock_configurable(dimension.project)
+    try:
+        Dimension.objects.filter(pk=dimension.pk).delete()
+    except ProtectedError:
+        raise NotReadyError("Judgments or ratings of this dimension exist, so it has to stay.") from None
+
+
+def _locked(dimension: Dimension) -> Dimension:
+    project = lock_configurable(dimension.project)
+    found = project.dimensions.filter(pk=dimension.pk).first()
+    if found is None:
+        raise NotReadyError("This dimension was removed meanwhile.")
+    return found
+
+
+def _fields(dimension: DimensionSpec) -> dict[str, str | int]:
+    return {field: getattr(dimension, field) for field in FIELDS}
+
+
+def _write_points(dimension: Dimension, spec: DimensionSpec) -> None:
+    scale = range(spec.scale_minimum, spec.scale_maximum + 1)
+    ScalePoint.objects.bulk_create(
+        ScalePoint(dimension=dimension, value=point.value, label=point.label, description=point.description)
+        for point in spec.points
+        if point.value in scale and (point.label or point.description)
+    )
+
+
+def _free_key(project: Project, name: str, *, besides: Dimension | None = None) -> str:
+    others = project.dimensions.exclude(pk=besides.pk) if besides else project.dimensions.all()
+    taken = RESERVED_KEYS | set(others.values_list("key", flat=True))
+    base = slugify(name)[:50].strip("-") or "dimension"
+    candidates = (base if n == 1 else f"{base}-{n}" for n in count(1))
+    return next(candidate for candidate in candidates if candidate not in taken)

@@ -1,0 +1,80 @@
+"""Importing a file: checked as a whole first, then written in one transaction or not at all."""
+
+from django.db import transaction
+
+from annotate.commands.configuration import lock_project
+from annotate.commands.import_items import ItemImporter
+from annotate.commands.import_ratings import RatingImporter
+from annotate.commands.rounds import add_places, open_round_one
+from annotate.importing.report import ImportReport
+from annotate.importing.source import Source
+from annotate.models import Project, Round, User
+from annotate.queries.catalogue import Catalogue
+from annotate.queries.import_check import (
+    FileCheck,
+    Tell,
+    check_file,
+    refuse_items_after_round_one,
+    silent,
+)
+from annotate.queries.rounds import round_one
+
+
+class _RefusedWhileWritingError(Exception):
+    """Something that was free when the file was checked is no longer so."""
+
+
+def import_file(
+    *, project: Project, source: Source, by: User | None, tell: Tell | None = None
+) -> ImportReport:
+    """Import the file if not one line of it is refused; what is there already is not made again.
+
+    Checks the whole file without a lock. Then locks the project, its annotators' places and, for ratings,
+    the places of Round I, and writes everything in one transaction. Ratings open Round I if it is not open.
+    The transaction's last act is to tell "written": who is told may still raise, and nothing is written.
+    """
+    tell = tell or silent
+    report = check_file(project=project, source=source, tell=tell)
+    if report.is_refused or not report.made.total:
+        return report
+    tell("writing", 0.0)
+    writing = _Writing(project, source)
+    try:
+        return writing.write(report, by, tell)
+    except _RefusedWhileWritingError:
+        return writing.report(opens_round_one=False)
+
+
+class _Writing(FileCheck):
+    """A reading of the file that makes every check again, and writes."""
+
+    @transaction.atomic
+    def write(self, checked: ImportReport, by: User | None, tell: Tell) -> ImportReport:
+        self.project = lock_project(self.project)
+        round = round_one(self.project)
+        catalogue = Catalogue(self.project)
+        if self.source.items:
+            self._write_items(catalogue, round, tell)
+        if self.source.ratings and checked.made.ratings:
+            self._write_ratings(catalogue, by, tell)
+        report = self.report(opens_round_one=checked.opens_round_one)
+        if report.is_refused:
+            raise _RefusedWhileWritingError
+        tell("written", 1.0)
+        return report
+
+    def _write_items(self, catalogue: Catalogue, round: Round | None, tell: Tell) -> None:
+        self.items = importer = ItemImporter(self.project, catalogue)
+        self.guarded(lambda: self.take_all("writing items", tell, ratings=False))
+        importer.flush()
+        self.guarded(lambda: refuse_items_after_round_one(round, importer))
+        if round and round.is_open and round.every_item and importer.new_items:
+            add_places(round=round, items=importer.new_items)
+
+    def _write_ratings(self, catalogue: Catalogue, by: User | None, tell: Tell) -> None:
+        if self.refusals.count:
+            raise _RefusedWhileWritingError
+        round = round_one(self.project) or open_round_one(project=self.project, by=by)
+        self.ratings = importer = RatingImporter(self.project, catalogue, round, by)
+        self.guarded(lambda: self.take_all("writing ratings", tell, items=False))
+        importer.finish()

@@ -1,0 +1,173 @@
+"""Places in a project: taken, offered by invitation, given up. Every command locks the project first."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from itertools import count, product
+from string import ascii_uppercase
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotate.commands.configuration import lock_project
+from annotate.errors import InvalidValueError, InvitationUnusableError, NotReadyError
+from annotate.invitations import invitation_id, refuse_unusable
+from annotate.models import Invitation, Membership, Project, Role, User
+
+INVITATION_LASTS = timedelta(days=14)
+
+
+@transaction.atomic
+def add_member(*, project: Project, role: Role, user: User | None = None, label: str = "") -> Membership:
+    """Return this person's active place in the role, made or made active again where it has to be.
+
+    Without a user it is the annotators' place with this label, which is unique among a project's annotators:
+    an empty one is made unless there is one already, be it empty or held by someone. Locks the project.
+    """
+    lock_project(project)
+    if user is None:
+        return _place_with_label(project, role, label)
+    place = Membership.objects.filter(project=project, role=role, user=user).first()
+    if place is None:
+        return _new_place(project, role, user, label or str(user))
+    if not place.active:
+        place.active = True
+        place.save(update_fields=["active"])
+    return place
+
+
+@transaction.atomic
+def invite(
+    *, project: Project, by: User, role: Role, email: str = "", place: Membership | None = None
+) -> Invitation:
+    """Offer a place in the project, or one of its empty places, for 14 days. Locks the project."""
+    lock_project(project)
+    if place is not None:
+        place.refresh_from_db()
+        _refuse_taken(project, place)
+    return Invitation.objects.create(
+        project=project,
+        role=Role.ANNOTATOR if place else role,
+        place=place,
+        email=email,
+        created_by=by,
+        expires_at=timezone.now() + INVITATION_LASTS,
+    )
+
+
+@transaction.atomic
+def withdraw_invitation(*, invitation: Invitation) -> None:
+    """Make an invitation unusable; nothing happens if it is already. Locks the project."""
+    lock_project(invitation.project)
+    Invitation.objects.filter(pk=invitation.pk, accepted_at=None, withdrawn_at=None).update(
+        withdrawn_at=timezone.now()
+    )
+
+
+@transaction.atomic
+def accept_invitation(*, token: str, user: User) -> Membership:
+    """Give the person the place that the link offers. Locks the project.
+
+    Following one's own link again returns the same place. No link opens a closed place again: only an admin
+    does. Raises InvitationUnusableError.
+    """
+    invitation = Invitation.objects.select_related("project").filter(pk=invitation_id(token)).first()
+    if invitation is not None:
+        lock_project(invitation.project)
+        invitation.refresh_from_db()
+        if invitation.accepted_by_id == user.pk:
+            own = Membership.objects.get(project=invitation.project_id, role=invitation.role, user=user)
+            return _refuse_closed(own)
+    usable = refuse_unusable(invitation)
+    place = _take_place(usable, user)
+    usable.accepted_by, usable.accepted_at = user, timezone.now()
+    usable.save(update_fields=["accepted_by", "accepted_at"])
+    return place
+
+
+@transaction.atomic
+def deactivate_member(*, place: Membership) -> None:
+    """Close a place: its ratings stay, its holder sees the project no more. Locks the project.
+
+    Raises NotReadyError for the last admin, whose place nobody could open again.
+    """
+    lock_project(place.project)
+    admins = Membership.objects.filter(project=place.project, role=Role.ADMIN, active=True)
+    if place.role == Role.ADMIN and not admins.exclude(pk=place.pk).exists():
+        raise NotReadyError("This is the project's only admin. Invite another admin first.")
+    Membership.objects.filter(pk=place.pk).update(active=False)
+
+
+@transaction.atomic
+def reactivate_member(*, place: Membership) -> None:
+    """Open a closed place again. Locks the project."""
+    lock_project(place.project)
+    Membership.objects.filter(pk=place.pk).update(active=True)
+
+
+def _place_with_label(project: Project, role: Role, label: str) -> Membership:
+    if role != Role.ANNOTATOR or not label:
+        raise InvalidValueError("Only an annotator's place can be empty, and it needs a label.")
+    place = Membership.objects.filter(project=project, role=role, label=label).first()
+    return place or _new_place(project, role, None, label)
+
+
+def _new_place(project: Project, role: Role, user: User | None, label: str) -> Membership:
+    is_annotator = role == Role.ANNOTATOR
+    return Membership.objects.create(
+        project=project,
+        role=role,
+        user=user,
+        label=_free_label(project, label) if is_annotator else label[:150],
+        alias=_free_alias(project) if is_annotator else "",
+    )
+
+
+def _free_label(project: Project, label: str) -> str:
+    taken = set(
+        Membership.objects.filter(project=project, role=Role.ANNOTATOR).values_list("label", flat=True)
+    )
+    candidates = (label[:150] if n == 1 else f"{label[:140]} {n}" for n in count(1))
+    return next(candidate for candidate in candidates if candidate not in taken)
+
+
+def _free_alias(project: Project) -> str:
+    taken = set(Membership.objects.filter(project=project).values_list("alias", flat=True))
+    return next(alias for alias in _aliases() if alias not in taken)
+
+
+def _aliases() -> Iterator[str]:
+    """Yield A to Z, then AA, AB and so on."""
+    for length in count(1):
+        yield from ("".join(letters) for letters in product(ascii_uppercase, repeat=length))
+
+
+def _refuse_taken(project: Project, place: Membership) -> None:
+    if place.project_id != project.pk or place.user_id is not None:
+        raise NotReadyError(f"{place.label} already has an account, so nobody else can be invited to it.")
+
+
+def _refuse_closed(place: Membership) -> Membership:
+    if not place.active:
+        raise InvitationUnusableError(
+            f"Your place as {Role(place.role).label} in this project was closed. "
+            "Ask one of its admins to open it again."
+        )
+    return place
+
+
+def _take_place(invitation: Invitation, user: User) -> Membership:
+    role = Role(invitation.role)
+    held = Membership.objects.filter(project=invitation.project, role=role, user=user).first()
+    if held:
+        _refuse_closed(held)
+        raise InvitationUnusableError(
+            f"You have a place as {role.label} in this project already. "
+            "The link is still good for the person it is meant for."
+        )
+    if invitation.place is None:
+        return add_member(project=invitation.project, role=role, user=user)
+    if invitation.place.user_id is not None:
+        raise InvitationUnusableError("Someone has taken this place already. Ask for a new link.")
+    invitation.place.user, invitation.place.active = user, True
+    invitation.place.save(update_fields=["user", "active"])
+    return invitation.place

@@ -1,0 +1,204 @@
+"""Saving an annotator's ratings, each with its history."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from annotate.errors import InvalidValueError, PlaceGoneError, RoundClosedError
+from annotate.guideline import FrozenDimension, FrozenGuideline
+from annotate.models import Assignment, Rating, RatingChange, Round, User
+from annotate.queries.assigned import asked_dimensions
+
+LONGEST_COMMENT = 10_000
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What an annotator says about a unit: a value, or that none can be given, with remarks."""
+
+    value: int | None = None
+    unsure: bool = False
+    cannot_rate: bool = False
+    comment: str = ""
+
+
+@dataclass(frozen=True)
+class Sent:
+    """How a page sent an answer.
+
+    seen_revision: the revision that it showed, 0 where there was none. client, sequence: which browser, and
+    which of its answers; a request that was overtaken by a later one of the same browser changes nothing.
+    """
+
+    seen_revision: int = 0
+    active_seconds: float = 0
+    client: str = ""
+    sequence: int = 0
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What became of a save.
+
+    revision: the one that now stands. replaced: the answer of another window that it replaced unseen.
+    overtaken: the later answer that stands instead.
+    """
+
+    revision: int
+    replaced: Answer | None
+    overtaken: Answer | None
+    assignment_complete: bool
+
+
+@transaction.atomic
+def save_rating(
+    *,
+    assignment: Assignment,
+    dimension: FrozenDimension,
+    answer: Answer,
+    by: User | None,
+    sent: Sent = Sent(),
+) -> Saved:
+    """Save an answer of Round I; the same answer again changes nothing.
+
+    Locks the assignment's row, as its annotator's, before it reads whether the round is open: neither is a
+    place given away, nor a round closed, in the middle of a save. The later save wins, and one that the page
+    had not seen is returned. Raises RoundClosedError, PlaceGoneError, InvalidValueError.
+    """
+    check_answer(dimension, answer)
+    held = Assignment.objects.select_for_update(of=("self",)).filter(annotator=assignment.annotator_id)
+    locked = held.filter(pk=assignment.pk).first()
+    status = Round.objects.values_list("status", flat=True).get(pk=assignment.round_id)
+    if status != Round.Status.OPEN:
+        raise RoundClosedError("Round I was closed, so ratings can no longer be changed.")
+    if locked is None:
+        raise PlaceGoneError(PLACE_GONE)
+    asked = asked_dimensions(locked, FrozenGuideline.from_json(assignment.round.guideline.content))
+    if all(each.id != dimension.id for each in asked):
+        raise InvalidValueError(
+            f"You are not asked to rate {dimension.name} of this item, so nothing was saved."
+        )
+    rating = Rating.objects.filter(assignment=locked, dimension=dimension.id).first()
+    if rating and _is_overtaken(rating, sent):
+        return Saved(rating.revision, None, _answer_of(rating), locked.completed_at is not None)
+    replaced = _unseen(rating, answer, sent.seen_revision)
+    rating = rating or Rating(assignment=locked, dimension_id=dimension.id, revision=0)
+    rating.client, rating.sequence = sent.client, sent.sequence
+    rating = write_rating(
+        rating, answer, by=by, cause=RatingChange.Cause.RATED, active_seconds=sent.active_seconds
+    )
+    return Saved(rating.revision, replaced, None, _mark_progress(locked, asked))
+
+
+PLACE_GONE = (
+    "This item waited unused and was given to another rater, so this answer has no place; "
+    "go on with your list."
+)
+
+
+def _is_overtaken(rating: Rating, sent: Sent) -> bool:
+    return bool(sent.client) and rating.client == sent.client and rating.sequence > sent.sequence
+
+
+def check_answer(dimension: FrozenDimension, answer: Answer) -> None:
+    """Raise InvalidValueError unless the answer is one that the dimension's scale and the form have."""
+    if answer.value is not None and answer.value not in dimension.values:
+        low, high = dimension.scale_minimum, dimension.scale_maximum
+        raise InvalidValueError(
+            f"{dimension.name} is rated from {low} to {high}; {answer.value} is not on this scale.",
+            fields={"value": f"Choose a value from {low} to {high}."},
+        )
+    if answer.cannot_rate and answer.value is not None:
+        raise InvalidValueError("Either give a value or say that you cannot rate, not both.")
+    if len(answer.comment) > LONGEST_COMMENT:
+        raise InvalidValueError(
+            f"The comment has {len(answer.comment):,} characters; at most {LONGEST_COMMENT:,} can be kept.",
+            fields={"comment": "Shorten the comment."},
+        )
+
+
+def write_rating(
+    rating: Rating,
+    answer: Answer,
+    *,
+    by: User | None,
+    cause: RatingChange.Cause,
+    active_seconds: float = 0,
+    repeat: bool = False,
+) -> Rating:
+    """Store the answer and one row of history, inside the caller's transaction.
+
+    Without `repeat` an answer equal to the stored one leaves no second row.
+    """
+    now = timezone.now()
+    before = rating.value
+    rating.active_seconds = max(rating.active_seconds, active_seconds)
+    if rating.pk and _answer_of(rating) == answer and not repeat:
+        rating.save(update_fields=["active_seconds", "client", "sequence"])
+        return rating
+    rating.value, rating.comment = answer.value, answer.comment
+    rating.unsure, rating.cannot_rate = answer.unsure, answer.cannot_rate
+    rating.revision += 1
+    rating.created_at = rating.created_at or now
+    rating.updated_at = now
+    rating.save(update_fields=_STORED if rating.pk else None)
+    _keep_history(rating, before, by, cause, now)
+    return rating
+
+
+_STORED = [
+    "value",
+    "comment",
+    "unsure",
+    "cannot_rate",
+    "revision",
+    "updated_at",
+    "active_seconds",
+    "client",
+    "sequence",
+]
+
+
+def _keep_history(
+    rating: Rating, before: int | None, by: User | None, cause: RatingChange.Cause, at: datetime
+) -> None:
+    RatingChange.objects.create(
+        rating=rating,
+        revision=rating.revision,
+        at=at,
+        actor=by,
+        cause=cause,
+        value_before=before,
+        value_after=rating.value,
+        unsure=rating.unsure,
+        cannot_rate=rating.cannot_rate,
+        comment=rating.comment,
+    )
+
+
+def _answer_of(rating: Rating) -> Answer:
+    return Answer(rating.value, rating.unsure, rating.cannot_rate, rating.comment)
+
+
+def _unseen(rating: Rating | None, answer: Answer, seen_revision: int) -> Answer | None:
+    if rating is None or rating.revision <= seen_revision or _answer_of(rating) == answer:
+        return None
+    return _answer_of(rating)
+
+
+def _mark_progress(assignment: Assignment, asked: Collection[FrozenDimension]) -> bool:
+    answered = Rating.objects.filter(assignment=assignment).filter(
+        Q(value__isnull=False) | Q(cannot_rate=True)
+    )
+    complete = answered.filter(dimension__in=[each.id for each in asked]).count() == len(asked)
+    now = timezone.now()
+    started = assignment.started_at or now
+    completed = (assignment.completed_at or now) if complete else None
+    if (started, completed) != (assignment.started_at, assignment.completed_at):
+        assignment.started_at, assignment.completed_at = started, completed
+        assignment.save(update_fields=["started_at", "completed_at"])
+    return complete

@@ -1,0 +1,259 @@
+"""Opening and closing rounds."""
+
+import random
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Count, Max, Min
+from django.utils import timezone
+
+from annotate.commands.configuration import lock_project
+from annotate.errors import NotReadyError
+from annotate.guideline import FrozenGuideline
+from annotate.models import Assignment, Dispute, DisputeEvent, Guideline, Item, Project, Rating, Round, User
+from annotate.queries.guidelines import current_guideline
+from annotate.queries.raters import places_of_raters
+
+BATCH = 5000
+
+
+@transaction.atomic
+def open_round_one(*, project: Project, by: User | None) -> Round:
+    """Freeze the guideline and make every item's places for raters; an open Round I is returned as it is.
+
+    Locks the project's row. Raises NotReadyError without dimensions or items, or when Round I was closed.
+    """
+    project = Project.objects.select_for_update().get(pk=project.pk)
+    if existing := open_or_unopened(project):
+        return existing
+    round = _new_round(project, 1, by)
+    items = Item.objects.filter(document__project=project)
+    add_places(round=round, items=items.order_by("pk").values_list("pk", flat=True).iterator(BATCH))
+    return round
+
+
+@transaction.atomic
+def open_round_one_for_units(*, project: Project, by: User | None) -> Round:
+    """Freeze the guideline without making places, which follow by `ask_for_units`; an open one is returned.
+
+    Items imported later get none by themselves. Locks the project's row. Raises as `open_round_one`.
+    """
+    project = Project.objects.select_for_update().get(pk=project.pk)
+    return open_or_unopened(project) or _new_round(project, 1, by, every_item=False)
+
+
+def open_or_unopened(project: Project) -> Round | None:
+    """Return the open Round I, None where it can be opened; NotReadyError where it cannot."""
+    if existing := project.rounds.select_related("guideline").filter(number=1).first():
+        if existing.is_open:
+            return existing
+        raise NotReadyError("Round I of this project is closed; a closed round is not opened again.")
+    if not project.dimensions.exists():
+        raise NotReadyError("Add at least one dimension before you open Round I.")
+    if not Item.objects.filter(document__project=project).exists():
+        raise NotReadyError("Import items before you open Round I.")
+    return None
+
+
+@transaction.atomic
+def add_places(*, round: Round, items: Iterable[int]) -> int:
+    """Make the free assignments of items (their ids) that Round I does not have yet; return how many."""
+    places = FrozenGuideline.from_json(round.guideline.content).raters_per_item
+    made = 0
+    for batch in _batches(items, BATCH // places):
+        there = set(Assignment.objects.filter(round=round, item__in=batch).values_list("item_id", flat=True))
+        made += len(
+            Assignment.objects.bulk_create(
+                Assignment(
+                    round=round,
+                    item_id=item,
+                    slot=slot,
+                    plan=Assignment.Plan.N_OF_M,
+                    seed=round.seed,
+                    inclusion_probability=1.0,
+                )
+                for item in batch
+                if item not in there
+                for slot in range(places)
+            )
+        )
+    return made
+
+
+@transaction.atomic
+def close_round_one(*, project: Project, by: User | None) -> Round:
+    """Close Round I and open a dispute for each unit that is far enough apart; a closed one is returned.
+
+    Locks the project, as an import does, the round, and then all its assignments, in order: an import or a
+    rating being saved is finished first, and one that comes later finds the round closed.
+    """
+    lock_project(project)
+    round = _locked_round(project, 1)
+    if not round.is_open:
+        return round
+    list(Assignment.objects.select_for_update().filter(round=round).order_by("pk").values_list("pk"))
+    _close(round, by)
+    _open_disputes(round, by)
+    return round
+
+
+@transaction.atomic
+def open_round_two(*, project: Project, by: User | None) -> Round:
+    """Freeze the guideline and hand each open dispute to its Round I raters; an open Round II is returned.
+
+    Locks the project's row. Raises NotReadyError unless Round I is closed, or when Round II was closed.
+    """
+    project = Project.objects.select_for_update().get(pk=project.pk)
+    rounds = {round.number: round for round in project.rounds.select_related("guideline")}
+    if 1 not in rounds or rounds[1].is_open:
+        raise NotReadyError("Close Round I before you open Round II.")
+    if 2 in rounds:
+        if rounds[2].is_open:
+            return rounds[2]
+        raise NotReadyError("Round II of this project is closed; a closed round is not opened again.")
+    if not rounds[1].disputes.exists():
+        raise NotReadyError("Round I left no disputes, so there is nothing to discuss in Round II.")
+    round = _new_round(project, 2, by, guideline=rounds[1].guideline)
+    _hand_disputes_to_raters(rounds[1], round)
+    return round
+
+
+@transaction.atomic
+def close_round_two(*, project: Project, by: User | None) -> Round:
+    """Close Round II; what is still apart is left open and recorded so. A closed Round II is returned.
+
+    Locks the project, the round and then all disputes, in order, so that no answer is lost between.
+    """
+    lock_project(project)
+    round = _locked_round(project, 2)
+    if not round.is_open:
+        return round
+    disputes = Dispute.objects.select_for_update().filter(round__project=project).order_by("pk")
+    apart = [dispute for dispute in disputes if dispute.status == Dispute.Status.OPEN]
+    now = _close(round, by)
+    Dispute.objects.filter(pk__in=[dispute.pk for dispute in apart]).update(
+        status=Dispute.Status.LEFT_OPEN, updated_at=now
+    )
+    kind = DisputeEvent.Kind.LEFT_OPEN
+    note = "Round II was closed before the values met."
+    DisputeEvent.objects.bulk_create(
+        [DisputeEvent(dispute=dispute, at=now, actor=by, kind=kind, note=note) for dispute in apart], BATCH
+    )
+    return round
+
+
+def freeze_guideline(project: Project) -> Guideline:
+    """Return the project's guideline as it stands, as a version of its own unless an equal one exists."""
+    frozen = current_guideline(project)
+    last = project.guideline_versions.aggregate(last=Max("version"))["last"] or 0
+    version, _ = project.guideline_versions.get_or_create(
+        digest=frozen.digest(), defaults={"version": last + 1, "content": frozen.to_json()}
+    )
+    return version
+
+
+def _new_round(
+    project: Project,
+    number: int,
+    by: User | None,
+    *,
+    guideline: Guideline | None = None,
+    every_item: bool = True,
+) -> Round:
+    return Round.objects.create(
+        project=project,
+        number=number,
+        guideline=guideline or freeze_guideline(project),
+        seed=random.Random(f"{project.seed} round {number}").randrange(2**31),
+        every_item=every_item,
+        opened_at=timezone.now(),
+        opened_by=by,
+    )
+
+
+def _locked_round(project: Project, number: int) -> Round:
+    locked = Round.objects.select_for_update(of=("self",)).select_related("guideline")
+    round = locked.filter(project=project, number=number).first()
+    if round is None:
+        raise NotReadyError(f"Round {'I' * number} has not been opened.")
+    return round
+
+
+def _close(round: Round, by: User | None) -> datetime:
+    round.status, round.closed_at, round.closed_by = Round.Status.CLOSED, timezone.now(), by
+    round.save(update_fields=["status", "closed_at", "closed_by"])
+    return round.closed_at
+
+
+def _open_disputes(round: Round, by: User | None) -> None:
+    guideline = FrozenGuideline.from_json(round.guideline.content)
+    thresholds = {dimension.id: guideline.threshold_for(dimension) for dimension in guideline.dimensions}
+    units = (
+        Rating.objects.filter(assignment__round=round, value__isnull=False)
+        .values_list("assignment__item", "dimension")
+        .annotate(count=Count("value"), smallest=Min("value"), largest=Max("value"))
+        .order_by("assignment__item", "dimension")
+    )
+    apart = [
+        (item, dimension, largest - smallest)
+        for item, dimension, _, smallest, largest in units.iterator(BATCH)
+        if largest - smallest >= thresholds[dimension]
+    ]
+    random.Random(f"{round.seed} disputes").shuffle(apart)
+    now = round.closed_at or timezone.now()
+    disputes = Dispute.objects.bulk_create(
+        (
+            Dispute(
+                round=round,
+                item_id=item,
+                dimension_id=dimension,
+                number=number,
+                spread=spread,
+                updated_at=now,
+            )
+            for number, (item, dimension, spread) in enumerate(apart, start=1)
+        ),
+        BATCH,
+    )
+    kind = DisputeEvent.Kind.OPENED
+    DisputeEvent.objects.bulk_create(
+        (DisputeEvent(dispute=dispute, at=now, actor=by, kind=kind) for dispute in disputes), BATCH
+    )
+
+
+def _hand_disputes_to_raters(first: Round, second: Round) -> None:
+    by_annotator: dict[int, list[Assignment]] = defaultdict(list)
+    for place in places_of_raters(first).order_by("pk"):
+        by_annotator[place.annotator_id or 0].append(place)
+    for annotator, own in by_annotator.items():
+        random.Random(f"{second.seed} annotator {annotator}").shuffle(own)
+    Assignment.objects.bulk_create(
+        (
+            Assignment(
+                round=second,
+                item_id=place.item_id,
+                slot=place.slot,
+                annotator_id=annotator,
+                position=position,
+                plan=Assignment.Plan.DISPUTES,
+                seed=second.seed,
+                inclusion_probability=1.0,
+            )
+            for annotator, own in by_annotator.items()
+            for position, place in enumerate(own, start=1)
+        ),
+        BATCH,
+    )
+
+
+def _batches(items: Iterable[int], size: int) -> Iterator[list[int]]:
+    batch: list[int] = []
+    for item in items:
+        batch.append(item)
+        if len(batch) >= max(size, 1):
+            yield batch
+            batch = []
+    if batch:
+        yield batch

@@ -1,0 +1,189 @@
+"""Uploaded files on their way into a project: received, started, run by a worker, discarded."""
+
+import json
+import logging
+from collections.abc import Callable
+from time import monotonic
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.core.files import File
+from django.db import DatabaseError, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from annotate.commands.imports import import_file
+from annotate.errors import DomainError, NotReadyError
+from annotate.import_kinds import KINDS, ImportKind, Report
+from annotate.importing.mapping_json import mapping_from_json, mapping_to_json
+from annotate.importing.mappings import Mapping
+from annotate.importing.report import ImportReport
+from annotate.models import DataImport, Project, User
+from annotate.models.imports import MATERIAL
+from annotate.queries.import_check import Tell
+from annotate.queries.imports import may_start, source_of
+
+Status = DataImport.Status
+What = DataImport.What
+
+TELL_SECONDS = 1.0
+logger = logging.getLogger(__name__)
+
+
+class _LeaseLostError(Exception):
+    """The import was started again or discarded since this worker took it."""
+
+
+def receive_upload(
+    *, project: Project, by: User | None, file: "File[Any]", name: str, kind: str = MATERIAL
+) -> DataImport:
+    """Keep an uploaded file until it is imported or discarded."""
+    return DataImport.objects.create(
+        project=project,
+        kind=kind,
+        file=file,
+        name=name[-255:],
+        size=file.size,
+        created_by=by,
+        touched_at=timezone.now(),
+    )
+
+
+def start_import(*, data_import: DataImport, mapping: Mapping, what: What) -> None:
+    """Let a worker import a file of documents, items or ratings (see `start_upload`)."""
+    start_upload(data_import=data_import, mapping=json.loads(mapping_to_json(mapping)), what=what)
+
+
+@transaction.atomic
+def start_upload(*, data_import: DataImport, mapping: dict[str, Any], what: str = "") -> None:
+    """Let a worker import a file of any kind; the caller tells one after the commit. Locks the import's row.
+
+    Starting again is possible whenever no worker is at it, or the one that was has gone silent; that one
+    loses its lease and writes nothing when it comes back. Raises NotReadyError.
+    """
+    locked = DataImport.objects.select_for_update().get(pk=data_import.pk)
+    if not may_start(locked):
+        raise NotReadyError("A worker is at this import already, or has finished it.")
+    locked.mapping, locked.what = mapping, what
+    locked.status, locked.progress, locked.touched_at = Status.WAITING, 0.0, timezone.now()
+    locked.report, locked.message, locked.lease = None, "", None
+    locked.save(
+        update_fields=["mapping", "what", "status", "progress", "touched_at", "report", "message", "lease"]
+    )
+
+
+@transaction.atomic
+def discard_import(*, data_import: DataImport) -> None:
+    """Forget an import that has not been made, with its file. Locks its row. Raises NotReadyError."""
+    locked = DataImport.objects.select_for_update().filter(pk=data_import.pk).first()
+    if locked is None:
+        return
+    if not may_start(locked):
+        raise NotReadyError("An import that is under way or finished cannot be discarded.")
+    locked.delete()
+    transaction.on_commit(lambda: _delete_file(data_import))
+
+
+def run_import(*, import_id: int) -> None:
+    """Import a file that waits, and keep what came of it; one that another worker has taken is left alone.
+
+    Takes a lease, without which nothing is written: of a file that was started again meanwhile, or discarded,
+    nothing comes from this worker.
+    """
+    lease = uuid4()
+    waiting = DataImport.objects.filter(pk=import_id, status=Status.WAITING)
+    waiting.update(status=Status.CHECKING, touched_at=timezone.now(), lease=lease)
+    data_import = _held(import_id, lease).select_related("project", "created_by").first()
+    if data_import is None:
+        return
+    try:
+        report = KINDS[data_import.kind].run(data_import, _teller(data_import))
+    except _LeaseLostError:
+        logger.warning("Import %s was started again or discarded while this worker was silent", import_id)
+    except DomainError as error:
+        _finish(data_import, Status.STOPPED, message=error.message)
+    except FileNotFoundError:
+        message = (
+            "The worker does not find the uploaded file. The web server and the worker must share the "
+            "folder that CONCORD_DATA names; then start the import again."
+        )
+        _finish(data_import, Status.STOPPED, message=message)
+    except (DatabaseError, OSError) as error:
+        logger.exception("Import %s stopped", import_id)
+        message = f"The import stopped ({type(error).__name__}) and nothing was imported. Start it again."
+        _finish(data_import, Status.STOPPED, message=message)
+    except Exception:
+        message = (
+            "An error in Concord stopped the import and nothing was imported. The worker's log says more."
+        )
+        _finish(data_import, Status.STOPPED, message=message)
+        raise
+    else:
+        _finish(data_import, Status.REFUSED if report.is_refused else Status.IMPORTED, report=report)
+
+
+def _import_material(data_import: DataImport, tell: Tell) -> ImportReport:
+    mapping = mapping_from_json(json.dumps(data_import.mapping))
+    return import_file(
+        project=data_import.project,
+        source=source_of(data_import, mapping, data_import.what),
+        by=data_import.created_by,
+        tell=tell,
+    )
+
+
+MATERIAL_KIND = ImportKind(
+    key=MATERIAL,
+    run=_import_material,
+    read_report=ImportReport.from_json,
+    page="data_import",
+    pages="imports",
+)
+
+
+def _teller(data_import: DataImport) -> Callable[[str, float], None]:
+    """Note progress now and then while checking, and that writing begins and ends; nothing while it lasts.
+
+    Noting needs the lease, so nothing is written without it: the end is noted in the writing transaction.
+    """
+    last = 0.0
+
+    def tell(stage: str, fraction: float) -> None:
+        nonlocal last
+        if stage in ("writing", "written"):
+            _touch(data_import, Status.WRITING, 1.0)
+        elif stage == "checking" and monotonic() - last >= TELL_SECONDS:
+            last = monotonic()
+            _touch(data_import, Status.CHECKING, fraction)
+
+    return tell
+
+
+def _touch(data_import: DataImport, status: str, progress: float) -> None:
+    held = _held(data_import.pk, data_import.lease)
+    if not held.update(status=status, progress=progress, touched_at=timezone.now()):
+        raise _LeaseLostError
+
+
+def _finish(data_import: DataImport, status: str, *, report: Report | None = None, message: str = "") -> None:
+    imported = status == Status.IMPORTED
+    written = _held(data_import.pk, data_import.lease).update(
+        status=status,
+        progress=1.0 if report else 0.0,
+        report=report.to_json() if report else None,
+        message=message,
+        touched_at=timezone.now(),
+        lease=None,
+        **({"file": ""} if imported else {}),
+    )
+    if written and imported:
+        _delete_file(data_import)
+
+
+def _held(import_id: int, lease: UUID | None) -> QuerySet[DataImport]:
+    return DataImport.objects.filter(pk=import_id, lease=lease, lease__isnull=False)
+
+
+def _delete_file(data_import: DataImport) -> None:
+    if data_import.file.name:
+        data_import.file.storage.delete(data_import.file.name)

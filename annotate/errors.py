@@ -1,0 +1,95 @@
+"""What can go wrong in a way that a person must be told: a code, one sentence, and the fields it is about."""
+
+
+class DomainError(Exception):
+    """A refusal with a code for programs and a sentence for people; nothing was changed."""
+
+    code = "refused"
+    status = 422
+
+    def __init__(self, message: str, *, fields: dict[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.fields = fields or {}
+
+
+class InvalidValueError(DomainError):
+    """A value that the scale, or the form, does not have."""
+
+    code = "invalid_value"
+
+
+class RoundClosedError(DomainError):
+    """The round takes no more ratings."""
+
+    code = "round_closed"
+    status = 409
+
+
+class DisputeClosedError(DomainError):
+    """The dispute was adjudicated or left open."""
+
+    code = "dispute_closed"
+    status = 409
+
+
+class ChangedElsewhereError(DomainError):
+    """What a page showed of one's own answer no longer stands."""
+
+    code = "changed_elsewhere"
+    status = 409
+
+
+class NotReadyError(DomainError):
+    """A project is not in the state that a step needs."""
+
+    code = "not_ready"
+    status = 409
+
+
+class FrozenError(DomainError):
+    """An open round froze what was to be changed."""
+
+    code = "frozen"
+    status = 409
+
+
+class InvitationUnusableError(DomainError):
+    """An invitation that was used, withdrawn, forged or has ended."""
+
+    code = "invitation_unusable"
+    status = 410
+
+
+class ImportRefusedError(DomainError):
+    """A file that cannot be imported as it is."""
+
+    code = "import_refused"
+
+
+class SignedOutError(DomainError):
+    """The session ended while a page was open."""
+
+    code = "signed_out"
+    status = 401
+
+
+class NotYoursError(DomainError):
+    """Sent under another person's session than the one that the page was made for."""
+
+    code = "not_yours"
+    status = 403
+
+
+class NotFoundError(DomainError):
+    """What does not exist, or is not this person's."""
+
+    code = "not_found"
+    status = 404
+
+
+class PlaceGoneError(DomainError):
+    """An item that was reserved and not used, and is another rater's now."""
+
+    code = "place_gone"
+    status = 410

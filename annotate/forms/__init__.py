@@ -1,0 +1,1 @@
+"""Input turned into typed values; forms validate and never write."""

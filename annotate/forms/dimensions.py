@@ -1,0 +1,159 @@
+"""A dimension with its scale: one row of the form for each point that can be described."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.forms.boundfield import BoundField
+
+from annotate.models import Dimension, MeasurementLevel
+from annotate.specification import DimensionSpec, PointSpec
+
+# Scales up to 0 to 10 show every point; longer ones their ends and the points that were asked for.
+LONGEST_LISTED_SCALE = 11
+SMALLEST, LARGEST = -1000, 1000
+
+LEVELS = [
+    (MeasurementLevel.NOMINAL, "nominal: values are only equal or different, such as categories"),
+    (MeasurementLevel.ORDINAL, "ordinal: values have an order, steps may be unequal"),
+    (MeasurementLevel.INTERVAL, "interval: steps are equal, 2 to 3 is as far as 4 to 5"),
+    (MeasurementLevel.RATIO, "ratio: equal steps from a true zero, such as counts"),
+]
+
+
+@dataclass(frozen=True)
+class PointRow:
+    """The two fields of one point of the scale."""
+
+    value: int
+    label: BoundField
+    description: BoundField
+
+
+class DimensionForm(forms.Form):
+    """Everything about a dimension. The points shown follow the scale as entered so far."""
+
+    name = forms.CharField(max_length=80)
+    definition = forms.CharField(
+        widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
+        help_text="One or two sentences; annotators and judges see it.",
+    )
+    scale_minimum = forms.IntegerField(label="Lowest value", min_value=SMALLEST, max_value=LARGEST)
+    scale_maximum = forms.IntegerField(label="Highest value", min_value=SMALLEST, max_value=LARGEST)
+    another_point = forms.IntegerField(label="Describe another value", required=False)
+    measurement_level = forms.ChoiceField(
+        widget=forms.RadioSelect,
+        choices=LEVELS,
+        help_text="Decides how far apart two values count when agreement is computed.",
+    )
+    guidelines = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 8, "dir": "auto"}),
+        help_text="Markdown: what counts, what does not, examples.",
+    )
+
+    def __init__(self, *args: Any, frozen: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.frozen = frozen
+        for value in self._values_shown():
+            self.fields[f"label_{value}"] = forms.CharField(
+                max_length=80, required=False, label=f"Label of {value}", widget=_auto(forms.TextInput)
+            )
+            self.fields[f"description_{value}"] = forms.CharField(
+                required=False, label=f"Description of {value}", widget=_auto(forms.Textarea, rows=2)
+            )
+        for field in self.fields.values():
+            field.disabled = frozen
+
+    @classmethod
+    def as_entered(cls, entered: Mapping[str, Any]) -> "DimensionForm":
+        """Return the form as entered so far, not checked yet: for showing other points of the scale."""
+        return cls(initial=dict(entered.items()))
+
+    @property
+    def point_rows(self) -> Iterator[PointRow]:
+        """The rows of the scale's points, lowest first."""
+        for value in self._values_shown():
+            yield PointRow(value, self[f"label_{value}"], self[f"description_{value}"])
+
+    @property
+    def is_listed_whole(self) -> bool:
+        """Whether every point of the scale has a row."""
+        scale = self._scale()
+        return scale is not None and len(scale) <= LONGEST_LISTED_SCALE
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse scales without two points, and ratio scales below zero."""
+        values = self.cleaned_data
+        lowest, highest = values.get("scale_minimum"), values.get("scale_maximum")
+        if lowest is not None and highest is not None and lowest >= highest:
+            self.add_error("scale_maximum", "The highest value must be above the lowest.")
+        if values.get("measurement_level") == MeasurementLevel.RATIO and lowest is not None and lowest < 0:
+            self.add_error("measurement_level", "A ratio scale starts at zero or above.")
+        return values
+
+    def to_spec(self) -> DimensionSpec:
+        """Return the checked input as what a command takes."""
+        values = self.cleaned_data
+        return DimensionSpec(
+            name=values["name"],
+            definition=values["definition"],
+            guidelines=values["guidelines"],
+            scale_minimum=values["scale_minimum"],
+            scale_maximum=values["scale_maximum"],
+            measurement_level=values["measurement_level"],
+            points=tuple(
+                PointSpec(value, values[f"label_{value}"], values[f"description_{value}"])
+                for value in self._values_shown()
+            ),
+        )
+
+    def _entered(self) -> Mapping[str, Any]:
+        return self.data if self.is_bound else self.initial
+
+    def _scale(self) -> range | None:
+        lowest, highest = (_integer(self._entered().get(f"scale_{end}")) for end in ("minimum", "maximum"))
+        if lowest is None or highest is None or not SMALLEST <= lowest < highest <= LARGEST:
+            return None
+        return range(lowest, highest + 1)
+
+    def _values_shown(self) -> list[int]:
+        scale = self._scale()
+        if scale is None:
+            return sorted(self._values_described())
+        if len(scale) <= LONGEST_LISTED_SCALE:
+            return list(scale)
+        another = _integer(self._entered().get("another_point"))
+        wanted = {scale[0], scale[-1], another, *self._values_described()}
+        return [value for value in scale if value in wanted]
+
+    def _values_described(self) -> set[int]:
+        names = [name for name, text in self._entered().items() if text]
+        numbers = (
+            _integer(name.partition("_")[2]) for name in names if name.startswith(("label_", "description_"))
+        )
+        return {number for number in numbers if number is not None and SMALLEST <= number <= LARGEST}
+
+
+def initial_of(dimension: Dimension | None) -> dict[str, Any]:
+    """Return what the form starts with: the dimension as it is, or a usual scale."""
+    if dimension is None:
+        return {"scale_minimum": 1, "scale_maximum": 5, "measurement_level": MeasurementLevel.INTERVAL}
+    points = dimension.points.all()
+    return {
+        **{name: getattr(dimension, name) for name in DimensionForm.base_fields if name != "another_point"},
+        **{f"label_{point.value}": point.label for point in points},
+        **{f"description_{point.value}": point.description for point in points},
+    }
+
+
+def _auto(widget: type[forms.Widget], **attributes: Any) -> forms.Widget:
+    return widget(attrs={"dir": "auto", **attributes})
+
+
+def _integer(text: Any) -> int | None:
+    try:
+        return int(text)
+    except (TypeError, ValueError):
+        return None

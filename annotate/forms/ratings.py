@@ -1,0 +1,37 @@
+"""What the rating page sends."""
+
+from django import forms
+
+from annotate.commands.ratings import Answer, Sent
+
+
+class AnswerForm(forms.Form):
+    """An answer about one unit, with what the page knew when it was given."""
+
+    value = forms.IntegerField(
+        required=False, error_messages={"invalid": "A rating is a whole number on the scale."}
+    )
+    unsure = forms.BooleanField(required=False)
+    cannot_rate = forms.BooleanField(required=False)
+    comment = forms.CharField(required=False, strip=False)
+    revision = forms.IntegerField(required=False, min_value=0)
+    active_seconds = forms.FloatField(required=False, min_value=0, max_value=86_400)
+    client = forms.CharField(required=False, max_length=36)
+    sequence = forms.IntegerField(required=False, min_value=0, max_value=2**62)
+
+    def answer(self) -> Answer:
+        """Return what was answered."""
+        data = self.cleaned_data
+        return Answer(data["value"], data["unsure"], data["cannot_rate"], data["comment"])
+
+    def sent(self) -> Sent:
+        """Return how it was sent."""
+        data = self.cleaned_data
+        return Sent(
+            data["revision"] or 0, data["active_seconds"] or 0.0, data["client"], data["sequence"] or 0
+        )
+
+    @property
+    def is_untouched(self) -> bool:
+        """Whether nothing was answered, before or now."""
+        return self.answer() == Answer() and not self.cleaned_data["revision"]

@@ -1,0 +1,90 @@
+"""The guideline as a round freezes it: typed, comparable, readable from and writable to JSON."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class FrozenPoint:
+    """What one point of a scale meant."""
+
+    value: int
+    label: str
+    description: str
+
+
+@dataclass(frozen=True)
+class FrozenDimension:
+    """A dimension as raters saw it."""
+
+    id: int
+    key: str
+    name: str
+    definition: str
+    guidelines: str
+    scale_minimum: int
+    scale_maximum: int
+    measurement_level: str
+    points: tuple[FrozenPoint, ...]
+
+    @property
+    def values(self) -> range:
+        """All values that the scale has."""
+        return range(self.scale_minimum, self.scale_maximum + 1)
+
+    def point(self, value: int | None) -> FrozenPoint | None:
+        """Return what a value means, None where nothing was written about it."""
+        return next((point for point in self.points if point.value == value), None)
+
+
+@dataclass(frozen=True)
+class FrozenGuideline:
+    """All that a round froze."""
+
+    guidelines: str
+    raters_per_item: int
+    dispute_threshold: int
+    tolerance: int
+    dimensions: tuple[FrozenDimension, ...]
+
+    def dimension(self, key: str) -> FrozenDimension | None:
+        """Return the dimension with this key, if there is one."""
+        return next((dimension for dimension in self.dimensions if dimension.key == key), None)
+
+    def threshold_for(self, dimension: FrozenDimension) -> int:
+        """Return the range of Round I values from which a unit is disputed.
+
+        Codes of named categories have no distance: on a nominal dimension any two different values dispute.
+        """
+        return 1 if dimension.measurement_level == "nominal" else self.dispute_threshold
+
+    def tolerance_for(self, dimension: FrozenDimension) -> int:
+        """Return the range within which a disputed unit is settled; categories must be equal."""
+        return 0 if dimension.measurement_level == "nominal" else self.tolerance
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what is stored."""
+        return {"format": FORMAT, **asdict(self)}
+
+    def digest(self) -> str:
+        """Return a SHA-256 that is the same exactly for the same content."""
+        return hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> "FrozenGuideline":
+        """Read what `to_json` wrote."""
+        if content["format"] != FORMAT:
+            raise ValueError(f"This guideline has format {content['format']}; this Concord reads {FORMAT}.")
+        return cls(
+            **{name: content[name] for name in cls.__dataclass_fields__ if name != "dimensions"},
+            dimensions=tuple(_dimension(dimension) for dimension in content["dimensions"]),
+        )
+
+
+def _dimension(content: dict[str, Any]) -> FrozenDimension:
+    points = tuple(FrozenPoint(**point) for point in content["points"])
+    return FrozenDimension(**{**content, "points": points})

@@ -1,0 +1,75 @@
+"""What a line of a file becomes: a document, an item, a rating, or a refusal."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+Part = tuple[str, str]
+
+
+class UnreadableFileError(Exception):
+    """The file cannot be read from this line on; nothing of it is imported."""
+
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(reason)
+        self.line = line
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One line of a file as it stands, before a mapping gives its fields a meaning."""
+
+    line: int
+    fields: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedLine:
+    """A line that cannot be imported: where, which field, and why in one sentence."""
+
+    line: int
+    field: str
+    reason: str
+
+
+def printable(text: str, limit: int = 300) -> str:
+    """The text as a report can hold it: storable in any database, and not longer than the limit."""
+    storable = text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+    return storable if len(storable) <= limit else f"{storable[:limit]}…"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRow:
+    """A document: its key, its title and its parts as (label, text)."""
+
+    line: int
+    document: str
+    title: str
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRow:
+    """A system's text for a document; without parts the document must be there already."""
+
+    line: int
+    document: str
+    title: str
+    parts: tuple[Part, ...]
+    system: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RatingRow:
+    """A recorded value: who gave it, to which system's text for which document, on which dimension."""
+
+    line: int
+    document: str
+    system: str
+    rater: str
+    dimension: str
+    value: int
+
+
+Row = DocumentRow | ItemRow | RatingRow

@@ -1,0 +1,34 @@
+"""Tables of annotate, by concept. Invariants are database constraints wherever a database can hold them."""
+
+from annotate.models.disputes import Dispute, DisputeEvent, Post
+from annotate.models.imports import DataImport
+from annotate.models.material import Document, Item, System, text_digest
+from annotate.models.people import Invitation, Membership, Role, User
+from annotate.models.projects import Dimension, MeasurementLevel, Project, ScalePoint
+from annotate.models.ratings import Rating, RatingChange
+from annotate.models.rounds import AssignedUnit, Assignment, Guideline, Round
+
+__all__ = [
+    "AssignedUnit",
+    "Assignment",
+    "DataImport",
+    "Dimension",
+    "Dispute",
+    "DisputeEvent",
+    "Document",
+    "Guideline",
+    "Invitation",
+    "Item",
+    "MeasurementLevel",
+    "Membership",
+    "Post",
+    "Project",
+    "Rating",
+    "RatingChange",
+    "Role",
+    "Round",
+    "ScalePoint",
+    "System",
+    "User",
+    "text_digest",
+]

@@ -1,0 +1,82 @@
+"""Disputed units, their threads and what became of them."""
+
+from django.db import models
+from django.db.models import Q
+
+
+class Dispute(models.Model):
+    """A unit whose Round I values differ by the project's dispute threshold or more."""
+
+    class Status(models.TextChoices):
+        OPEN = "open", "open"
+        SETTLED = "settled", "settled"
+        ADJUDICATED = "adjudicated", "adjudicated"
+        LEFT_OPEN = "left_open", "left open"
+
+    round = models.ForeignKey("annotate.Round", models.PROTECT, related_name="disputes")
+    item = models.ForeignKey("annotate.Item", models.PROTECT, related_name="disputes")
+    dimension = models.ForeignKey("annotate.Dimension", models.PROTECT, related_name="disputes")
+    number = models.PositiveIntegerField(help_text="In a random order, so that it tells nothing of the item.")
+    spread = models.PositiveIntegerField(help_text="Largest minus smallest Round I value.")
+    status = models.CharField(max_length=12, choices=Status.choices, default=Status.OPEN)
+    adjudicated_value = models.IntegerField(null=True, blank=True)
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("round", "item", "dimension", name="one_dispute_per_unit"),
+            models.UniqueConstraint("round", "number", name="dispute_number_once_in_round"),
+            models.CheckConstraint(
+                condition=Q(status="adjudicated", adjudicated_value__isnull=False)
+                | (~Q(status="adjudicated") & Q(adjudicated_value__isnull=True)),
+                name="adjudicated_disputes_have_a_value",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"Dispute {self.number}"
+
+    @property
+    def takes_answers(self) -> bool:
+        """Whether its raters may still keep or change their values."""
+        return self.status in (Dispute.Status.OPEN, Dispute.Status.SETTLED)
+
+
+class DisputeEvent(models.Model):
+    """What happened to a dispute. Never updated, never deleted."""
+
+    class Kind(models.TextChoices):
+        OPENED = "opened", "opened"
+        SETTLED = "settled", "settled"
+        REOPENED = "reopened", "apart again"
+        ADJUDICATED = "adjudicated", "adjudicated"
+        LEFT_OPEN = "left_open", "left open"
+        RESUMED = "resumed", "opened again"
+
+    dispute = models.ForeignKey(Dispute, models.PROTECT, related_name="events")
+    at = models.DateTimeField()
+    actor = models.ForeignKey("annotate.User", models.PROTECT, null=True, related_name="+")
+    kind = models.CharField(max_length=12, choices=Kind.choices)
+    value = models.IntegerField(null=True)
+    note = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["at", "pk"]
+
+    def __str__(self) -> str:
+        return self.kind
+
+
+class Post(models.Model):
+    """One message in a dispute's thread."""
+
+    dispute = models.ForeignKey(Dispute, models.PROTECT, related_name="posts")
+    author = models.ForeignKey("annotate.Membership", models.PROTECT, related_name="posts")
+    text = models.TextField()
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["at", "pk"]
+
+    def __str__(self) -> str:
+        return f"post {self.pk}"

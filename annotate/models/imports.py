@@ -1,0 +1,70 @@
+"""Files that people have uploaded to import, and what became of them."""
+
+from uuid import uuid4
+
+from django.db import models
+from django.db.models import Q
+
+MATERIAL = "material"
+"""The kind of imports that make documents, items and ratings."""
+
+
+def stored_name(_instance: "DataImport", _name: str) -> str:
+    """Return where an uploaded file is kept: under a name of its own, whatever it was called."""
+    return f"imports/{uuid4().hex}"
+
+
+class DataImport(models.Model):
+    """One uploaded file on its way into a project. The file is deleted once it is imported or discarded."""
+
+    class Status(models.TextChoices):
+        UPLOADED = "uploaded", "uploaded"
+        WAITING = "waiting", "waiting for a worker"
+        CHECKING = "checking", "being checked"
+        WRITING = "writing", "being written"
+        IMPORTED = "imported", "imported"
+        REFUSED = "refused", "refused"
+        STOPPED = "stopped", "stopped"
+
+    class What(models.TextChoices):
+        ITEMS = "items", "Documents and items"
+        RATINGS = "ratings", "Recorded ratings"
+        BOTH = "both", "Items and ratings"
+
+    project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="imports")
+    kind = models.CharField(
+        max_length=20, default=MATERIAL, help_text="A key of annotate.import_kinds.KINDS."
+    )
+    file = models.FileField(upload_to=stored_name, blank=True)
+    name = models.CharField(max_length=255, help_text="What the file was called.")
+    size = models.BigIntegerField()
+    what = models.CharField(max_length=7, choices=What.choices, blank=True)
+    mapping = models.JSONField(null=True, help_text="See annotate.importing.mapping_json.")
+    status = models.CharField(max_length=8, choices=Status.choices, default=Status.UPLOADED)
+    progress = models.FloatField(default=0, help_text="The share of the file that has been checked.")
+    report = models.JSONField(null=True, help_text="See annotate.importing.report.")
+    message = models.TextField(blank=True, help_text="Why it stopped.")
+    lease = models.UUIDField(
+        null=True, help_text="The worker that is at it; no other writes what comes of it."
+    )
+    created_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    touched_at = models.DateTimeField(help_text="When status or progress changed last.")
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(status="uploaded") | Q(mapping__isnull=False),
+                name="started_imports_have_a_mapping",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether it waits for a worker or one is at it."""
+        status = DataImport.Status
+        return self.status in (status.WAITING, status.CHECKING, status.WRITING)

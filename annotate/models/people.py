@@ -1,0 +1,121 @@
+"""People: accounts, the places they hold in projects, and invitations to take one."""
+
+from typing import Any, ClassVar
+
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.contrib.auth.models import PermissionsMixin
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Lower
+
+
+class UserManager(BaseUserManager["User"]):
+    """Makes accounts, which are known by their e-mail address."""
+
+    def create_user(self, email: str, password: str | None = None, **fields: Any) -> "User":
+        """Create an account that can sign in, its address in small letters, as allauth looks it up."""
+        user = self.model(email=email.strip().lower(), **fields)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+    def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> "User":
+        """Create an account with every Django permission (not the same as a project's admin)."""
+        return self.create_user(email, password, is_staff=True, is_superuser=True, **fields)
+
+
+class User(AbstractBaseUser, PermissionsMixin):
+    """An account."""
+
+    email = models.EmailField(unique=True)
+    name = models.CharField(max_length=150, blank=True)
+    is_active = models.BooleanField(default=True)
+    is_staff = models.BooleanField(default=False)
+    date_joined = models.DateTimeField(auto_now_add=True)
+
+    USERNAME_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+    objects: ClassVar[UserManager] = UserManager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(Lower("email"), name="one_account_per_email"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name or self.email
+
+
+class Role(models.TextChoices):
+    """What a person may do in a project."""
+
+    ADMIN = "admin", "admin"
+    ANNOTATOR = "annotator", "annotator"
+    RESEARCHER = "researcher", "researcher"
+
+
+class Membership(models.Model):
+    """A place in a project; nobody holds it yet when it came with imported ratings."""
+
+    project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(User, models.PROTECT, null=True, blank=True, related_name="memberships")
+    role = models.CharField(max_length=12, choices=Role.choices)
+    label = models.CharField(max_length=150, help_text="The name that admins see.")
+    alias = models.CharField(max_length=8, blank=True, help_text="The letter that other raters see.")
+    active = models.BooleanField(default=True)
+    joined_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                "project", "user", "role", condition=Q(user__isnull=False), name="one_place_per_role"
+            ),
+            models.UniqueConstraint("project", "alias", condition=~Q(alias=""), name="alias_once_in_project"),
+            models.UniqueConstraint(
+                "project", "label", condition=Q(role="annotator"), name="annotator_label_once_in_project"
+            ),
+            models.CheckConstraint(
+                condition=Q(role="annotator", alias__gt="") | (~Q(role="annotator") & Q(alias="")),
+                name="annotators_have_an_alias",
+            ),
+            models.CheckConstraint(
+                condition=Q(user__isnull=False) | Q(role="annotator"),
+                name="only_annotator_places_may_be_empty",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.label} ({self.role})"
+
+    @property
+    def rater_name(self) -> str:
+        """The name under which other raters and exports know this annotator."""
+        return f"Rater {self.alias}"
+
+
+class Invitation(models.Model):
+    """An offer of a place in a project, taken by following a signed link."""
+
+    project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="invitations")
+    role = models.CharField(max_length=12, choices=Role.choices)
+    place = models.ForeignKey(
+        Membership, models.CASCADE, null=True, blank=True, help_text="The empty place that it fills, if any."
+    )
+    email = models.EmailField(blank=True)
+    created_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    accepted_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+    accepted_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(accepted_at__isnull=True) | Q(withdrawn_at__isnull=True),
+                name="invitation_not_both_accepted_and_withdrawn",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"invitation {self.pk} as {self.role}"

@@ -1,0 +1,65 @@
+"""Ratings and their append-only history."""
+
+from django.db import models
+from django.db.models import Q
+
+
+class Rating(models.Model):
+    """What one annotator holds about one unit in one round, as last saved."""
+
+    assignment = models.ForeignKey("annotate.Assignment", models.PROTECT, related_name="ratings")
+    dimension = models.ForeignKey("annotate.Dimension", models.PROTECT, related_name="ratings")
+    value = models.IntegerField(null=True, blank=True)
+    unsure = models.BooleanField(default=False)
+    cannot_rate = models.BooleanField(default=False)
+    comment = models.TextField(blank=True)
+    active_seconds = models.FloatField(default=0)
+    revision = models.PositiveIntegerField(default=1)
+    client = models.CharField(max_length=36, blank=True, help_text="The browser that gave the answer.")
+    sequence = models.BigIntegerField(default=0, help_text="The order of answers within that browser.")
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("assignment", "dimension", name="one_rating_per_unit_and_annotator"),
+            models.CheckConstraint(
+                condition=Q(cannot_rate=False) | Q(value__isnull=True), name="cannot_rate_has_no_value"
+            ),
+            models.CheckConstraint(condition=Q(active_seconds__gte=0), name="active_seconds_not_negative"),
+        ]
+
+    def __str__(self) -> str:
+        return f"rating {self.pk}: {self.value}"
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the annotator has answered: a value, or that none can be given."""
+        return self.value is not None or self.cannot_rate
+
+
+class RatingChange(models.Model):
+    """One saved state of a rating: who, when, from what to what, why. Never updated, never deleted."""
+
+    class Cause(models.TextChoices):
+        RATED = "rated", "rated"
+        IMPORTED = "imported", "imported"
+        KEPT = "kept", "kept in discussion"
+        CHANGED = "changed", "changed in discussion"
+
+    rating = models.ForeignKey(Rating, models.PROTECT, related_name="changes")
+    revision = models.PositiveIntegerField()
+    at = models.DateTimeField()
+    actor = models.ForeignKey("annotate.User", models.PROTECT, null=True, related_name="+")
+    cause = models.CharField(max_length=8, choices=Cause.choices)
+    value_before = models.IntegerField(null=True)
+    value_after = models.IntegerField(null=True)
+    unsure = models.BooleanField(default=False)
+    cannot_rate = models.BooleanField(default=False)
+    comment = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint("rating", "revision", name="one_change_per_revision")]
+
+    def __str__(self) -> str:
+        return f"{self.value_before} to {self.value_after}"

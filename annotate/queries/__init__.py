@@ -1,0 +1,1 @@
+"""Reads, named by what they return, each with a fixed number of database queries."""

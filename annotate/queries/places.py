@@ -1,0 +1,26 @@
+"""Which of a round's places for raters can still be taken, and in which order an annotator meets items."""
+
+from django.db.models import CharField, Exists, OuterRef, Q, QuerySet, Value
+from django.db.models.functions import MD5, Cast, Concat
+from django.utils import timezone
+
+from annotate.models import Assignment, Item, Membership, Round
+
+
+def available_places(round: Round) -> QuerySet[Assignment]:
+    """Return the round's places that are free, or reserved but unused for too long."""
+    lapsed = Q(started_at__isnull=True, reserved_until__lt=timezone.now())
+    return Assignment.objects.filter(Q(annotator__isnull=True) | lapsed, round=round)
+
+
+def available_items(round: Round, annotator: Membership) -> QuerySet[Item]:
+    """Return the items that this annotator may still take."""
+    places = available_places(round).filter(item=OuterRef("pk"))
+    mine = Assignment.objects.filter(round=round, annotator=annotator, item=OuterRef("pk"))
+    return Item.objects.filter(Exists(places), ~Exists(mine), document__project=round.project_id)
+
+
+def items_in_order(round: Round, annotator: Membership) -> "QuerySet[Item, int]":
+    """Return the ids of these items in an order drawn for the annotator from the round's seed."""
+    draw = MD5(Concat(Value(f"{round.seed}/{annotator.pk}/"), Cast("pk", CharField())))
+    return available_items(round, annotator).order_by(draw).values_list("pk", flat=True)

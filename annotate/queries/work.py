@@ -1,0 +1,143 @@
+"""What an annotator sees of Round I: progress, one item, where to go on."""
+
+from dataclasses import dataclass
+from statistics import median
+
+from django.db.models import Count, Max, Min, Q, QuerySet, Sum
+from django.utils import timezone
+
+from annotate.guideline import FrozenDimension, FrozenGuideline, FrozenPoint
+from annotate.models import Assignment, Item, Membership, Rating, Round
+from annotate.queries.assigned import asked_dimensions
+from annotate.queries.places import available_items
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far an annotator is; `seconds_left` is None until there is something to estimate it from."""
+
+    done: int
+    total: int
+    today: int
+    seconds_left: float | None
+
+    @property
+    def left(self) -> int:
+        """Items that this annotator has yet to rate, as far as others leave them."""
+        return self.total - self.done
+
+    @property
+    def time_left(self) -> str:
+        """The estimate in words, empty where there is none."""
+        if not self.seconds_left:
+            return ""
+        minutes = max(round(self.seconds_left / 60), 1)
+        return f"{minutes} min" if minutes < 90 else f"{round(minutes / 60)} h"
+
+
+LONGEST_BUTTON_ROW = 11
+
+
+@dataclass(frozen=True)
+class Row:
+    """A dimension of the rating form with what this annotator has answered."""
+
+    dimension: FrozenDimension
+    rating: Rating | None
+
+    @property
+    def has_buttons(self) -> bool:
+        """Whether the scale is short enough for a button a point; otherwise a number is typed."""
+        return len(self.dimension.values) <= LONGEST_BUTTON_ROW
+
+    @property
+    def choices(self) -> list[tuple[int, FrozenPoint]]:
+        """Every value with what it means; both texts are empty where nothing was written about it."""
+        return [
+            (value, self.dimension.point(value) or FrozenPoint(value, "", ""))
+            for value in self.dimension.values
+        ]
+
+    @property
+    def chosen(self) -> FrozenPoint | None:
+        """What the chosen value means."""
+        return self.dimension.point(self.rating.value) if self.rating else None
+
+
+@dataclass(frozen=True)
+class ItemPage:
+    """Everything that the rating page shows of one item; no system, nobody else's values."""
+
+    assignment: Assignment
+    title: str
+    parts: list[dict[str, str]]
+    text: str
+    rows: list[Row]
+    previous: int | None
+    next: int | None
+
+
+def progress(round: Round, annotator: Membership) -> Progress:
+    """Return the annotator's counts in Round I. Three queries."""
+    midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+    mine = Assignment.objects.filter(round=round, annotator=annotator)
+    counts = mine.aggregate(
+        all=Count("pk"),
+        done=Count("pk", filter=Q(completed_at__isnull=False)),
+        today=Count("pk", filter=Q(completed_at__gte=midnight) & ~Q(plan=Assignment.Plan.IMPORTED)),
+    )
+    available = available_items(round, annotator).count() if round.is_open else 0
+    total = counts["all"] + available
+    return Progress(
+        counts["done"], total, counts["today"], _seconds_left(round, annotator, total - counts["done"])
+    )
+
+
+def _seconds_left(round: Round, annotator: Membership, items_left: int) -> float | None:
+    recent = (
+        Assignment.objects.filter(round=round, annotator=annotator, completed_at__isnull=False)
+        .order_by("-completed_at")
+        .annotate(seconds=Sum("ratings__active_seconds"))
+        .values_list("seconds", flat=True)[:50]
+    )
+    times = [seconds for seconds in recent if seconds]
+    return median(times) * items_left if times else None
+
+
+def first_position(round: Round, annotator: Membership) -> int | None:
+    """Return the position of the first item in the annotator's order, None without any. One query."""
+    return _first(Assignment.objects.filter(round=round, annotator=annotator))
+
+
+def first_unfinished(round: Round, annotator: Membership) -> int | None:
+    """Return the position of the first item in the annotator's order that is not completely rated."""
+    return _first(Assignment.objects.filter(round=round, annotator=annotator, completed_at__isnull=True))
+
+
+def _first(assignments: QuerySet[Assignment]) -> int | None:
+    first: int | None = assignments.aggregate(first=Min("position"))["first"]
+    return first
+
+
+def item_page(assignment: Assignment) -> ItemPage:
+    """Return the page of an assignment (see `access.assignment_for_annotator`). Four queries at most."""
+    item = Item.objects.select_related("document").get(pk=assignment.item_id)
+    guideline = FrozenGuideline.from_json(assignment.round.guideline.content)
+    ratings = {rating.dimension_id: rating for rating in Rating.objects.filter(assignment=assignment)}
+    neighbours = Assignment.objects.filter(
+        round=assignment.round_id, annotator=assignment.annotator_id
+    ).aggregate(
+        previous=Max("position", filter=Q(position__lt=assignment.position)),
+        next=Min("position", filter=Q(position__gt=assignment.position)),
+    )
+    return ItemPage(
+        assignment=assignment,
+        title=item.document.title,
+        parts=item.document.parts,
+        text=item.text,
+        rows=[
+            Row(dimension, ratings.get(dimension.id)) for dimension in asked_dimensions(assignment, guideline)
+        ],
+        previous=neighbours["previous"],
+        next=neighbours["next"],
+    )

@@ -1,0 +1,36 @@
+"""What a dimension is to be, before it is a row: as a form or a template gives it to a command."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class PointSpec:
+    """What one point of a scale is to mean."""
+
+    value: int
+    label: str
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class DimensionSpec:
+    """A dimension with its scale; points that nothing is written about are left out."""
+
+    name: str
+    definition: str
+    guidelines: str = ""
+    scale_minimum: int = 1
+    scale_maximum: int = 5
+    measurement_level: str = "interval"
+    points: tuple[PointSpec, ...] = ()
+
+
+@dataclass(frozen=True)
+class ProjectTemplate:
+    """A project ready to be started from: dimensions and the guidelines that they share."""
+
+    key: str
+    name: str
+    summary: str
+    guidelines: str
+    dimensions: tuple[DimensionSpec, ...]

@@ -1,0 +1,11 @@
+"""What workers do for annotate: each task takes an id and calls one command."""
+
+from celery import shared_task
+
+from annotate.commands import uploads
+
+
+@shared_task
+def run_import(import_id: int) -> None:
+    """Import an uploaded file that waits."""
+    uploads.run_import(import_id=import_id)

@@ -1,0 +1,80 @@
+"""Routes of annotate."""
+
+from django.urls import path, register_converter
+
+from annotate.views import (
+    agreement,
+    dimensions,
+    disputes,
+    exports,
+    imports,
+    overview,
+    people,
+    projects,
+    rating,
+    settings,
+)
+
+
+class StepConverter:
+    """The four steps of the rounds, as they stand in a URL."""
+
+    regex = "|".join(overview.STEPS)
+
+    def to_python(self, value: str) -> str:
+        """Take the step as it is."""
+        return value
+
+    to_url = to_python
+
+
+register_converter(StepConverter, "step")
+
+urlpatterns = [
+    path("", projects.projects, name="projects"),
+    path("projects/new/", projects.project_new, name="project_new"),
+    path("invitations/<str:token>/", people.invitation, name="invitation"),
+    path("projects/<slug:slug>/settings/", settings.settings, name="settings"),
+    path("projects/<slug:slug>/dimensions/", dimensions.dimensions, name="dimensions"),
+    path("projects/<slug:slug>/dimensions/new/", dimensions.dimension_new, name="dimension_new"),
+    path("projects/<slug:slug>/dimensions/<slug:key>/", dimensions.dimension, name="dimension"),
+    path(
+        "projects/<slug:slug>/dimensions/<slug:key>/move/", dimensions.dimension_move, name="dimension_move"
+    ),
+    path(
+        "projects/<slug:slug>/dimensions/<slug:key>/remove/",
+        dimensions.dimension_remove,
+        name="dimension_remove",
+    ),
+    path("projects/<slug:slug>/imports/", imports.imports, name="imports"),
+    path("projects/<slug:slug>/imports/<int:pk>/", imports.data_import, name="data_import"),
+    path("projects/<slug:slug>/imports/<int:pk>/again/", imports.import_again, name="import_again"),
+    path("projects/<slug:slug>/imports/<int:pk>/discard/", imports.import_discard, name="import_discard"),
+    path("projects/<slug:slug>/people/", people.people, name="people"),
+    path("projects/<slug:slug>/people/<int:pk>/invite/", people.place_invite, name="place_invite"),
+    path("projects/<slug:slug>/people/<int:pk>/change/", people.place_change, name="place_change"),
+    path(
+        "projects/<slug:slug>/invitations/<int:pk>/withdraw/",
+        people.invitation_withdraw,
+        name="invitation_withdraw",
+    ),
+    path("projects/<slug:slug>/", overview.project, name="project"),
+    path("projects/<slug:slug>/rounds/<step:step>/", overview.step, name="step"),
+    path("projects/<slug:slug>/rate/", rating.rate, name="rate"),
+    path("projects/<slug:slug>/rate/<int:position>/", rating.rate_item, name="rate_item"),
+    path("projects/<slug:slug>/rate/<int:position>/<slug:key>/", rating.save, name="save_rating"),
+    path("projects/<slug:slug>/agreement/", agreement.agreement, name="agreement"),
+    path(
+        "projects/<slug:slug>/agreement/<slug:key>/",
+        agreement.agreement_dimension,
+        name="agreement_dimension",
+    ),
+    path("projects/<slug:slug>/export/", exports.exports, name="exports"),
+    path("projects/<slug:slug>/export/<slug:format>.zip", exports.export_all, name="export_all"),
+    path("projects/<slug:slug>/export/<slug:table>.<slug:format>", exports.export_one, name="export_one"),
+    path("projects/<slug:slug>/disputes/", disputes.disputes, name="disputes"),
+    path("projects/<slug:slug>/disputes/<int:number>/", disputes.dispute, name="dispute"),
+    path("projects/<slug:slug>/disputes/<int:number>/answer/", disputes.answer, name="dispute_answer"),
+    path("projects/<slug:slug>/disputes/<int:number>/post/", disputes.post, name="dispute_post"),
+    path("projects/<slug:slug>/disputes/<int:number>/decide/", disputes.decide, name="dispute_decide"),
+]

@@ -1,0 +1,1 @@
+"""Thin function views, a module per screen."""

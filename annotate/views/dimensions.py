@@ -1,0 +1,111 @@
+"""A project's dimensions: listed, added, edited, put in order, removed."""
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotate.access import dimension_in, project_for_admin
+from annotate.commands.configuration import refuse_frozen
+from annotate.commands.dimensions import add_dimension, move_dimension, remove_dimension, update_dimension
+from annotate.errors import DomainError
+from annotate.forms.dimensions import DimensionForm, initial_of
+from annotate.models import Dimension, Project
+from annotate.queries.projects import is_frozen
+from annotate.specification import DimensionSpec
+from annotate.views.page import Request, render_in_project
+
+
+@login_required
+@require_GET
+def dimensions(request: Request, slug: str) -> HttpResponse:
+    """List the dimensions in the order that annotators see."""
+    project = project_for_admin(request.user, slug)
+    context = {"dimensions": list(project.dimensions.all()), "frozen": is_frozen(project)}
+    return render_in_project(request, project, "dimensions/list.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def dimension_new(request: Request, slug: str) -> HttpResponse:
+    """Add a dimension."""
+    project = project_for_admin(request.user, slug)
+    try:
+        refuse_frozen(project)
+    except DomainError as error:
+        messages.error(request, error.message)
+        return redirect("dimensions", slug)
+    return _edit(request, project, None, lambda spec: add_dimension(project=project, dimension=spec))
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def dimension(request: Request, slug: str, key: str) -> HttpResponse:
+    """Edit a dimension; read it once it is frozen."""
+    project = project_for_admin(request.user, slug)
+    edited = dimension_in(project, key)
+    return _edit(request, project, edited, lambda spec: update_dimension(dimension=edited, to=spec))
+
+
+@login_required
+@require_POST
+def dimension_move(request: Request, slug: str, key: str) -> HttpResponse:
+    """Move a dimension up or down."""
+    moved = dimension_in(project_for_admin(request.user, slug), key)
+    try:
+        move_dimension(dimension=moved, up="up" in request.POST)
+    except DomainError as error:
+        messages.error(request, error.message)
+    return redirect("dimensions", slug)
+
+
+@login_required
+@require_POST
+def dimension_remove(request: Request, slug: str, key: str) -> HttpResponse:
+    """Remove a dimension."""
+    removed = dimension_in(project_for_admin(request.user, slug), key)
+    try:
+        remove_dimension(dimension=removed)
+        messages.success(request, f"{removed.name} is removed.")
+    except DomainError as error:
+        messages.error(request, error.message)
+    return redirect("dimensions", slug)
+
+
+def _edit(
+    request: Request,
+    project: Project,
+    edited: Dimension | None,
+    save: Callable[[DimensionSpec], Dimension],
+) -> HttpResponse:
+    if "show" in request.POST:
+        return _page(request, project, edited, DimensionForm.as_entered(request.POST))
+    entered = request.POST if request.method == "POST" else None
+    form = DimensionForm(entered, initial=initial_of(edited), frozen=is_frozen(project))
+    status = 200 if entered is None else 422
+    try:
+        if form.is_valid():
+            messages.success(request, f"{save(form.to_spec()).name} is saved.")
+            return redirect("dimensions", project.slug)
+    except DomainError as error:
+        form.add_error(None, error.message)
+        status = error.status
+    return _page(request, project, edited, form, status=status)
+
+
+def _page(
+    request: Request,
+    project: Project,
+    edited: Dimension | None,
+    form: DimensionForm,
+    *,
+    status: int = 200,
+) -> HttpResponse:
+    """Render the page, or for htmx the part of it that `show` names."""
+    part = {"points": "#scale", "preview": "#preview"}.get(request.POST.get("show", ""), "")
+    template = "dimensions/edit.html" + (part if request.htmx else "")
+    context = {"form": form, "dimension": edited}
+    return render_in_project(request, project, template, context, status=status)

@@ -1,0 +1,83 @@
+"""What every page of a project has in common: its name and the tabs that this person's roles open."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django_htmx.middleware import HtmxDetails
+
+from annotate.access import rates_independently, roles_in
+from annotate.models import Project, Role, User
+
+EVERYONE = frozenset(Role)
+READERS = frozenset({Role.ADMIN, Role.RESEARCHER})
+ADMINS = frozenset({Role.ADMIN})
+ANNOTATORS = frozenset({Role.ANNOTATOR})
+RESULTS = frozenset({"agreement", "exports"})  # routes that tell what others gave
+
+# The name of a tab, the name of its route (which takes the project's slug), and who sees it.
+TABS = [
+    ("Overview", "project", EVERYONE),
+    ("Rate", "rate", ANNOTATORS),
+    ("Disputes", "disputes", EVERYONE),
+    ("Agreement", "agreement", READERS),
+    ("Export", "exports", READERS),
+    ("Dimensions", "dimensions", ADMINS),
+    ("Import", "imports", ADMINS),
+    ("People", "people", ADMINS),
+    ("Settings", "settings", ADMINS),
+]
+
+
+def add_tab(name: str, route: str, who: frozenset[Role], *, before: str) -> None:
+    """Let another app have a tab in every project, in front of the one of this name."""
+    if all(route != known for _, known, _ in TABS):
+        place = [tab for tab, _, _ in TABS].index(before)
+        TABS.insert(place, (name, route, who))
+
+
+class Request(HttpRequest):
+    """A request as django-htmx passes it on."""
+
+    htmx: HtmxDetails
+
+
+@dataclass(frozen=True)
+class Tab:
+    """A link in a project's navigation."""
+
+    name: str
+    url: str
+    is_current: bool
+
+
+def render_in_project(
+    request: HttpRequest,
+    project: Project,
+    template: str,
+    context: dict[str, Any] | None = None,
+    *,
+    status: int = 200,
+) -> HttpResponse:
+    """Render a page of a project with its navigation."""
+    context = {"project": project, "tabs": tabs(request, project), **(context or {})}
+    return render(request, template, context, status=status)
+
+
+def tabs(request: HttpRequest, project: Project) -> list[Tab]:
+    """Return the tabs that this person's roles in the project open, the current one marked."""
+    roles = roles_in(request.user, project)
+    both = Role.ANNOTATOR in roles and roles & READERS
+    hidden = RESULTS if both and rates_independently(request.user, project) else ()
+    shown = [(name, route) for name, route, who in TABS if roles & who and route not in hidden]
+    links = [(name, reverse(route, args=[project.slug])) for name, route in shown]
+    current = max((url for _, url in links if request.path.startswith(url)), key=len, default="")
+    return [Tab(name, url, url == current) for name, url in links]
+
+
+def request_user(request: HttpRequest) -> User:
+    """Return the person who is signed in, for views that require it."""
+    assert isinstance(request.user, User)
+    return request.user

@@ -1,0 +1,136 @@
+"""Rating in Round I: where to go on, one item, saving."""
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotate import access
+from annotate.commands.assignments import renew_reservation, reserve_items
+from annotate.commands.ratings import PLACE_GONE, Answer, save_rating
+from annotate.errors import DomainError, InvalidValueError, NotFoundError, PlaceGoneError, SignedOutError
+from annotate.forms.ratings import AnswerForm
+from annotate.guideline import FrozenDimension, FrozenGuideline
+from annotate.models import Assignment, Role
+from annotate.queries.assigned import asked_dimensions
+from annotate.queries.rounds import round_one
+from annotate.queries.work import ItemPage, first_position, first_unfinished, item_page, progress
+from annotate.views.errors import error_as_json
+from annotate.views.page import request_user
+
+
+@login_required
+@require_GET
+def rate(request: HttpRequest, slug: str) -> HttpResponse:
+    """Go on where this annotator left off, or say why there is nothing to do.
+
+    Reserves items although it is a GET: it is the address that people keep, nothing but a click leads to it,
+    and what is reserved in vain is given to others.
+    """
+    place = access.membership(request.user, slug, Role.ANNOTATOR)
+    round = round_one(place.project)
+    if round is not None and round.is_open:
+        position = first_unfinished(round, place)
+        if position is None and reserve_items(round=round, annotator=place):
+            position = first_unfinished(round, place)
+        if position is not None:
+            return redirect("rate_item", slug, position)
+    context = {
+        "project": place.project,
+        "round": round,
+        "progress": progress(round, place) if round else None,
+        "first": first_position(round, place) if round else None,
+    }
+    return render(request, "rating/nothing_to_rate.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def rate_item(request: HttpRequest, slug: str, position: int) -> HttpResponse:
+    """Show one item with the annotator's answers; a POST (without scripts) saves all of them and goes on."""
+    assignment = access.assignment_for_annotator(request.user, slug, position)
+    place = assignment.annotator
+    assert place is not None
+    refusals: list[str] = []
+    if request.method == "POST":
+        if request.POST.get("assignment") != access.token_of(assignment):
+            raise Http404(PLACE_GONE)
+        refusals = _save_all(request, assignment)
+        if not refusals:
+            return _go_on(slug, item_page(assignment), back="back" in request.POST)
+    renew_reservation(assignment=assignment, annotator=place)
+    context = {
+        "project": place.project,
+        "place": place,
+        "round": assignment.round,
+        "token": access.token_of(assignment),
+        "page": item_page(assignment),
+        "progress": progress(assignment.round, place),
+        "guideline": FrozenGuideline.from_json(assignment.round.guideline.content),
+        "refusals": refusals,
+    }
+    return render(request, "rating/item.html", context, status=422 if refusals else 200)
+
+
+@require_POST
+def save(request: HttpRequest, slug: str, position: int, key: str) -> HttpResponse:
+    """Save one answer; everything that can go wrong is told in JSON, so that the page can keep the answer."""
+    try:
+        if not request.user.is_authenticated:
+            raise SignedOutError("You are signed out. Sign in and your answers are sent again.")
+        place = request.POST.get("annotator", "")
+        assignment = access.assignment_for_annotator(request.user, slug, position, place=place)
+        if request.POST.get("assignment") != access.token_of(assignment):
+            raise PlaceGoneError(PLACE_GONE)
+        dimension = FrozenGuideline.from_json(assignment.round.guideline.content).dimension(key)
+        if dimension is None:
+            raise InvalidValueError("This round has no such dimension.")
+        return JsonResponse(_save(request, assignment, dimension))
+    except Http404 as error:
+        return error_as_json(NotFoundError(str(error)))
+    except DomainError as error:
+        return error_as_json(error)
+
+
+def _go_on(slug: str, page: ItemPage, *, back: bool) -> HttpResponse:
+    position = page.previous if back else page.next
+    return redirect("rate", slug) if position is None else redirect("rate_item", slug, position)
+
+
+def _save(
+    request: HttpRequest, assignment: Assignment, dimension: FrozenDimension, prefix: str | None = None
+) -> dict[str, object]:
+    form = AnswerForm(request.POST, prefix=prefix)
+    if not form.is_valid():
+        fields = {name: str(errors[0]) for name, errors in form.errors.items()}
+        raise InvalidValueError(next(iter(fields.values())), fields=fields)
+    if prefix and form.is_untouched:
+        return {}
+    saved = save_rating(
+        assignment=assignment,
+        dimension=dimension,
+        answer=form.answer(),
+        by=request_user(request),
+        sent=form.sent(),
+    )
+    return {
+        "revision": saved.revision,
+        "replaced": _shown(saved.replaced),
+        "overtaken": _shown(saved.overtaken),
+        "complete": saved.assignment_complete,
+    }
+
+
+def _shown(answer: Answer | None) -> dict[str, object] | None:
+    return {"value": answer.value, "comment": answer.comment} if answer else None
+
+
+def _save_all(request: HttpRequest, assignment: Assignment) -> list[str]:
+    refusals = []
+    guideline = FrozenGuideline.from_json(assignment.round.guideline.content)
+    for dimension in asked_dimensions(assignment, guideline):
+        try:
+            _save(request, assignment, dimension, dimension.key)
+        except DomainError as error:
+            refusals.append(error.message)
+    return list(dict.fromkeys(refusals))

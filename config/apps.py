@@ -1,0 +1,16 @@
+"""The app of the wiring: the start command and the checks of the settings."""
+
+from django.apps import AppConfig
+from django.core.checks import Tags, register
+
+from config.checks import a_shared_database_has_a_shared_key
+
+
+class ConfigConfig(AppConfig):
+    """Registers the checks."""
+
+    name = "config"
+
+    def ready(self) -> None:
+        """Let every command check the settings first."""
+        register(a_shared_database_has_a_shared_key, Tags.security)

@@ -1,0 +1,132 @@
+"""Reads settings from the environment and names the variable when one is wrong."""
+
+import logging
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from zoneinfo import available_timezones
+
+import dj_database_url
+import dj_email_url
+from django.core.exceptions import ImproperlyConfigured
+from environs import Env, EnvError
+
+env = Env()
+
+CURES = {
+    "bool": "Write 1 or 0.",
+    "int": "Write a whole number.",
+    "list": "Write values with commas between them.",
+    "str": "Write it as plain text.",
+}
+
+
+class SettingError(ImproperlyConfigured):
+    """A variable of the environment that cannot be used; the sentence names it and the way out."""
+
+    def __init__(self, name: str, problem: str, cure: str) -> None:
+        super().__init__(f"{name} {problem}. {cure}")
+
+
+def read(kind: str, name: str, default: Any) -> Any:
+    """Return the variable `name` read as `kind` ("str", "bool", "int", "list"), or the default."""
+    if os.environ.get(name, "").strip() == "":
+        return default
+    try:
+        return getattr(env, kind)(name)
+    except EnvError as error:
+        raise SettingError(name, f"is {os.environ[name]!r}, which is no {kind}", CURES[kind]) from error
+
+
+def database(default_file: Path) -> dict[str, Any]:
+    """Return Django's database setting from DATABASE_URL, SQLite in `default_file` without it."""
+    url = os.environ.get("DATABASE_URL") or f"sqlite:///{default_file}"
+    cure = "Write it like postgres://user:password@host:5432/name or sqlite:////folder/file."
+    try:
+        found: dict[str, Any] = dict(dj_database_url.parse(url, conn_max_age=600, conn_health_checks=True))
+    except (ValueError, KeyError) as error:
+        raise SettingError("DATABASE_URL", "is not the address of a database", cure) from error
+    if found["ENGINE"] not in {"django.db.backends.sqlite3", "django.db.backends.postgresql"}:
+        raise SettingError("DATABASE_URL", "names a database other than PostgreSQL and SQLite", cure)
+    if found["ENGINE"] == "django.db.backends.sqlite3":
+        # The write lock is taken when a transaction begins: taken later, it fails at once if another writes.
+        found["OPTIONS"] = {
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA busy_timeout=20000;",
+        }
+        found["CONN_MAX_AGE"] = 0
+    return found
+
+
+def data_folder(default: Path) -> Path:
+    """Return the folder of CONCORD_DATA, made if it is missing."""
+    folder = Path(read("str", "CONCORD_DATA", str(default))).expanduser().resolve()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        problem = f"is {str(folder)!r}, which cannot be made: {error.strerror}"
+        raise SettingError("CONCORD_DATA", problem, "Name a folder that Concord may write to.") from error
+    if not os.access(folder, os.W_OK):
+        cure = "Name another folder, or let this user write there."
+        raise SettingError("CONCORD_DATA", f"is {str(folder)!r}, where Concord may not write", cure)
+    return folder
+
+
+def secret_key(keep_in: Path) -> str:
+    """Return CONCORD_SECRET_KEY, or a key made once for this installation and kept in `keep_in`."""
+    given = os.environ.get("CONCORD_SECRET_KEY")
+    if given:
+        return given
+    if not keep_in.exists():
+        _keep_new_key(keep_in)
+    return keep_in.read_text().strip()
+
+
+def _keep_new_key(keep_in: Path) -> None:
+    # Written aside and then linked: of two processes that start together, neither sees half a key or another.
+    unseen = keep_in.with_suffix(f".{os.getpid()}")
+    with os.fdopen(os.open(unseen, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(secrets.token_urlsafe(60))
+    with suppress(FileExistsError):
+        os.link(unseen, keep_in)
+    unseen.unlink()
+
+
+def email(name: str, default: str) -> dict[str, Any]:
+    """Return Django's settings of email from an address such as submission://user:password@host:587."""
+    url = read("str", name, default)
+    try:
+        if url.partition("://")[0] not in ("smtp", "submission", "console", "file", "dummy"):
+            raise ValueError
+        return dict(dj_email_url.parse(url))
+    except ValueError as error:
+        cure = "Write it like submission://user:password@host:587, or console:// to read messages in the log."
+        raise SettingError(name, "is not the address of a mail server", cure) from error
+
+
+def time_zone(name: str) -> str:
+    """Return the name of a time zone that exists."""
+    zone: str = read("str", name, "UTC")
+    if zone != "UTC" and zone not in available_timezones():
+        raise SettingError(name, f"is {zone!r}, which is no time zone", "Write it like Europe/Berlin.")
+    return zone
+
+
+def log_level(name: str) -> str:
+    """Return the name of a level of logging."""
+    level: str = read("str", name, "INFO").upper()
+    if level not in logging.getLevelNamesMapping():
+        raise SettingError(name, f"is {level!r}, which is no level", "Write DEBUG, INFO, WARNING or ERROR.")
+    return level
+
+
+def broker(name: str) -> str:
+    """Return the address of the message broker."""
+    url: str = read("str", name, "filesystem://localhost/")
+    if url.partition("://")[0] not in ("filesystem", "redis", "rediss", "amqp", "amqps", "memory"):
+        cure = "Write it like redis://host:6379/0 or amqp://user:password@host:5672//, or leave it out."
+        raise SettingError(name, "is not the address of a broker that Concord knows", cure)
+    return url

@@ -1,0 +1,84 @@
+"""The command that prepares and starts everything on one host."""
+
+import os
+import socket
+import sys
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.staticfiles.finders import get_finders
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from annotate.commands.demonstration import NAME
+from annotate.models import Project
+from config.processes import run_together
+
+# Others come in through a proxy with HTTPS, and not to the demonstration, whose passwords everyone knows.
+HOST = "127.0.0.1"
+WEB = "granian --interface wsgi --workers 1 --blocking-threads 4 --log-level warning config.wsgi:application"
+WORKER = "celery --quiet -A config worker --pool threads --concurrency 4 --loglevel INFO"
+
+
+class Command(BaseCommand):
+    """Prepares database, static files and demonstration, then runs the web server and a worker."""
+
+    help = "Prepares and starts Concord on this host: database, demonstration, web server and worker."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take the port to answer at."""
+        parser.add_argument("--port", type=int, default=8000)
+
+    def handle(self, *_args: Any, port: int, **_options: Any) -> None:
+        """Prepare everything, say where it is, and run until stopped."""
+        refuse_unusable_port(port)
+        call_command("migrate", interactive=False, verbosity=0)
+        collect_static_files()
+        self.stdout.write(welcome(f"http://{HOST}:{port}/", demonstration()))
+        self.stdout.flush()
+        python = [sys.executable, "-m"]
+        web = [*python, *WEB.split(), "--host", HOST, "--port", str(port)]
+        worker = [*python, *WORKER.split()]
+        sys.exit(run_together({"web": web, "worker": worker}, environment={**os.environ}))
+
+
+def refuse_unusable_port(port: int) -> None:
+    """Say in one sentence why nothing can answer at this port."""
+    try:
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((HOST, port))
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or "a port is a number from 1 to 65535"
+        raise CommandError(f"Port {port} cannot be used ({reason}): try make run PORT=9000.") from error
+
+
+def collect_static_files() -> None:
+    """Gather and compress the static files, unless none changed since the last time."""
+    manifest = Path(settings.STATIC_ROOT, "staticfiles.json")
+    gathered = manifest.stat().st_mtime if manifest.exists() else 0.0
+    if any(Path(path).stat().st_mtime > gathered for path in static_files()):
+        call_command("collectstatic", interactive=False, verbosity=0)
+
+
+def static_files() -> list[str]:
+    """Return the paths of the static files of every app."""
+    return [storage.path(name) for finder in get_finders() for name, storage in finder.list([])]
+
+
+def demonstration() -> str:
+    """Load the demonstration project, unless it was deleted, and return how to sign in to it."""
+    names = set(Project.objects.values_list("name", flat=True))
+    if names and NAME not in names:
+        return ""
+    said = StringIO()
+    call_command("load_demonstration", stdout=said)
+    return said.getvalue().strip()
+
+
+def welcome(address: str, accounts: str) -> str:
+    """Return what a person reads when Concord has started."""
+    lines = [f"Concord is at {address}", "", *accounts.splitlines(), "", "Stop it with Ctrl-C."]
+    return "\n" + "\n".join(f"  {line}".rstrip() for line in lines) + "\n"

@@ -1,0 +1,22 @@
+"""The app of the models that judge."""
+
+from celery import current_app
+from django.apps import AppConfig
+
+
+class JudgesConfig(AppConfig):
+    """Names the app, lets workers look for judgments to ask, imports judgments, and adds a tab."""
+
+    name = "judges"
+    verbose_name = "Judges"
+
+    def ready(self) -> None:
+        """Add what needs the models, which cannot be imported before."""
+        from annotate.import_kinds import add_import_kind
+        from annotate.views.page import READERS, add_tab
+        from judges.commands.judgment_imports import JUDGMENTS_KIND
+        from judges.waking import LookForWork
+
+        current_app.steps["worker"].add(LookForWork)
+        add_import_kind(JUDGMENTS_KIND)
+        add_tab("Judges", "judges", READERS, before="Export")

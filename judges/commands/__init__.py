@@ -1,0 +1,1 @@
+"""Writes: one function per thing that a person or a worker does."""

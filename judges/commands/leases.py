@@ -1,0 +1,234 @@
+"""Leasing judgments to a worker and writing back what came of them, in short transactions.
+
+A lease is the right to ask a judgment until a moment. A worker that dies keeps nothing: when its leases run
+out, another one takes them. Only the holder of a lease can write its outcome, so each is written once.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from uuid import UUID
+
+from django.db import connection, transaction
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from judges.commands.budgets import used_up
+from judges.models import Endpoint, Judgment, Run
+from judges.work import Outcome, Prices
+
+LEASE = timedelta(seconds=10)  # that what a dead worker held waits; a living one renews it well before
+WINDOW = timedelta(seconds=6)  # over which an endpoint's limits are kept
+CALLS_PER_WORKER = 64  # so that more workers help with an endpoint that takes more
+
+
+@dataclass(frozen=True)
+class Leased:
+    """What a worker may ask now; `come_back` when there will be more for it, though not at once.
+
+    `has_ended`: the run no longer goes on, and what is leased already should not be asked either.
+    """
+
+    judgments: Sequence[int]
+    come_back: bool = False
+    has_ended: bool = False
+    resting_until: datetime | None = None
+
+
+@transaction.atomic
+def lease(*, run: int, endpoint: int, holder: UUID, how_many: int) -> Leased:
+    """Lease up to `how_many` judgments of a running run on one endpoint, as its limits and budget allow.
+
+    Nothing for more workers at once than the endpoint has calls for. Locks the run, then the endpoint, then
+    each judgment that it takes, skipping those being taken.
+    """
+    locked = Run.objects.select_for_update().get(pk=run)
+    if locked.status != Run.Status.RUNNING:
+        return Leased([], has_ended=True)
+    server = Endpoint.objects.select_for_update().get(pk=endpoint)
+    if _others_at_work(server, holder) >= workers_of(server.calls_in_flight):
+        return Leased([])
+    judgments = Judgment.objects.filter(run=run, judge__in=list(server.judges.values_list("pk", flat=True)))
+    if not is_under_way(judgments):
+        return Leased([])
+    affordable = _affordable(locked, server, how_many)
+    if affordable == 0 and locked.budget and not judgments.filter(status=Judgment.Status.LEASED).exists():
+        stop_run(locked, used_up(locked.budget))
+        return Leased([])
+    allowed = _allowed_now(server, how_many)
+    taken = _take(judgments, min(affordable, allowed), holder)
+    _count_against_limits(server, len(taken))
+    more_later = bool(taken) or min(affordable, allowed) < how_many
+    return Leased(taken, come_back=more_later, resting_until=server.resting_until)
+
+
+def is_under_way(judgments: QuerySet[Judgment]) -> bool:
+    """Return whether any of the judgments is planned or leased."""
+    return (
+        judgments.filter(status=Judgment.Status.PLANNED).exists()
+        or judgments.filter(status=Judgment.Status.LEASED).exists()
+    )
+
+
+def workers_of(calls_in_flight: int) -> int:
+    """Return how many workers share an endpoint's calls."""
+    return -(-calls_in_flight // CALLS_PER_WORKER)
+
+
+@transaction.atomic
+def store(*, run: int, endpoint: int, holder: UUID, outcomes: Sequence[Outcome], prices: Prices) -> int:
+    """Write outcomes of leases that this holder still has; return how many were written.
+
+    What was spent counts for the run whether or not the lease was still held: the call has been paid.
+    """
+    now = timezone.now()
+    costs = [prices.cost(each.input_tokens, each.output_tokens) for each in outcomes]
+    rows = [_row(each, cost, now, holder) for each, cost in zip(outcomes, costs, strict=True)]
+    with connection.cursor() as cursor:
+        cursor.executemany(_WRITE, rows)  # type: ignore[arg-type]
+        written = int(cursor.rowcount)
+    spent = sum((cost for cost in costs if cost is not None), Decimal(0))
+    if spent:
+        Run.objects.filter(pk=run).update(spent=F("spent") + spent)
+    tokens = sum((each.input_tokens or 0) + (each.output_tokens or 0) for each in outcomes)
+    Endpoint.objects.filter(pk=endpoint, tokens_per_minute__isnull=False).update(
+        window_tokens=F("window_tokens") + tokens
+    )
+    return written
+
+
+def renew(*, holder: UUID) -> None:
+    """Let the holder's leases run from now on."""
+    Judgment.objects.filter(lease=holder, status=Judgment.Status.LEASED).update(
+        leased_until=timezone.now() + LEASE
+    )
+
+
+def give_back(*, holder: UUID) -> None:
+    """Let go of the holder's leases, so that others can ask them at once."""
+    Judgment.objects.filter(lease=holder, status=Judgment.Status.LEASED).update(
+        status=Judgment.Status.PLANNED, lease=None, leased_until=None
+    )
+
+
+def let_rest(*, endpoint: int, until: datetime) -> None:
+    """Tell every worker that a server asked to wait."""
+    Endpoint.objects.filter(Q(resting_until__isnull=True) | Q(resting_until__lt=until), pk=endpoint).update(
+        resting_until=until
+    )
+
+
+@transaction.atomic
+def finish_if_done(*, run: int) -> None:
+    """Finish a running run in which nothing is planned or leased any more. Locks the run.
+
+    Each worker asks when it has stored its last outcome, so whoever is the last one sees all of them.
+    """
+    locked = Run.objects.select_for_update().get(pk=run)
+    if locked.status == Run.Status.RUNNING and not is_under_way(Judgment.objects.filter(run=run)):
+        locked.status, locked.finished_at = Run.Status.FINISHED, timezone.now()
+        locked.save(update_fields=["status", "finished_at"])
+
+
+def stop_run(run: Run, reason: str) -> None:
+    """Stop a running run for a reason that a person must see; nothing happens to one that is not running."""
+    Run.objects.filter(pk=run.pk, status=Run.Status.RUNNING).update(
+        status=Run.Status.STOPPED, reason=reason, finished_at=timezone.now()
+    )
+
+
+def _take(judgments: QuerySet[Judgment], how_many: int, holder: UUID) -> list[int]:
+    """Lease what a dead worker left behind first, then what was never asked."""
+    if how_many <= 0:
+        return []
+    rows = judgments.select_for_update(skip_locked=True).values_list("pk", flat=True)
+    taken = list(rows.filter(status=Judgment.Status.LEASED, leased_until__lt=timezone.now())[:how_many])
+    planned = rows.filter(status=Judgment.Status.PLANNED).order_by("pk")
+    taken += planned[: how_many - len(taken)]
+    Judgment.objects.filter(pk__in=taken).update(
+        status=Judgment.Status.LEASED, lease=holder, leased_until=timezone.now() + LEASE
+    )
+    return taken
+
+
+def _others_at_work(server: Endpoint, holder: UUID) -> int:
+    """Return how many other workers hold judgments of this endpoint; a dead one does until its leases end."""
+    held = Judgment.objects.filter(
+        judge__endpoint=server, status=Judgment.Status.LEASED, leased_until__gte=timezone.now()
+    ).exclude(run__via=Run.Via.BATCH)
+    return held.exclude(lease=holder).values("lease").distinct().count()
+
+
+def _affordable(run: Run, server: Endpoint, how_many: int) -> int:
+    """Return how many more calls the budget allows, if each costs half as much again as the mean so far."""
+    if run.budget is None:
+        return how_many
+    judgments = Judgment.objects.filter(run=run)
+    in_flight = judgments.filter(status=Judgment.Status.LEASED).count()
+    answered = judgments.filter(answered_at__isnull=False, cost__isnull=False).count()
+    each = run.spent / answered * Decimal("1.5") if answered else _first_guess(server)
+    left = run.budget - run.spent - each * in_flight
+    return max(min(how_many, int(left / each) if each else how_many), 0)
+
+
+def _first_guess(server: Endpoint) -> Decimal:
+    """Return a cautious cost of a call before any was answered: 2,000 tokens in, 200 out."""
+    return Prices(server.input_price, server.output_price).cost(2000, 200) or Decimal(0)
+
+
+def _allowed_now(server: Endpoint, how_many: int) -> int:
+    now = timezone.now()
+    if server.resting_until and server.resting_until > now + timedelta(seconds=1):
+        return 0
+    if server.window_began_at is None or now >= server.window_began_at + _window(server):
+        server.window_began_at, server.window_requests, server.window_tokens = now, 0, 0
+    share = _window(server) / timedelta(minutes=1)
+    if server.tokens_per_minute and server.window_tokens >= server.tokens_per_minute * share:
+        return 0
+    if server.requests_per_minute:
+        return min(how_many, max(int(server.requests_per_minute * share) - server.window_requests, 0))
+    return how_many
+
+
+def _window(server: Endpoint) -> timedelta:
+    """Return the window over which limits are kept: long enough for one request."""
+    if server.requests_per_minute:
+        return max(WINDOW, timedelta(minutes=1) / server.requests_per_minute)
+    return WINDOW
+
+
+def _count_against_limits(server: Endpoint, calls: int) -> None:
+    if server.requests_per_minute or server.tokens_per_minute:
+        server.window_requests += calls
+        server.save(update_fields=["window_began_at", "window_requests", "window_tokens"])
+
+
+_COLUMNS = (
+    "status",
+    "attempts",
+    "value",
+    "rationale",
+    "reply",
+    "reason",
+    "input_tokens",
+    "output_tokens",
+    "cost",
+    "seconds",
+    "answered_at",
+)
+_WRITE = (
+    f"UPDATE {Judgment._meta.db_table} SET {', '.join(f'{name} = %s' for name in _COLUMNS)}, "
+    "lease = NULL, leased_until = NULL WHERE id = %s AND lease = %s"
+)
+
+
+def _row(outcome: Outcome, cost: Decimal | None, now: datetime, holder: UUID) -> list[object]:
+    values = {**outcome.__dict__, "cost": cost, "answered_at": now}
+    fields = [Judgment._meta.get_field(name) for name in _COLUMNS]
+    adapted = [
+        field.get_db_prep_save(values[field.name], connection)  # type: ignore[union-attr]
+        for field in fields
+    ]
+    lease_field = Judgment._meta.get_field("lease")
+    return [*adapted, outcome.judgment, lease_field.get_db_prep_save(holder, connection)]

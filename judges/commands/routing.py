@@ -1,0 +1,251 @@
+"""Routing policies: made, followed, brought up to new judgments, withdrawn."""
+
+import random
+from collections.abc import Iterable
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotate.commands.configuration import lock_project
+from annotate.commands.rounds import BATCH, open_round_one_for_units
+from annotate.commands.units import (
+    WantedUnit,
+    ask_for_units,
+    begun_units,
+    change_probabilities,
+    withdraw_units,
+)
+from annotate.errors import InvalidValueError
+from annotate.models import Project, Round, User
+from judges.errors import RoutingChangedError, RoutingRefusedError
+from judges.models import CalibrationUnit, RoutedUnit, RoutingPolicy
+from judges.queries.routing import PlannedUnit, routing_plan
+from judges.queries.routing_proposals import Proposal, proposal_of
+from judges.specification import PolicySpec
+
+Status = RoutingPolicy.Status
+
+
+def draft_policy(project: Project, spec: PolicySpec, by: User | None = None) -> RoutingPolicy:
+    """Return the policy that `make_policy` would store, to look at what it would do. One query."""
+    number = RoutingPolicy.objects.filter(project=project).count() + 1
+    seed = random.Random(f"{project.seed} routing {number}").randrange(2**31)
+    return RoutingPolicy(project=project, seed=seed, created_by=by, **_values(spec))
+
+
+@transaction.atomic
+def make_policy(*, project: Project, spec: PolicySpec, by: User | None) -> RoutingPolicy:
+    """Store a draft of a policy. Locks the project. Raises InvalidValueError."""
+    project = lock_project(project)
+    _refuse(project, spec)
+    policy = draft_policy(project, spec, by)
+    policy.save()
+    return policy
+
+
+@transaction.atomic
+def update_policy(*, policy: RoutingPolicy, to: PolicySpec) -> RoutingPolicy:
+    """Give a draft other values. Locks project and policy. Raises InvalidValueError, RoutingRefusedError."""
+    policy = _locked(policy)
+    if policy.status != Status.DRAFT:
+        raise RoutingRefusedError(f"{policy} was {policy.get_status_display()}, so it stays as it is.")
+    _refuse(policy.project, to, besides=policy)
+    values = _values(to)
+    for name, value in values.items():
+        setattr(policy, name, value)
+    policy.save(update_fields=list(values))
+    return policy
+
+
+@transaction.atomic
+def route(*, policy: RoutingPolicy, by: User | None, shown: str | None = None) -> RoutingPolicy:
+    """Open assignments for exactly the units that the policy sends to people; a routed one is returned.
+
+    Opens Round I with these units where it was never opened. `shown`: the digest of the plan that was looked
+    at; what has changed since is refused. Ratings that are there mark their units as having calibrated r.
+    Locks the project, the policy, then the items' assignments: of two admins one routes, the other finds it
+    routed. Raises RoutingRefusedError, RoutingChangedError.
+    """
+    policy = _locked(policy)
+    if policy.status == Status.ROUTED:
+        return policy
+    _refuse_second(policy)
+    plan = routing_plan(policy, policy.project)
+    if plan.refusal:
+        raise RoutingRefusedError(plan.refusal)
+    if shown is not None and shown != plan.digest:
+        raise RoutingChangedError(
+            "What would be routed has changed since it was shown, by new judgments or ratings; look again."
+        )
+    round = open_round_one_for_units(project=policy.project, by=by)
+    now = timezone.now()
+    _ask(policy, round, plan.units)
+    RoutedUnit.objects.bulk_create((_record(policy, unit, by, now) for unit in plan.units), BATCH)
+    CalibrationUnit.objects.bulk_create(
+        (
+            CalibrationUnit(policy=policy, item_id=item, dimension_id=dimension)
+            for item, dimension in sorted(plan.rated_units)
+        ),
+        BATCH,
+    )
+    policy.status, policy.routed_at, policy.routed_by = Status.ROUTED, now, by
+    policy.round, policy.opened_round = round, plan.round is None
+    policy.save(update_fields=["status", "routed_at", "routed_by", "round", "opened_round"])
+    return policy
+
+
+@transaction.atomic
+def follow_proposal(*, policy: RoutingPolicy, by: User | None, shown: str) -> Proposal:
+    """Bring a routed policy up to the judgments as they are now, and return what changed.
+
+    `shown`: the digest of the proposal that was looked at. What someone has begun to rate stays.
+    Locks the project, the policy, then its assignments. Raises RoutingRefusedError, RoutingChangedError.
+    """
+    policy = _locked(policy)
+    round = _open_round(policy)
+    begun_units(round=round, origin=policy.origin)  # locks them: nobody begins while it is decided
+    plan = routing_plan(policy, policy.project)
+    if plan.refusal:
+        raise RoutingRefusedError(plan.refusal)
+    proposal = proposal_of(policy, plan)
+    if proposal.is_empty:
+        return proposal
+    if proposal.digest != shown:
+        raise RoutingChangedError("The proposal has changed since it was shown; look again.")
+    _ask(policy, round, proposal.add)  # before others are dropped: places that are there serve both
+    _drop(policy, round, proposal)
+    probabilities = {unit.unit: unit.inclusion_probability for unit in proposal.change}
+    change_probabilities(round=round, units=probabilities, origin=policy.origin)
+    _record_again(policy, (*proposal.add, *proposal.change), by)
+    return proposal
+
+
+@transaction.atomic
+def withdraw_policy(*, policy: RoutingPolicy, by: User | None) -> RoutingPolicy:
+    """Take back everything that a policy asked for while nobody has begun it; a draft is put aside.
+
+    A Round I that was opened for the policy and holds nothing else is as if it had never been opened.
+    Locks the project, the policy, then its assignments. Raises RoutingRefusedError once a place was begun.
+    """
+    policy = _locked(policy)
+    if policy.status == Status.WITHDRAWN:
+        return policy
+    if policy.status == Status.ROUTED:
+        _take_back(policy)
+    policy.status, policy.withdrawn_at, policy.withdrawn_by = Status.WITHDRAWN, timezone.now(), by
+    policy.save(update_fields=["status", "withdrawn_at", "withdrawn_by", "round"])
+    return policy
+
+
+def _take_back(policy: RoutingPolicy) -> None:
+    round = _open_round(policy)
+    if begun := begun_units(round=round, origin=policy.origin):
+        raise RoutingRefusedError(
+            f"People have begun to rate {len(begun)} of these units, so {policy} can no longer be withdrawn."
+        )
+    units = set(policy.units.values_list("item", "dimension"))
+    withdraw_units(round=round, units=units, origin=policy.origin)
+    if policy.opened_round and not round.assignments.exists():
+        RoutingPolicy.objects.filter(round=round).update(status=Status.WITHDRAWN, round=None)
+        policy.round = None
+        round.delete()
+
+
+def _locked(policy: RoutingPolicy) -> RoutingPolicy:
+    project = lock_project(policy.project)
+    locked = RoutingPolicy.objects.select_for_update(of=("self",)).select_related("rts", "mcq")
+    found = locked.get(pk=policy.pk)
+    found.project = project
+    return found
+
+
+def _open_round(policy: RoutingPolicy) -> Round:
+    if policy.status != Status.ROUTED or policy.round_id is None:
+        raise RoutingRefusedError(f"{policy} was not routed, so there is nothing to change.")
+    round = Round.objects.select_related("guideline").get(pk=policy.round_id)
+    if not round.is_open:
+        raise RoutingRefusedError("Round I is closed, so what was routed stays as it is.")
+    return round
+
+
+def _refuse_second(policy: RoutingPolicy) -> None:
+    if policy.status == Status.WITHDRAWN:
+        raise RoutingRefusedError(f"{policy} was withdrawn; make a new policy.")
+    other = RoutingPolicy.objects.filter(project=policy.project, status=Status.ROUTED).first()
+    if other is not None:
+        raise RoutingRefusedError(
+            f"{other} has routed this project already; withdraw it first, or every unit would be drawn twice."
+        )
+
+
+def _ask(policy: RoutingPolicy, round: Round, units: Iterable[PlannedUnit]) -> None:
+    wanted = [WantedUnit(*unit.unit, unit.inclusion_probability) for unit in units]
+    ask_for_units(round=round, units=wanted, raters=policy.raters, origin=policy.origin, seed=policy.seed)
+
+
+def _drop(policy: RoutingPolicy, round: Round, proposal: Proposal) -> None:
+    gone = {(unit.item_id, unit.dimension_id): unit.pk for unit in proposal.drop}
+    stay = withdraw_units(round=round, units=gone.keys(), origin=policy.origin)
+    pks = [pk for unit, pk in gone.items() if unit not in stay]
+    for start in range(0, len(pks), BATCH):
+        RoutedUnit.objects.filter(pk__in=pks[start : start + BATCH]).delete()
+
+
+_DECIDED = ["why", "reason", "indicator", "low", "high", "items", "threshold"]
+_DECIDED += ["inclusion_probability", "at", "by"]
+
+
+def _record_again(policy: RoutingPolicy, units: Iterable[PlannedUnit], by: User | None) -> None:
+    now = timezone.now()
+    RoutedUnit.objects.bulk_create(
+        (_record(policy, unit, by, now) for unit in units),
+        500,
+        update_conflicts=True,
+        unique_fields=["policy", "item", "dimension"],
+        update_fields=_DECIDED,
+    )
+
+
+def _record(policy: RoutingPolicy, unit: PlannedUnit, by: User | None, at: datetime) -> RoutedUnit:
+    found, threshold = unit.decision.indicator, unit.decision.threshold
+    assert threshold is not None  # the rule has one for every dimension
+    return RoutedUnit(
+        policy=policy,
+        item_id=unit.item,
+        dimension_id=unit.dimension,
+        why=unit.why,
+        reason=unit.reason,
+        indicator=found.value,
+        low=found.interval.low if found.interval else None,
+        high=found.interval.high if found.interval else None,
+        items=found.counts.pairable_units,
+        threshold=threshold,
+        inclusion_probability=unit.inclusion_probability,
+        at=at,
+        by=by,
+    )
+
+
+def _values(spec: PolicySpec) -> dict[str, object]:
+    plain = {name: getattr(spec, name) for name in spec.__dataclass_fields__}
+    return {**plain, "thresholds": dict(spec.thresholds)}
+
+
+def _refuse(project: Project, spec: PolicySpec, *, besides: RoutingPolicy | None = None) -> None:
+    others = RoutingPolicy.objects.filter(project=project).exclude(pk=besides.pk if besides else 0)
+    if others.filter(name=spec.name).exists():
+        raise _invalid("name", f"The project has a policy {spec.name} already; choose another name.")
+    for field, judge in (("rts", spec.rts), ("mcq", spec.mcq)):
+        if judge.project_id != project.pk or judge.method != field:
+            raise _invalid(field, f"{judge} is no {field.upper()} judge of this project.")
+    if any(not -1 <= r <= 1 for r in (spec.threshold, *spec.thresholds.values())):
+        raise _invalid("threshold", "A threshold r lies between -1 and 1.")
+    if not 0 < spec.audit_share <= 1:
+        raise _invalid("audit_share", "The audit share is above 0, at most 1: nothing stays unseen.")
+    if spec.raters < 1:
+        raise _invalid("raters", "A unit needs a rater or more.")
+
+
+def _invalid(field: str, message: str) -> InvalidValueError:
+    return InvalidValueError(message, fields={field: message})

@@ -1,0 +1,61 @@
+"""A judge beside people: pure functions over arrays of scores and verdicts, without Django."""
+
+from judges.comparison.alpha import AlphaBesidePeople, alpha_beside_people, self_consistency
+from judges.comparison.by_system import SystemScores, human_ranking, scores_by_system
+from judges.comparison.correlations import (
+    CORRELATIONS,
+    Level,
+    SystemCoefficient,
+    coefficient_values,
+    correlation_by_system,
+    correlation_with_humans,
+    meta_correlation,
+    reliability_and_correlation,
+    reliability_by_system,
+)
+from judges.comparison.head_to_head import (
+    PairPoints,
+    PositionConsistency,
+    Verdicts,
+    correct_verdicts,
+    head_to_head_points,
+    position_consistency,
+)
+from judges.comparison.preferences import (
+    CorrectPreferences,
+    PairPreference,
+    all_pairs,
+    correct_preferences,
+    neighbours,
+)
+from judges.comparison.scores import Scores
+
+__all__ = [
+    "CORRELATIONS",
+    "AlphaBesidePeople",
+    "CorrectPreferences",
+    "Level",
+    "PairPoints",
+    "PairPreference",
+    "PositionConsistency",
+    "Scores",
+    "SystemCoefficient",
+    "SystemScores",
+    "Verdicts",
+    "all_pairs",
+    "alpha_beside_people",
+    "coefficient_values",
+    "correct_preferences",
+    "correct_verdicts",
+    "correlation_by_system",
+    "correlation_with_humans",
+    "head_to_head_points",
+    "human_ranking",
+    "meta_correlation",
+    "neighbours",
+    "position_consistency",
+    "reliability_and_correlation",
+    "reliability_by_system",
+    "scores_by_system",
+    "self_consistency",
+]

@@ -1,0 +1,137 @@
+"""Krippendorff's alpha with a judge among the raters, beside alpha among people."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from annotate.agreement import (
+    Coefficient,
+    MeasurementLevel,
+    ReliabilityData,
+    Resampling,
+    krippendorff_alpha,
+    observed_domain,
+)
+from annotate.agreement.data import FloatArray
+from judges.comparison.reasons import JUDGE, PEOPLE
+from judges.comparison.scores import Scores
+
+_BY_DOCUMENTS = Resampling(by="documents")
+
+
+@dataclass(frozen=True)
+class AlphaBesidePeople:
+    """Three alphas over the same items: those with a value of the judge and a human score.
+
+    among_people: the human raters alone, what the judge is held against.
+    with_judge: the judge as one more rater; below the first where it disagrees with people more than they
+    disagree with each other.
+    with_mean: two raters, the judge and the mean human score.
+    """
+
+    among_people: Coefficient
+    with_judge: Coefficient
+    with_mean: Coefficient
+
+
+def alpha_beside_people(
+    scores: Scores,
+    *,
+    measurement_level: MeasurementLevel | str = MeasurementLevel.INTERVAL,
+    generator: np.random.Generator | None = None,
+    resampling: Resampling | None = None,
+) -> AlphaBesidePeople:
+    """Krippendorff's alpha among people, with the judge as one more rater, and of the judge with their mean.
+
+    The mean is taken as it is. Rounded to a point of the scale it would lose what the mean is for, halves
+    would need a rule, and a judge that says 3.5 where people say 3 and 4 would be wrong by it. So would one
+    that answers halves or means of samples, which is why the default level is interval, at which any number
+    has a place. Intervals resample documents. Undefined as `krippendorff_alpha`; `with_mean` also for nominal
+    values, of which there is no mean.
+    """
+    level = MeasurementLevel(measurement_level)
+    judged = ~np.isnan(scores.judge) & ~np.isnan(scores.human_means)
+    both = scores.of_items(judged)
+    plan = resampling or _BY_DOCUMENTS
+
+    def alpha(values: FloatArray, name: str, label: str) -> Coefficient:
+        result = krippendorff_alpha(_data(values, both, level), generator=generator, resampling=plan)
+        named = replace(result, name=f"krippendorff_alpha_{name}", label=f"Krippendorff's alpha, {label}")
+        return _explained(named, scores)
+
+    with_judge = np.vstack([both.human, both.judge])
+    with_mean = np.vstack([both.human_means, both.judge])
+    return AlphaBesidePeople(
+        among_people=alpha(both.human, "among_people", "among people"),
+        with_judge=alpha(with_judge, "with_judge", "people and the judge"),
+        with_mean=_of_mean(alpha(with_mean, "with_mean", "the judge and the mean human score"), level),
+    )
+
+
+def self_consistency(
+    samples: npt.ArrayLike,
+    *,
+    documents: npt.ArrayLike | None = None,
+    measurement_level: MeasurementLevel | str = MeasurementLevel.INTERVAL,
+    generator: np.random.Generator | None = None,
+    resampling: Resampling | None = None,
+) -> Coefficient:
+    """Krippendorff's alpha over a judge's samples (samples, items), as if each sample were a rater.
+
+    1 where the judge repeats itself on every item, 0 where a repeated answer is no closer than one to another
+    item. documents: (items,), needed for an interval that resamples documents, the default where it is given.
+    Undefined where no item has two samples, and without variation.
+    """
+    table = np.asarray(samples, dtype=float)
+    by: Resampling = _BY_DOCUMENTS if documents is not None else Resampling()
+    data = ReliabilityData(
+        table,
+        measurement_level=measurement_level,
+        value_domain=_domain(table),
+        documents=documents,
+    )
+    result = krippendorff_alpha(data, generator=generator, resampling=resampling or by)
+    named = replace(result, name="self_consistency", label="Self-consistency (alpha over samples)")
+    if named.defined or named.counts.pairable_units:
+        return named
+    missing = "No item has two samples; ask the judge more than once about the same items."
+    return replace(named, reason=missing if named.counts.ratings else JUDGE.missing)
+
+
+def _data(values: FloatArray, scores: Scores, level: MeasurementLevel) -> ReliabilityData:
+    return ReliabilityData(
+        values, measurement_level=level, value_domain=_domain(values), documents=scores.documents
+    )
+
+
+def _domain(values: FloatArray) -> FloatArray:
+    """The values that occur; alpha does not look at others."""
+    domain = observed_domain(values)
+    return domain if len(domain) else np.zeros(1)
+
+
+def _explained(alpha: Coefficient, scores: Scores) -> Coefficient:
+    """The coefficient, undefined in words of people and judges where there is nothing of one of them."""
+    if alpha.defined:
+        return alpha
+    for values, side in ((scores.human_means, PEOPLE), (scores.judge, JUDGE)):
+        if np.isnan(values).all():
+            return replace(alpha, reason=side.missing)
+    if not alpha.counts.ratings:
+        return replace(alpha, reason="No item has both a human score and a value of the judge.")
+    if not alpha.counts.pairable_units:
+        return replace(alpha, reason="No item that the judge values has scores of two people.")
+    return alpha
+
+
+def _of_mean(alpha: Coefficient, level: MeasurementLevel) -> Coefficient:
+    if level is not MeasurementLevel.NOMINAL:
+        return alpha
+    return replace(
+        alpha,
+        value=None,
+        reason="Nominal values have no mean to compare the judge with.",
+        interval=None,
+        interval_reason="The coefficient is undefined.",
+    )

@@ -1,0 +1,98 @@
+"""What people and a judge give each system, and how widely."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from annotate.agreement import (
+    Coefficient,
+    Resampling,
+    mean,
+    means_by_group,
+    spread_within_units,
+    standard_deviation,
+)
+from judges.comparison.reasons import JUDGE, PEOPLE, Side
+from judges.comparison.scores import Scores
+
+
+@dataclass(frozen=True)
+class SystemScores:
+    """Means and standard deviations of one system's scores.
+
+    human_mean, human_deviation: of its items' mean human scores. judge_mean, judge_deviation: of the judge's
+    values. human_spread: the mean over items of the standard deviation among people (Shen and others 2023,
+    table 20). All deviations have the divisor n, and each number uses every item that it can.
+    """
+
+    system: str
+    items: int
+    human_mean: Coefficient
+    human_deviation: Coefficient
+    human_spread: Coefficient
+    judge_mean: Coefficient
+    judge_deviation: Coefficient
+
+
+def scores_by_system(
+    scores: Scores,
+    *,
+    generator: np.random.Generator | None = None,
+    resampling: Resampling | None = None,
+) -> tuple[SystemScores, ...]:
+    """Means and standard deviations, one entry a system, in the order of `scores.system_names`.
+
+    Intervals resample the system's items. Undefined where nobody (the judge) gave a value, a deviation
+    without two.
+    """
+    plan = replace(resampling or Resampling(), by="units")
+    human_means = scores.human_means
+    results = []
+    for index, system in enumerate(scores.system_names):
+        own = scores.systems == index
+        human, judge, table = human_means[own], scores.judge[own], scores.human[:, own]
+        results.append(
+            SystemScores(
+                system=system,
+                items=int(own.sum()),
+                human_mean=_said(mean(human, generator=generator, resampling=plan), PEOPLE),
+                human_deviation=_said(
+                    standard_deviation(human, generator=generator, resampling=plan), PEOPLE
+                ),
+                human_spread=_said(spread_within_units(table, generator=generator, resampling=plan), PEOPLE),
+                judge_mean=_said(mean(judge, generator=generator, resampling=plan), JUDGE),
+                judge_deviation=_said(standard_deviation(judge, generator=generator, resampling=plan), JUDGE),
+            )
+        )
+    return tuple(results)
+
+
+def human_ranking(*dimensions: Scores) -> tuple[str, ...]:
+    """The systems by mean human score, best first; equal ones in the order of `system_names`.
+
+    With several dimensions the systems are ranked by the mean over them, as the published challenge pairs
+    are. Systems without a human score on each of them are left out.
+    """
+    if not dimensions:
+        raise ValueError("A ranking needs the scores of at least one dimension.")
+    names = dimensions[0].system_names
+    if any(set(scores.system_names) != set(names) for scores in dimensions):
+        raise ValueError("The dimensions are not about the same systems.")
+    quality = np.mean([_quality(scores, names) for scores in dimensions], axis=0)
+    order = np.argsort(-np.round(quality, 10), kind="stable")
+    return tuple(names[index] for index in order if not np.isnan(quality[index]))
+
+
+def _quality(scores: Scores, names: tuple[str, ...]) -> list[float]:
+    means = means_by_group(scores.human_means, scores.systems, len(names))
+    by_name = dict(zip(scores.system_names, means.tolist(), strict=True))
+    return [by_name[name] for name in names]
+
+
+def _said(coefficient: Coefficient, side: Side) -> Coefficient:
+    """The coefficient, undefined in words of people and judges where there is no value at all."""
+    if coefficient.defined or coefficient.counts.ratings:
+        return coefficient
+    if side is PEOPLE and coefficient.name == "spread_within_units":
+        return coefficient
+    return replace(coefficient, reason=side.missing)

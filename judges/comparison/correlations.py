@@ -1,0 +1,267 @@
+"""How a judge's values go with mean human scores, and how that goes with the quality of the systems."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+
+from annotate.agreement import (
+    Coefficient,
+    Measure,
+    Resampling,
+    between_group_means,
+    kendall_tau_b,
+    means_by_group,
+    over_groups,
+    pearson,
+    spearman,
+    within_documents,
+)
+from annotate.agreement.data import FloatArray
+from judges.comparison.reasons import JUDGE, OTHER_JUDGE, PEOPLE, Side, explained
+from judges.comparison.scores import Scores
+
+CORRELATIONS: Mapping[str, Measure] = MappingProxyType(
+    {measure.estimator.name: measure for measure in (spearman, pearson, kendall_tau_b)}
+)
+"""The correlations that papers report, by the `name` they carry."""
+
+_SHEN = "Shen and others 2023, Large Language Models are Not Yet Human-Level Evaluators"
+_BY_DOCUMENTS = Resampling(by="documents")
+
+_Pair = tuple[FloatArray, FloatArray]
+
+
+class Level(StrEnum):
+    """What is correlated: items, systems, or items within a document."""
+
+    DATASET = "dataset"
+    SYSTEM = "system"
+    DOCUMENT = "document"
+
+
+@dataclass(frozen=True)
+class SystemCoefficient:
+    """A coefficient over the items of one system."""
+
+    system: str
+    coefficient: Coefficient
+
+
+def correlation_with_humans(
+    scores: Scores,
+    measure: Measure,
+    level: Level = Level.DATASET,
+    *,
+    generator: np.random.Generator | None = None,
+    resampling: Resampling | None = None,
+) -> Coefficient:
+    """The correlation of the judge's values with mean human scores, over the items that have both.
+
+    dataset   over all items pooled; its interval resamples documents
+    system    over the systems' means; its interval resamples systems
+    document  over the items of each document, averaged; documents where it is undefined are left out and
+              counted; its interval resamples documents
+
+    Undefined with fewer than two items (systems), where a side is constant, within every document.
+    """
+    human, judge = scores.human_means, scores.judge
+    plan = resampling or _BY_DOCUMENTS
+    if level is Level.DATASET:
+        result = measure(human, judge, documents=scores.documents, generator=generator, resampling=plan)
+        result = explained(result, human, judge, (PEOPLE, JUDGE), "item")
+    elif level is Level.DOCUMENT:
+        result = within_documents(
+            measure, human, judge, scores.documents, generator=generator, resampling=plan
+        )
+        result = explained(result, human, judge, (PEOPLE, JUDGE), "item")
+    else:
+        result = _between_systems(scores, measure, generator, plan)
+    return _named(result, f"{measure.estimator.name}_{level}_level", f"{_label(measure)}, {_LEVELS[level]}")
+
+
+_LEVELS = {
+    Level.DATASET: "judge and mean human score, data-set level",
+    Level.SYSTEM: "judge and mean human score, system level",
+    Level.DOCUMENT: "judge and mean human score, mean within documents",
+}
+
+
+def correlation_by_system(
+    scores: Scores,
+    measure: Measure,
+    *,
+    generator: np.random.Generator | None = None,
+    resampling: Resampling | None = None,
+) -> tuple[SystemCoefficient, ...]:
+    """P_i = rho(judge, mean human score) over the items of each system i (Shen and others 2023, equation 2).
+
+    In the order of `scores.system_names`. Undefined where a side is constant over the system's items.
+    """
+    compared = (scores.human_means, scores.judge)
+    label = f"{_label(measure)}, judge and mean human score over one system's items"
+    return _by_system(
+        scores,
+        compared,
+        (PEOPLE, JUDGE),
+        _measured(measure, "by_system", label, "equation 2", generator, resampling),
+    )
+
+
+def meta_correlation(
+    scores: Scores,
+    measure: Measure,
+    *,
+    generator: np.random.Generator | None = None,
+    resampling: Resampling | None = None,
+) -> Coefficient:
+    """M = rho([P_1, ...], [Q_1, ...]) over systems (Shen and others 2023, equation 3).
+
+    P_i as `correlation_by_system`, Q_i the mean human score of system i. Below 0 the judge agrees less with
+    people the better a system is. Systems whose P_i is undefined are left out and counted
+    (`counts.undefined_groups`). The interval resamples systems and takes P_i and Q_i as given.
+    Undefined with fewer than two systems left, and where all P_i or all Q_i are equal.
+    """
+    correlations = coefficient_values(correlation_by_system(scores, measure))
+    quality = means_by_group(scores.human_means, scores.systems, len(scores.system_names))
+    result = _over_systems(measure, correlations, quality, (_CORRELATION, PEOPLE), generator, resampling)
+    result = explained(result, scores.human_means, scores.judge, (PEOPLE, JUDGE), "item")
+    result = replace(result, source=f"{_SHEN}, equation 3")
+    label = f"Meta-correlation ({_label(measure)})"
+    return _named(result, f"{measure.estimator.name}_meta_correlation", label)
+
+
+def reliability_by_system(
+    scores: Scores,
+    other_judge: npt.ArrayLike,
+    measure: Measure,
+    *,
+    generator: np.random.Generator | None = None,
+    resampling: Resampling | None = None,
+) -> tuple[SystemCoefficient, ...]:
+    """R_i = rho(judge, other judge) over the items of each system i (Shen and others 2023, equation 4).
+
+    other_judge: (items,), another method's values for the same items; for the paper RTS beside MCQ. It needs
+    no human scores. Undefined where a side is constant over the system's items.
+    """
+    compared = (scores.judge, scores.of_judge(other_judge).judge)
+    label = f"Reliability indicator ({_label(measure)})"
+    return _by_system(
+        scores,
+        compared,
+        (JUDGE, OTHER_JUDGE),
+        _measured(measure, "reliability_indicator", label, "equation 4", generator, resampling),
+    )
+
+
+def reliability_and_correlation(
+    scores: Scores,
+    other_judge: npt.ArrayLike,
+    measure: Measure,
+    *,
+    generator: np.random.Generator | None = None,
+    resampling: Resampling | None = None,
+) -> Coefficient:
+    """rho([R_1, ...], [P_1, ...]) over systems: how well R tells where the judge agrees with people.
+
+    R_i as `reliability_by_system`, P_i as `correlation_by_system`. Source: Shen and others 2023, table 7.
+    Systems in which either is undefined are left out and counted (`counts.undefined_groups`).
+    The interval resamples systems and takes R_i and P_i as given.
+    """
+    indicators = coefficient_values(reliability_by_system(scores, other_judge, measure))
+    correlations = coefficient_values(correlation_by_system(scores, measure))
+    sides = (_INDICATOR, _CORRELATION)
+    result = _over_systems(measure, indicators, correlations, sides, generator, resampling)
+    result = explained(result, scores.human_means, scores.judge, (PEOPLE, JUDGE), "item")
+    result = replace(result, source=f"{_SHEN}, table 7")
+    label = f"{_label(measure)}, reliability indicator and correlation with humans over systems"
+    return _named(result, f"{measure.estimator.name}_reliability_and_correlation", label)
+
+
+_CORRELATION = Side(
+    "correlation with humans", "The judge's correlation with mean human scores is undefined for every system."
+)
+_INDICATOR = Side("reliability indicator", "The reliability indicator is undefined for every system.")
+
+_Compare = Callable[[FloatArray, FloatArray], Coefficient]
+
+
+def _measured(
+    measure: Measure,
+    name: str,
+    label: str,
+    equation: str,
+    generator: np.random.Generator | None,
+    resampling: Resampling | None,
+) -> _Compare:
+    """The measure of two arrays under another name; items of one system are of different documents."""
+    plan = replace(resampling or Resampling(), by="units")
+
+    def compare(first: FloatArray, second: FloatArray) -> Coefficient:
+        result = measure(first, second, generator=generator, resampling=plan)
+        named = _named(result, f"{measure.estimator.name}_{name}", label)
+        return replace(named, source=f"{_SHEN}, {equation}")
+
+    return compare
+
+
+def _by_system(
+    scores: Scores, compared: _Pair, sides: tuple[Side, Side], compare: _Compare
+) -> tuple[SystemCoefficient, ...]:
+    results = []
+    for index, system in enumerate(scores.system_names):
+        first, second = (values[scores.systems == index] for values in compared)
+        coefficient = explained(compare(first, second), first, second, sides, "item of this system")
+        results.append(SystemCoefficient(system, coefficient))
+    return tuple(results)
+
+
+def _between_systems(
+    scores: Scores, measure: Measure, generator: np.random.Generator | None, resampling: Resampling
+) -> Coefficient:
+    human, judge, number = scores.human_means, scores.judge, len(scores.system_names)
+    result = between_group_means(
+        measure,
+        human,
+        judge,
+        scores.systems,
+        number,
+        noun="systems",
+        generator=generator,
+        resampling=resampling,
+    )
+    gap = np.isnan(human) | np.isnan(judge)
+    human_means, judge_means = (
+        means_by_group(np.where(gap, np.nan, values), scores.systems, number) for values in (human, judge)
+    )
+    result = explained(result, human_means, judge_means, (PEOPLE, JUDGE), "system")
+    return explained(result, human, judge, (PEOPLE, JUDGE), "item")
+
+
+def _over_systems(
+    measure: Measure,
+    first: FloatArray,
+    second: FloatArray,
+    sides: tuple[Side, Side],
+    generator: np.random.Generator | None,
+    resampling: Resampling | None,
+) -> Coefficient:
+    result = over_groups(measure, first, second, noun="systems", generator=generator, resampling=resampling)
+    return explained(result, first, second, sides, "system")
+
+
+def coefficient_values(coefficients: Sequence[SystemCoefficient]) -> FloatArray:
+    """(systems,): the values, NaN where undefined."""
+    values = (each.coefficient.value for each in coefficients)
+    return np.array([np.nan if value is None else value for value in values], dtype=float)
+
+
+def _label(measure: Measure) -> str:
+    return measure.estimator.label
+
+
+def _named(coefficient: Coefficient, name: str, label: str) -> Coefficient:
+    return replace(coefficient, name=name, label=label)

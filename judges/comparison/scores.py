@@ -1,0 +1,141 @@
+"""What people and one judge say about the same items on one dimension."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from annotate.agreement import mean_values
+from annotate.agreement.data import FloatArray, IntArray
+
+_DECIMALS = 12  # the same values added in another order differ behind these
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Scores:
+    """Scores of people and of a judge for items, on one dimension; a gap is NaN.
+
+    systems, documents: (items,), whose text each item is and for which document; any labels, names or ids,
+    kept as indices into `system_names` and `document_labels`. An item is one system's text for one document.
+    human: (raters, items); (0, items) where nobody has rated. judge: (items,), the mean of its samples.
+    Raises ValueError with one sentence where these do not fit together.
+    """
+
+    systems: IntArray
+    documents: IntArray
+    human: FloatArray
+    judge: FloatArray
+    system_names: tuple[str, ...] = field(init=False)
+    """In the order in which they first occur."""
+    document_labels: tuple[Any, ...] = field(init=False)
+    """Likewise."""
+
+    def __init__(
+        self,
+        *,
+        systems: npt.ArrayLike,
+        documents: npt.ArrayLike,
+        human: npt.ArrayLike,
+        judge: npt.ArrayLike,
+    ) -> None:
+        values = numbers(judge, "The judge's values", dimensions=1)
+        table = numbers(human, "Human scores", dimensions=2)
+        if table.shape[1] != len(values):
+            raise ValueError(
+                f"There are {len(values)} values of the judge, but human scores of {table.shape[1]} items."
+            )
+        system_labels, of_system = indexed(systems, "systems", len(values))
+        document_labels, of_document = indexed(documents, "documents", len(values))
+        names = tuple(str(label) for label in system_labels)
+        _each_once(of_system, of_document, names, document_labels)
+        fields = {
+            "systems": of_system,
+            "documents": of_document,
+            "human": table,
+            "judge": values,
+            "system_names": names,
+            "document_labels": document_labels,
+        }
+        set_once(self, fields)
+
+    @property
+    def human_means(self) -> FloatArray:
+        """(items,): the mean of the human scores that are there, NaN where there are none."""
+        return np.round(mean_values(self.human), _DECIMALS)
+
+    def of_judge(self, judge: npt.ArrayLike) -> "Scores":
+        """The same items and people beside another judge's values (items,)."""
+        return self._with(judge=judge)
+
+    def of_items(self, chosen: npt.ArrayLike) -> "Scores":
+        """These items only: indices or a mask."""
+        kept = np.asarray(chosen)
+        if not kept.size:
+            kept = np.empty(0, dtype=np.intp)  # an empty list has no type to index by
+        return self._with(
+            systems=np.array(self.system_names)[self.systems[kept]],
+            documents=np.array(self.document_labels)[self.documents[kept]],
+            human=self.human[:, kept],
+            judge=self.judge[kept],
+        )
+
+    def by_document(self, values: FloatArray) -> FloatArray:
+        """(documents, systems): values (items,) laid out, NaN where a system has no text for a document."""
+        table = np.full((len(self.document_labels), len(self.system_names)), np.nan)
+        table[self.documents, self.systems] = values
+        return table
+
+    def _with(self, **changes: npt.ArrayLike) -> "Scores":
+        kept: dict[str, npt.ArrayLike] = {
+            "systems": np.array(self.system_names)[self.systems],
+            "documents": np.array(self.document_labels)[self.documents],
+            "human": self.human,
+            "judge": self.judge,
+        }
+        return replace(self, **(kept | changes))  # type: ignore[arg-type]
+
+
+def set_once(instance: object, fields: Mapping[str, object]) -> None:
+    """Fill a frozen dataclass; its arrays become read-only."""
+    for name, value in fields.items():
+        if isinstance(value, np.ndarray):
+            value.setflags(write=False)
+        object.__setattr__(instance, name, value)
+
+
+def numbers(values: npt.ArrayLike, what: str, *, dimensions: int) -> FloatArray:
+    """The values as a new array of finite numbers and NaN, or ValueError."""
+    try:
+        array = np.array(values, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{what} must be numbers, with NaN for a gap.") from error
+    if array.ndim != dimensions:
+        shape = "a list, one a unit" if dimensions == 1 else "a table, raters by items"
+        raise ValueError(f"{what} must be {shape}, but have {array.ndim} dimension(s).")
+    if np.isinf(array).any():
+        raise ValueError(f"{what} must be finite; use NaN for a gap.")
+    return array
+
+
+def indexed(labels: npt.ArrayLike, what: str, items: int) -> tuple[tuple[Any, ...], IntArray]:
+    """The distinct labels in the order in which they first occur, and (items,) indices into them."""
+    array = np.asarray(labels)
+    if array.shape != (items,):
+        raise ValueError(f"There are {items} values, but {what} have the shape {array.shape}.")
+    distinct, first, of_item = np.unique(array, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty(len(order), dtype=np.intp)
+    place[order] = np.arange(len(order))
+    return tuple(distinct[order].tolist()), place[of_item]
+
+
+def _each_once(
+    systems: IntArray, documents: IntArray, names: tuple[str, ...], labels: tuple[Any, ...]
+) -> None:
+    keys = documents * max(len(names), 1) + systems
+    distinct, counts = np.unique(keys, return_counts=True)
+    if (counts > 1).any():
+        document, system = divmod(int(distinct[counts > 1][0]), len(names))
+        raise ValueError(f"The system {names[system]} has two items for the document {labels[document]}.")

@@ -1,0 +1,1 @@
+"""Files of judgments made elsewhere, read as typed rows; no Django."""

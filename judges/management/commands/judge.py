@@ -1,0 +1,294 @@
+"""manage.py judge PROJECT --judge NAME."""
+
+import json
+import time
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connections
+
+from annotate.errors import DomainError
+from annotate.management.projects import project_called
+from annotate.models import Project
+from judges.commands.collecting import collect, needs_work
+from judges.commands.runs import pause_run, plan_run, start_run
+from judges.methods import METHODS
+from judges.models import Batch, Judge, Run
+from judges.queries.batches import batches_of
+from judges.queries.judges import usable_judges
+from judges.queries.pairs import Pair, all_pairs, neighbouring_pairs
+from judges.queries.plans import Plan, plan_of
+from judges.queries.run_pages import moves, waits_for_worker
+from judges.queries.runs import RunProgress, run_progress
+from judges.specification import Scope
+from judges.templatetags.judging import batch_state, counted, duration, money, pace
+
+LOOK_EVERY = 1.0  # seconds
+SLICE = 60.0
+BAR = 30
+PAUSED_BY_HAND = 130
+
+
+class Command(BaseCommand):
+    """Plans a run of judges over a project, starts it and follows it to its end.
+
+    The exit code is 0 when every judgment has an answer, 1 when some failed, wait in another run or the run
+    was stopped, 130 when it was paused by Ctrl-C.
+    """
+
+    help = __doc__
+    _told = False
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the scope, the budget and who works."""
+        parser.add_argument("project", help="the project's short name, as in its address")
+        parser.add_argument("--judge", action="append", required=True, metavar="NAME", help="once per judge")
+        parser.add_argument(
+            "--dimension", action="append", metavar="KEY", help="once per dimension; else all"
+        )
+        parser.add_argument("--budget", metavar="X", help="stop when so much is spent")
+        parser.add_argument(
+            "--pairs", choices=["all", "neighbours"], default="all", help="for judges that compare two texts"
+        )
+        parser.add_argument(
+            "--batch",
+            action="store_true",
+            help="ask through the provider's batch interface: half the price, up to 24 hours",
+        )
+        parser.add_argument("--dry-run", action="store_true", help="show what it would do and write nothing")
+        parser.add_argument(
+            "--here", action="store_true", help="ask in this process, with or without workers beside it"
+        )
+        parser.add_argument("--json", action="store_true", help="print plan and result as JSON")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        """Plan, start, follow."""
+        project = project_called(options["project"])
+        try:
+            scope = _scope(project, options)
+            via = Run.Via.BATCH if options["batch"] else Run.Via.CALLS
+            plan = plan_of(project, scope, via)
+            self._say(options, plan_as_text(plan))
+            if options["dry_run"] or not plan.calls:
+                self._result(options, plan, None)
+                if not options["dry_run"] and (plan.waiting or plan.failed):
+                    raise SystemExit(1)
+                return
+            budget = _budget(options["budget"])
+            run = start_run(run=plan_run(project=project, scope=scope, by=None, budget=budget, via=via))
+        except DomainError as error:
+            raise CommandError(error.message) from error
+        paused = self._follow(run, options)
+        progress = run_progress(Run.objects.get(pk=run.pk))
+        self._result(options, plan, progress)
+        if paused:
+            raise SystemExit(PAUSED_BY_HAND)
+        if progress.failed or progress.run.status != Run.Status.FINISHED:
+            raise SystemExit(1)
+
+    def _follow(self, run: Run, options: dict[str, Any]) -> bool:
+        """Show how far the run is until it ends; Ctrl-C pauses it, and calls in flight are finished."""
+        paused = False
+        with ThreadPoolExecutor(1) as here:
+            work = here.submit(_work, run.pk) if options["here"] else None
+            while True:
+                try:
+                    if self._has_ended(run, work, options):
+                        return paused
+                    time.sleep(LOOK_EVERY)
+                except KeyboardInterrupt:
+                    if paused:
+                        raise
+                    paused = True
+                    pause_run(run=run)
+
+    def _has_ended(self, run: Run, work: "Future[None] | None", options: dict[str, Any]) -> bool:
+        progress = run_progress(Run.objects.get(pk=run.pk))
+        self._show(progress, options)
+        if work is None and not self._told and waits_for_worker(progress):
+            self._told = True
+            self.stderr.write("\nNo worker is asking. Start one: celery -A config worker; or use --here.")
+        if work is not None and work.done():
+            work.result()
+            return True
+        return work is None and not moves(progress)
+
+    def _show(self, progress: RunProgress, options: dict[str, Any]) -> None:
+        if options["verbosity"] and self.stderr.isatty():
+            line = "  ".join([bar(progress), *batches_as_text(progress.run)[-1:]])
+            self.stderr.write(f"\r\x1b[K{line}", ending="")
+            self.stderr.flush()
+
+    def _say(self, options: dict[str, Any], lines: list[str]) -> None:
+        if not options["json"]:
+            self.stdout.write("\n".join(lines))
+
+    def _result(self, options: dict[str, Any], plan: Plan, progress: RunProgress | None) -> None:
+        if progress and options["verbosity"] and self.stderr.isatty():
+            self.stderr.write("")
+        if options["json"]:
+            self.stdout.write(json.dumps({"plan": plan_as_dict(plan), "run": _as_dict(progress)}, indent=2))
+        elif progress:
+            self.stdout.write("\n".join(result_as_text(progress)))
+        elif not plan.calls:
+            self.stdout.write(nothing_to_ask(plan))
+
+
+def plan_as_text(plan: Plan) -> list[str]:
+    """Return the plan as lines of text."""
+    judges = [
+        f"{each.judge.name}: {counted(each.calls)} of {counted(each.judgments)} judgments to ask, "
+        f"{counted(each.input_tokens)} tokens in, {counted(each.output_tokens)} out, cost {money(each.cost)}"
+        for each in plan.judges
+    ]
+    failed = [f"{counted(plan.failed)} failed before; retry them on their run's page."] if plan.failed else []
+    whole = f"{counted(plan.calls)} calls, cost {money(plan.cost)}, time {_time(plan)}"
+    return [*judges, *failed, whole]
+
+
+def _time(plan: Plan) -> str:
+    at_most = "at most " if plan.via == Run.Via.BATCH else ""
+    return f"{at_most}{duration(plan.seconds)}"
+
+
+def nothing_to_ask(plan: Plan) -> str:
+    """Return why no run was made of a plan without calls."""
+    if plan.waiting:
+        return (
+            f"No run was made: {counted(plan.waiting)} judgments wait in another run. "
+            "It goes on, or is resumed on its page."
+        )
+    if plan.failed:
+        return "No run was made: retry what failed on its run's page."
+    return "Nothing is missing, so no run was made."
+
+
+def plan_as_dict(plan: Plan) -> dict[str, Any]:
+    """Return the plan for programs; what is unknown is null."""
+    return {
+        "via": plan.via,
+        "judgments": plan.judgments,
+        "there": plan.there,
+        "failed": plan.failed,
+        "waiting": plan.waiting,
+        "calls": plan.calls,
+        "cost": None if plan.cost is None else str(plan.cost),
+        "seconds": plan.seconds,
+        "judges": [
+            {
+                "name": each.judge.name,
+                "calls": each.calls,
+                "input_tokens": each.input_tokens,
+                "output_tokens": each.output_tokens,
+                "cost": None if each.cost is None else str(each.cost),
+            }
+            for each in plan.judges
+        ],
+    }
+
+
+def bar(progress: RunProgress) -> str:
+    """Return a line of text that says how far a run is."""
+    full = BAR * progress.ended // max(progress.total, 1)
+    problems = [
+        f"{count} {name}"
+        for name, count in (("failed", progress.failed), ("unreadable", progress.unreadable))
+        if count
+    ]
+    parts = [
+        f"[{'#' * full}{'.' * (BAR - full)}] {progress.ended}/{progress.total}",
+        *problems,
+        f"{progress.in_flight} in flight",
+        pace(progress.per_second),
+        f"{duration(progress.seconds_left)} left",
+        f"{money(progress.run.spent)} spent",
+    ]
+    return "  ".join(parts)
+
+
+def result_as_text(progress: RunProgress) -> list[str]:
+    """Return what came of a run as lines of text."""
+    run = progress.run
+    unknown = f", and unknown for {counted(progress.cost_unknown)}" if progress.cost_unknown else ""
+    counts = f"{counted(progress.done)} done, {counted(progress.unreadable)} unreadable, "
+    counts += f"{counted(progress.failed)} failed of {counted(progress.total)}"
+    reason = [run.reason] if run.reason else []
+    return [
+        f"Run {run.pk} is {run.get_status_display()}: {counts}; spent {money(run.spent)}{unknown}.",
+        *reason,
+        *batches_as_text(run),
+    ]
+
+
+def batches_as_text(run: Run) -> list[str]:
+    """Return how far the batches of a run are, each a line of text."""
+    return [
+        f"batch {number}: {counted(batch.requests)} requests to {batch.model}, {batch_state(batch)}"
+        + (f", {counted(batch.failed)} failed" if batch.failed else "")
+        + (f": {batch.reason}" if batch.reason else "")
+        for number, batch in enumerate(batches_of(run), 1)
+    ]
+
+
+def _as_dict(progress: RunProgress | None) -> dict[str, Any] | None:
+    if progress is None:
+        return None
+    counts = {name: value for name, value in asdict(progress).items() if name not in ("run", "per_second")}
+    run = progress.run
+    about = {"id": run.pk, "status": run.status, "reason": run.reason, "spent": str(run.spent)}
+    return {**about, **counts, "batches": [_batch_as_dict(batch) for batch in batches_of(run)]}
+
+
+def _batch_as_dict(batch: Batch) -> dict[str, Any]:
+    names = ("model", "status", "provider_id", "requests", "completed", "failed", "reason")
+    return {name: getattr(batch, name) for name in names}
+
+
+def _work(run: int) -> None:
+    """Ask until nothing is left for this process, in a thread with a connection of its own."""
+    try:
+        collect(run=run, seconds=SLICE)
+        while needs_work(run):
+            time.sleep(LOOK_EVERY)  # what is left may be in the hands of other workers, or of a provider
+            collect(run=run, seconds=SLICE)
+    finally:
+        connections.close_all()
+
+
+def _scope(project: Project, options: dict[str, Any]) -> Scope:
+    judges = [_judge(project, name) for name in dict.fromkeys(options["judge"])]
+    keys = list(project.dimensions.values_list("key", flat=True))
+    if unknown := [key for key in options["dimension"] or () if key not in keys]:
+        raise CommandError(f"There is no dimension {unknown[0]!r}; there are: {', '.join(keys) or 'none'}.")
+    return Scope(judges, options["dimension"] or keys, _pairs(project, judges, options["pairs"]))
+
+
+def _pairs(project: Project, judges: Sequence[Judge], which: str) -> list[Pair]:
+    if not any(METHODS[judge.method].asks_pairs for judge in judges):
+        return []
+    found = neighbouring_pairs(project) if which == "neighbours" else all_pairs(project)
+    return [each.pair for each in found]
+
+
+def _judge(project: Project, name: str) -> Judge:
+    judges = {judge.name: judge for judge in usable_judges(project)}
+    if name not in judges:
+        raise CommandError(f"There is no judge {name!r} to ask; there are: {', '.join(judges) or 'none'}.")
+    return judges[name]
+
+
+def _budget(entered: str | None) -> Decimal | None:
+    if entered is None:
+        return None
+    try:
+        budget = Decimal(entered)
+    except InvalidOperation:
+        raise CommandError(f"{entered!r} is no amount of money; write --budget 2.50.") from None
+    if not budget.is_finite() or budget <= 0:
+        raise CommandError("The budget must be above 0.")
+    return budget

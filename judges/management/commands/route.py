@@ -1,0 +1,194 @@
+"""manage.py route PROJECT --rts NAME --mcq NAME --threshold R."""
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+
+from annotate.errors import DomainError
+from annotate.management.projects import project_called
+from annotate.models import Project
+from judges.commands.routing import draft_policy, make_policy, route
+from judges.models import Judge, RoutingPolicy
+from judges.queries.routing import Cell, RoutingPlan, routing_plan
+from judges.specification import PolicySpec
+from judges.templatetags.judging import counted, duration
+
+
+class Command(BaseCommand):
+    """Sends units to people where a judge cannot be trusted, by R against r, and audits the rest."""
+
+    help = __doc__
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the rule."""
+        parser.add_argument("project", help="the project's short name, as in its address")
+        parser.add_argument("--rts", required=True, metavar="NAME", help="the judge whose values stand")
+        parser.add_argument("--mcq", required=True, metavar="NAME", help="the judge that it is held against")
+        parser.add_argument("--threshold", required=True, type=float, metavar="R", help="r, between -1 and 1")
+        parser.add_argument(
+            "--threshold-of", action="append", default=[], metavar="KEY=R", help="another r for a dimension"
+        )
+        parser.add_argument(
+            "--coefficient",
+            choices=RoutingPolicy.Coefficient.values,
+            default=RoutingPolicy.Coefficient.SPEARMAN.value,
+        )
+        parser.add_argument(
+            "--estimate", action="store_true", help="hold R itself against r, not its lower bound"
+        )
+        parser.add_argument("--confidence", type=float, default=0.95, metavar="LEVEL", help="of R's interval")
+        parser.add_argument("--audit", type=float, default=0.05, metavar="SHARE", help="of what stays")
+        parser.add_argument("--raters", type=int, metavar="N", help="people per unit; else the project's")
+        parser.add_argument(
+            "--risk", type=float, default=0.2, metavar="SHARE", help="accepted share of errors"
+        )
+        parser.add_argument("--name", default="", help="of the policy")
+        parser.add_argument("--dry-run", action="store_true", help="show what it would do and write nothing")
+        parser.add_argument("--json", action="store_true", help="print the plan as JSON")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        """Show the plan and follow it."""
+        project = project_called(options["project"])
+        try:
+            spec = _spec(project, options)
+            policy = draft_policy(project, spec)
+            plan = routing_plan(policy, project)
+            if not options["dry_run"]:
+                if plan.refusal:
+                    raise CommandError(plan.refusal)
+                policy = _route(project, spec)
+        except DomainError as error:
+            raise CommandError(error.message) from error
+        if options["json"]:
+            self.stdout.write(json.dumps(plan_as_dict(plan, policy), indent=2))
+        else:
+            self.stdout.write("\n".join(plan_as_text(plan, policy)))
+
+
+@transaction.atomic
+def _route(project: Project, spec: PolicySpec) -> RoutingPolicy:
+    """Make and follow the policy, or leave nothing of it."""
+    return route(policy=make_policy(project=project, spec=spec, by=None), by=None)
+
+
+def plan_as_text(plan: RoutingPlan, policy: RoutingPolicy) -> list[str]:
+    """Return a plan, and whether it was followed, as lines of text."""
+    cells = [
+        f"{cell.system}, {cell.dimension.key}: {'people' if cell.decision.to_humans else 'judge'}"
+        f"{_r(cell)}. {cell.decision.reason}"
+        for cell in plan.cells
+    ]
+    routed = policy.status == RoutingPolicy.Status.ROUTED
+    ending = f"Routed as {policy.name}." if routed else f"Nothing was written. {plan.refusal}".strip()
+    time = "unknown" if plan.seconds is None else duration(plan.seconds)
+    return [
+        *cells,
+        *plan.warnings,
+        f"{counted(plan.kept)} units stay with the judge, {counted(plan.audited)} of them audited; "
+        f"{counted(plan.sent)} go to people. {counted(plan.items)} items, {counted(plan.ratings)} ratings, "
+        f"time {time}.",
+        ending,
+    ]
+
+
+def plan_as_dict(plan: RoutingPlan, policy: RoutingPolicy) -> dict[str, Any]:
+    """Return the same for programs; what is unknown or undefined is null."""
+    return {
+        "policy": policy.name if policy.status == RoutingPolicy.Status.ROUTED else None,
+        "status": policy.status,
+        "refusal": plan.refusal or None,
+        "warnings": plan.warnings,
+        "kept": plan.kept,
+        "audited": plan.audited,
+        "sent": plan.sent,
+        "items": plan.items,
+        "ratings": plan.ratings,
+        "seconds": plan.seconds,
+        "seed": plan.policy.seed,
+        "cells": [_cell_as_dict(cell) for cell in plan.cells],
+        "agreement_on_what_stays": [
+            {
+                "dimension": each.dimension.key,
+                "rated": each.rated,
+                "alpha": each.alpha.value,
+                "alpha_among_people": each.panel.value,
+                "spearman": each.spearman.value,
+                "exact": each.exact,
+                "within_one": each.within_one,
+            }
+            for each in plan.agreement
+        ],
+    }
+
+
+def _cell_as_dict(cell: Cell) -> dict[str, Any]:
+    interval = cell.indicator.interval
+    return {
+        "system": cell.system,
+        "dimension": cell.dimension.key,
+        "to": "people" if cell.decision.to_humans else "judge",
+        "reason": cell.decision.reason,
+        "r": cell.indicator.value,
+        "low": interval.low if interval else None,
+        "high": interval.high if interval else None,
+        "threshold": cell.decision.threshold,
+        "units": cell.units,
+        "sent": cell.sent,
+        "audited": cell.audited,
+    }
+
+
+def _r(cell: Cell) -> str:
+    interval = cell.indicator.interval
+    bounds = f" [{interval.low:.3f}, {interval.high:.3f}]" if interval else ""
+    return "" if cell.indicator.value is None else f", R {cell.indicator.value:.3f}{bounds}"
+
+
+def _spec(project: Project, options: dict[str, Any]) -> PolicySpec:
+    by = RoutingPolicy.DecidedBy
+    names = f"{options['rts']} × {options['mcq']} at {options['threshold']:g}"
+    return PolicySpec(
+        name=(options["name"] or names)[:80],
+        rts=_judge(project, options["rts"], "rts"),
+        mcq=_judge(project, options["mcq"], "mcq"),
+        threshold=_within("--threshold", options["threshold"], -1, 1),
+        thresholds=_thresholds(project, options["threshold_of"]),
+        coefficient=options["coefficient"],
+        decided_by=by.ESTIMATE if options["estimate"] else by.LOWER_BOUND,
+        confidence_level=_within("--confidence", options["confidence"], 0.5, 0.999),
+        audit_share=_within("--audit", options["audit"], 0.001, 1),
+        raters=int(_within("--raters", options["raters"] or project.raters_per_item, 1, 50)),
+        risk=_within("--risk", options["risk"], 0.001, 0.999),
+    )
+
+
+def _judge(project: Project, name: str, method: str) -> Judge:
+    judges = {judge.name: judge for judge in Judge.objects.filter(project=project, method=method)}
+    if name not in judges:
+        known = ", ".join(sorted(judges)) or "none"
+        raise CommandError(f"There is no {method.upper()} judge {name!r}; there are: {known}.")
+    return judges[name]
+
+
+def _thresholds(project: Project, given: Sequence[str]) -> dict[str, float]:
+    keys = list(project.dimensions.values_list("key", flat=True))
+    found = {}
+    for each in given:
+        key, _, r = each.partition("=")
+        if key not in keys:
+            raise CommandError(f"There is no dimension {key!r}; there are: {', '.join(keys) or 'none'}.")
+        try:
+            found[key] = _within(f"--threshold-of {key}", float(r), -1, 1)
+        except ValueError:
+            raise CommandError(f"{each!r} names no r; write --threshold-of {key}=0.4.") from None
+    return found
+
+
+def _within(option: str, number: float, low: float, high: float) -> float:
+    if not low <= number <= high:
+        raise CommandError(f"{option} lies between {low:g} and {high:g}, but is {number:g}.")
+    return number

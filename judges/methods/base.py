@@ -1,0 +1,145 @@
+"""What a method is: it turns a text and a dimension into messages, and a reply into a value or a reason."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from annotate.guideline import FrozenDimension
+from judges.methods import scales
+from judges.methods.probabilities import weighted_mean
+from judges.methods.readings import Readable, Reading, Unreadable
+from judges.methods.template import check, render
+
+__all__ = ["Message", "Method", "Readable", "Reading", "Subject", "Unreadable"]
+
+COMMON = frozenset(
+    {"document", "dimension", "definition", "guidelines", "minimum", "maximum", "points", "answer"}
+)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is judged: a text for a document, or two of them, of which `text` is shown first."""
+
+    document_parts: tuple[tuple[str, str], ...]  # label, text
+    text: str
+    other: str | None = None
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message of a chat."""
+
+    role: str
+    content: str
+
+
+class Method(ABC):
+    """One way to ask a model for a judgment. It holds no state: `METHODS` has one of each."""
+
+    key: ClassVar[str]
+    label: ClassVar[str]
+    default_template: ClassVar[str]
+    required: ClassVar[frozenset[str]] = frozenset({"text"})
+    own_placeholders: ClassVar[frozenset[str]] = frozenset()
+    asks_pairs: ClassVar[bool] = False
+    max_tokens: ClassVar[int] = 256
+    stop: ClassVar[tuple[str, ...]] = ()
+
+    def refuses(self, dimension: FrozenDimension) -> str | None:  # noqa: ARG002
+        """Return why this dimension cannot be judged this way, None where it can."""
+        return None
+
+    def refuses_value(self, value: float, dimension: FrozenDimension) -> str | None:
+        """Return why no reply could give this value, None where one could.
+
+        Fractions are values, of a text or of probabilities, but not between named categories.
+        """
+        if not dimension.scale_minimum <= value <= dimension.scale_maximum:
+            return f"{dimension.name} is judged {scales.extent(dimension)}."
+        if scales.is_named(dimension) and not value.is_integer():
+            return f"{dimension.name} has named categories, and nothing lies between them."
+        return None
+
+    def refuses_probabilities(self, dimension: FrozenDimension) -> str | None:
+        """Return why the probabilities of answers give no value on this dimension, None where they do."""
+        if self.asks_pairs:
+            return "A text wins, loses or ties; read the answer from the reply's text."
+        if scales.is_named(dimension):
+            return "Named categories have no mean; read the answer from the reply's text."
+        return None
+
+    @property
+    def placeholders(self) -> frozenset[str]:
+        """The names that a template of this method may hold between double braces."""
+        texts = {"text_1", "text_2"} if self.asks_pairs else {"text"}
+        return COMMON | texts | self.own_placeholders
+
+    def check(self, template: str) -> None:
+        """Raise a ValueError that says what is wrong with a template, if anything is."""
+        check(template, known=self.placeholders, required=self.required)
+
+    def messages(self, template: str, subject: Subject, dimension: FrozenDimension) -> list[Message]:
+        """Return what to send; a ValueError says why it cannot be sent."""
+        if reason := self.refuses(dimension):
+            raise ValueError(reason)
+        if (subject.other is not None) != self.asks_pairs:
+            raise ValueError(
+                f"{self.label} judges {'two texts' if self.asks_pairs else 'one text'} at a time."
+            )
+        values = _about_subject(subject) | _about_dimension(dimension) | self.own_values(dimension)
+        return [Message("user", render(template, values, required=self.required))]
+
+    @abstractmethod
+    def read(self, reply: str, dimension: FrozenDimension) -> Reading:
+        """Return the value of a reply in plain text, or why it has none."""
+
+    @abstractmethod
+    def read_structured(self, reply: str, dimension: FrozenDimension) -> Reading:
+        """Return the value of a reply that follows `json_schema`, or why it has none."""
+
+    @abstractmethod
+    def answer_position(self, reply: str, dimension: FrozenDimension) -> int | None:
+        """Return where in the reply the first character of its answer stands, None where it has none."""
+
+    @abstractmethod
+    def json_schema(self, dimension: FrozenDimension) -> dict[str, Any]:
+        """Return the JSON schema of a structured reply."""
+
+    @abstractmethod
+    def candidates(self, dimension: FrozenDimension) -> Mapping[str, float]:
+        """Return the answers that a model can give, as it writes them, and their values."""
+
+    def weighted_score(self, top_logprobs: Mapping[str, float], dimension: FrozenDimension) -> Reading:
+        """Return the mean of the candidates' values, weighted by the probabilities of their tokens."""
+        if scales.is_named(dimension):
+            return Unreadable("Named categories have no mean, so probabilities give no score.")
+        return weighted_mean(top_logprobs, self.candidates(dimension))
+
+    def own_values(self, dimension: FrozenDimension) -> dict[str, str]:  # noqa: ARG002
+        """Return what this method's own placeholders stand for."""
+        return {}
+
+
+def _about_subject(subject: Subject) -> dict[str, str]:
+    document = _document(subject.document_parts)
+    if subject.other is None:
+        return {"document": document, "text": subject.text}
+    return {"document": document, "text_1": subject.text, "text_2": subject.other}
+
+
+def _document(parts: tuple[tuple[str, str], ...]) -> str:
+    return "\n\n".join(f"{label}:\n{text}" if label.strip() else text for label, text in parts)
+
+
+def _about_dimension(dimension: FrozenDimension) -> dict[str, str]:
+    return {
+        "dimension": dimension.name,
+        "definition": dimension.definition,
+        "guidelines": dimension.guidelines.strip(),
+        "minimum": str(dimension.scale_minimum),
+        "maximum": str(dimension.scale_maximum),
+        "points": scales.points(dimension),
+        "answer": scales.answer(dimension),
+    }

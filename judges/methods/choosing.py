@@ -1,0 +1,61 @@
+"""What the methods have in common that ask for a letter."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from annotate.guideline import FrozenDimension
+from judges.methods.base import Method
+from judges.methods.reading.choices import Choices, choice_position, read_choice, read_json_choice
+from judges.methods.readings import Reading
+from judges.methods.scoring import object_schema
+
+
+@dataclass(frozen=True)
+class Option:
+    """One letter that can be chosen, with its value and its text."""
+
+    letter: str
+    value: float
+    text: str
+
+
+class ChoiceMethod(Method):
+    """Asks for one of a few lettered options."""
+
+    own_placeholders = frozenset({"options"})
+    max_tokens: ClassVar[int] = 128
+
+    @abstractmethod
+    def options(self, dimension: FrozenDimension) -> tuple[Option, ...]:
+        """Return what can be chosen, in the order in which it is shown."""
+
+    @abstractmethod
+    def choices(self, dimension: FrozenDimension) -> Choices:
+        """Return what a reply may call the options."""
+
+    def own_values(self, dimension: FrozenDimension) -> dict[str, str]:
+        """Return the options, each on a line of its own."""
+        return {"options": "\n".join(f"{option.letter}: {option.text}" for option in self.options(dimension))}
+
+    def read(self, reply: str, dimension: FrozenDimension) -> Reading:
+        """Return the value of the option that a reply chooses."""
+        return read_choice(reply, self.choices(dimension))
+
+    def read_structured(self, reply: str, dimension: FrozenDimension) -> Reading:
+        """Return the value of the option that a JSON reply chooses."""
+        return read_json_choice(reply, self.choices(dimension))
+
+    def answer_position(self, reply: str, dimension: FrozenDimension) -> int | None:
+        """Return where the choice begins."""
+        return choice_position(reply, self.choices(dimension))
+
+    def json_schema(self, dimension: FrozenDimension) -> dict[str, Any]:
+        """Return an object of a reason and a choice."""
+        letters = [option.letter for option in self.options(dimension)]
+        return object_schema("choice", {"type": "string", "enum": letters}, with_reason=True)
+
+    def candidates(self, dimension: FrozenDimension) -> Mapping[str, float]:
+        """Return the letters and their values."""
+        return {option.letter: option.value for option in self.options(dimension)}

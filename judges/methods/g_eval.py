@@ -1,0 +1,39 @@
+"""G-Eval (Liu et al., 2023): a form to fill in after given steps, read by its text or by probabilities.
+
+The reply begins with the score, so that the probabilities at its first token are those of the scores.
+"""
+
+from judges.methods.scoring import ScoreMethod
+from judges.methods.wording import DEFINITION, MATERIAL, SCALE, paragraphs
+
+TEMPLATE = paragraphs(
+    """\
+You evaluate one text that was written for a document, by one criterion: {{ dimension }}, {{ answer }}.
+""",
+    DEFINITION,
+    SCALE,
+    """\
+Evaluation steps:
+1. Read the document and note what matters in it for {{ dimension }}.
+2. Read the text and hold it against the definition of {{ dimension }}.
+3. Compare what you found with the scale of {{ dimension }} and decide on one point of it.
+""",
+    MATERIAL,
+    """\
+Evaluation form. Fill in the score and write nothing else.
+- {{ dimension }}:
+""",
+)
+
+
+class GEval(ScoreMethod):
+    """Asks for a score after evaluation steps."""
+
+    key = "g_eval"
+    label = "G-Eval"
+    default_template = TEMPLATE
+    asks_reasons = False
+    max_tokens = 32
+
+
+METHOD = GEval()

@@ -1,0 +1,75 @@
+"""Head to head (H2H; Shen et al., 2023): which of two texts is better, or neither."""
+
+from annotate.guideline import FrozenDimension
+from judges.methods import scales
+from judges.methods.choosing import ChoiceMethod, Option
+from judges.methods.reading.choices import Choices
+from judges.methods.wording import DEFINITION, PAIR, paragraphs
+
+TEMPLATE = paragraphs(
+    """\
+Compare two texts by one quality, their {{ dimension }}, and nothing else. Both were written for a document.
+""",
+    DEFINITION,
+    PAIR,
+    """\
+Which text is better in {{ dimension }}? The order in which they are shown means nothing.
+{{ options }}
+
+State the letter of your choice for {{ dimension }}, {{ answer }}, first. A short reason may follow it.
+""",
+)
+
+OPTIONS = (
+    Option("A", 1.0, "Text 1 is better."),
+    Option("B", 0.0, "Text 2 is better."),
+    Option("C", 0.5, "It is a tie: both are equally good."),
+)
+FIRST = ("1", "one", "first", "the first", "first one", "the first one")
+SECOND = ("2", "two", "second", "the second", "second one", "the second one")
+TIE = ("tie", "a tie", "tied", "draw", "a draw", "equal", "both", "neither")
+NAMES = (
+    *((name, 1.0) for name in FIRST),
+    *((name, 0.0) for name in SECOND),
+    *((name, 0.5) for name in TIE),
+)
+
+
+class HeadToHead(ChoiceMethod):
+    """Asks which of two texts is better: 1 for the one shown first, 0 for the other, 0.5 for a tie."""
+
+    key = "h2h"
+    label = "Head to head"
+    default_template = TEMPLATE
+    required = frozenset({"text_1", "text_2"})
+    asks_pairs = True
+
+    def refuses(self, dimension: FrozenDimension) -> str | None:
+        """Return that categories are not better or worse than each other, if these are categories."""
+        if scales.is_named(dimension):
+            return (
+                f"{dimension.name} has named categories, and none is better than another; texts cannot win."
+            )
+        return None
+
+    def refuses_value(self, value: float, dimension: FrozenDimension) -> str | None:  # noqa: ARG002
+        """Return that points are 1, 0.5 or 0, if this is none of them."""
+        if value in {option.value for option in OPTIONS}:
+            return None
+        return "The value is 1 where the text shown first is better, 0 where the other is, 0.5 for a tie."
+
+    def options(self, dimension: FrozenDimension) -> tuple[Option, ...]:  # noqa: ARG002
+        """Return first, second and tie."""
+        return OPTIONS
+
+    def choices(self, dimension: FrozenDimension) -> Choices:
+        """Return the letters, and other names of the two texts."""
+        letters = tuple((option.letter, option.value) for option in OPTIONS)
+        return Choices(letters, NAMES, quality=dimension.name or self.label)
+
+    def own_values(self, dimension: FrozenDimension) -> dict[str, str]:
+        """Return the options and their letters."""
+        return super().own_values(dimension) | {"answer": "A, B or C"}
+
+
+METHOD = HeadToHead()

@@ -1,0 +1,67 @@
+"""Multiple choice (MCQ; Shen et al., 2023): the points of the scale as options, from its lowest point up."""
+
+from string import ascii_uppercase
+
+from annotate.guideline import FrozenDimension
+from judges.methods import scales
+from judges.methods.choosing import ChoiceMethod, Option
+from judges.methods.reading.choices import Choices
+from judges.methods.wording import DEFINITION, MATERIAL, paragraphs
+
+TEMPLATE = paragraphs(
+    """\
+Choose the option that describes one quality of a text best: its {{ dimension }}, and nothing else. The text
+was written for a document.
+""",
+    DEFINITION,
+    MATERIAL,
+    """\
+Which option describes the {{ dimension }} of the text best?
+{{ options }}
+
+State the letter of your choice for {{ dimension }}, {{ answer }}, first. A short reason may follow it.
+""",
+)
+
+
+class MultipleChoice(ChoiceMethod):
+    """Asks for the option whose description fits."""
+
+    key = "mcq"
+    label = "Multiple choice"
+    default_template = TEMPLATE
+    required = frozenset({"text", "options"})
+
+    def refuses(self, dimension: FrozenDimension) -> str | None:
+        """Return that a scale has more points than there are letters, if so."""
+        if len(dimension.values) > len(ascii_uppercase):
+            return (
+                f"The scale of {dimension.name} has {len(dimension.values)} points, and multiple choice has "
+                f"{len(ascii_uppercase)} letters; use a method that asks for a score."
+            )
+        return None
+
+    def options(self, dimension: FrozenDimension) -> tuple[Option, ...]:
+        """Return a letter for each point of the scale, A for the lowest."""
+        return tuple(
+            Option(letter, float(value), _text(dimension, value))
+            for letter, value in zip(ascii_uppercase, dimension.values, strict=False)
+        )
+
+    def choices(self, dimension: FrozenDimension) -> Choices:
+        """Return the letters, and the labels of the points."""
+        letters = {option.letter: option.value for option in self.options(dimension)}
+        labels = {label: float(value) for label, value in scales.names(dimension).items()}
+        return Choices(tuple(letters.items()), tuple(labels.items()))
+
+    def own_values(self, dimension: FrozenDimension) -> dict[str, str]:
+        """Return the options and their first and last letter."""
+        letters = [option.letter for option in self.options(dimension)]
+        return super().own_values(dimension) | {"answer": f"from {letters[0]} to {letters[-1]}"}
+
+
+def _text(dimension: FrozenDimension, value: int) -> str:
+    return scales.meaning(dimension, value) or f"{value} on the scale {scales.extent(dimension)}"
+
+
+METHOD = MultipleChoice()

@@ -1,0 +1,49 @@
+"""The score as a mean over all answers that a model might give (Liu et al., 2023, G-Eval, equation 1)."""
+
+import math
+from collections.abc import Iterable, Mapping
+
+from judges.methods.readings import Readable, Reading, Unreadable
+
+SMALLEST_SHARE = 0.5
+"""The candidates must carry this much probability together; else the model was to say something else."""
+
+STRAY = 0.01
+"""Probability that does not matter."""
+
+
+def weighted_mean(top_logprobs: Mapping[str, float], candidates: Mapping[str, float]) -> Reading:
+    """Return the sum of p(token) x value over the candidates, divided by the sum of p(token).
+
+    `top_logprobs` holds the natural logarithms of the likeliest tokens at the place of the answer. Tokens
+    that differ in surrounding space, quotes or case only are one answer.
+    """
+    chances = _chances(top_logprobs, candidates)
+    share = math.fsum(chances.values())
+    if share < SMALLEST_SHARE:
+        return Unreadable(f"The answers on the scale carry {share:.0%} of the probability, less than half.")
+    if beginning := _beginning(chances, candidates):
+        return Unreadable(f"The token {beginning} may be the beginning of a longer score.")
+    value = math.fsum(chance * candidates[token] for token, chance in chances.items()) / share
+    return Readable(min(max(value, min(candidates.values())), max(candidates.values())))
+
+
+def _chances(top_logprobs: Mapping[str, float], candidates: Mapping[str, float]) -> dict[str, float]:
+    written = {candidate.casefold(): candidate for candidate in candidates}
+    chances: dict[str, float] = {}
+    for token, logprob in top_logprobs.items():
+        candidate = written.get(token.strip(" \t\n\"'*(").casefold())
+        if candidate is not None and not math.isnan(logprob):
+            chances[candidate] = chances.get(candidate, 0.0) + math.exp(min(logprob, 0.0))
+    return chances
+
+
+def _beginning(chances: Mapping[str, float], candidates: Iterable[str]) -> str | None:
+    """Return a likely token that begins a longer score, unless others show that tokens are whole scores."""
+    longer = [candidate for candidate in candidates if len(candidate) > 1]
+    if any(candidate in chances for candidate in longer):
+        return None
+    for token, chance in chances.items():
+        if chance > STRAY and any(candidate.startswith(token) for candidate in longer):
+            return token
+    return None

@@ -1,0 +1,1 @@
+"""Reading replies: from text to a value or a reason. Pure, total, and never a guess."""

@@ -1,0 +1,96 @@
+"""Reading a reply by forms, the most explicit first; the same for scores and for choices.
+
+The first form that occurs decides. If it occurs with different answers, the one called final counts, then the
+one of the sentence that concludes; otherwise the reply is unreadable.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+
+from judges.methods.reading.mentions import Mention, rationale, settled
+from judges.methods.reading.plain import Plain, answer_start, plain
+from judges.methods.reading.refusals import nothing_found
+from judges.methods.reading.structured import json_answers, tagged
+from judges.methods.readings import Readable, Reading, Unreadable
+
+Finder = Callable[[str], list[Mention]]
+
+
+class Forms(ABC):
+    """The forms in which replies answer one question."""
+
+    what: str
+    own_name: str
+    finders: Sequence[Finder]
+
+    @abstractmethod
+    def alone(self, text: str, offset: int = 0) -> list[Mention]:
+        """Return the answer that a text consists of, if it is one and nothing else."""
+
+    @abstractmethod
+    def problem(self, mention: Mention) -> str:
+        """Return why a mention is not an answer to this question, empty where it is."""
+
+
+def read(reply: str, forms: Forms) -> Reading:
+    """Return the answer that a reply states, with its reasons, or why it has none."""
+    start = answer_start(reply)
+    if isinstance(start, Unreadable):
+        return start
+    if answers := _in_json(reply[start:], forms):
+        return _of_json(answers, forms)
+    text = plain(reply, start)
+    mention = _stated(text.text, forms)
+    if isinstance(mention, Unreadable):
+        return mention
+    return _valued(mention, forms, rationale(reply, text, mention))
+
+
+def read_json(reply: str, forms: Forms) -> Reading:
+    """Return the answer of a reply that is to be a JSON object, or why it has none."""
+    start = answer_start(reply)
+    if isinstance(start, Unreadable):
+        return start
+    if answers := _in_json(reply[start:], forms):
+        return _of_json(answers, forms)
+    return Unreadable(f"The reply has no JSON object with a {forms.what}.")
+
+
+def position(reply: str, forms: Forms) -> int | None:
+    """Return where the stated answer begins, None where there is none."""
+    start = answer_start(reply)
+    if isinstance(start, Unreadable):
+        return None
+    text: Plain = plain(reply, start)
+    mention = _stated(text.text, forms)
+    return None if isinstance(mention, Unreadable) else text.origins[mention.at]
+
+
+def _stated(text: str, forms: Forms) -> Mention | Unreadable:
+    in_tags = [mention for start, inside in tagged(text) for mention in forms.alone(inside, start)]
+    for mentions in (in_tags, *(find(text) for find in forms.finders)):
+        if mentions:
+            return settled(mentions, text) or _different(forms)
+    return nothing_found(text, forms.what)
+
+
+def _in_json(reply: str, forms: Forms) -> list[tuple[Mention, str]]:
+    return [
+        (mention, reason)
+        for answer, reason in json_answers(reply, forms.own_name)
+        for mention in forms.alone(plain(answer).text)
+    ]
+
+
+def _of_json(answers: list[tuple[Mention, str]], forms: Forms) -> Reading:
+    mention = settled([mention for mention, _ in answers], "")
+    return _valued(mention, forms, answers[-1][1]) if mention else _different(forms)
+
+
+def _valued(mention: Mention, forms: Forms, reasons: str) -> Reading:
+    problem = forms.problem(mention)
+    return Unreadable(problem) if problem or mention.value is None else Readable(mention.value, reasons)
+
+
+def _different(forms: Forms) -> Unreadable:
+    return Unreadable(f"Two different {forms.what}s were found.")

@@ -1,0 +1,29 @@
+"""Reason, then score (RTS; Shen et al., 2023): the model explains itself before it scores."""
+
+from judges.methods.scoring import ScoreMethod
+from judges.methods.wording import DEFINITION, MATERIAL, SCALE, paragraphs
+
+TEMPLATE = paragraphs(
+    """\
+Judge one quality of a text, its {{ dimension }}, and nothing else. The text was written for a document.
+""",
+    DEFINITION,
+    SCALE,
+    MATERIAL,
+    """\
+First give the reasons for your judgment of {{ dimension }} in one or two sentences. Then state the score of
+{{ dimension }}, {{ answer }}, on a last line of this form:
+Score: (the score)
+""",
+)
+
+
+class ReasonThenScore(ScoreMethod):
+    """Asks for reasons and a score behind them."""
+
+    key = "rts"
+    label = "Reason, then score"
+    default_template = TEMPLATE
+
+
+METHOD = ReasonThenScore()

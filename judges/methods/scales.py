@@ -1,0 +1,62 @@
+"""A dimension's scale in words: as prompts show it and as replies name it."""
+
+from collections.abc import Mapping
+
+from annotate.guideline import FrozenDimension, FrozenPoint
+
+
+def is_named(dimension: FrozenDimension) -> bool:
+    """Return whether values are names of categories rather than amounts."""
+    return dimension.measurement_level == "nominal"
+
+
+def names(dimension: FrozenDimension) -> Mapping[str, int]:
+    """Return the values by their labels; a label of two points names neither."""
+    labels = [point.label.strip() for point in dimension.points]
+    folded = [label.casefold() for label in labels]
+    return {
+        label: point.value
+        for label, point in zip(labels, dimension.points, strict=True)
+        if label and folded.count(label.casefold()) == 1 and point.value in dimension.values
+    }
+
+
+def name_of(dimension: FrozenDimension, value: int) -> str:
+    """Return how a reply should name a value: a category by its label, an amount by its number."""
+    labels = {value: label for label, value in names(dimension).items()}
+    return labels.get(value, str(value)) if is_named(dimension) else str(value)
+
+
+def meaning(dimension: FrozenDimension, value: int) -> str:
+    """Return label and description of a value, empty where nothing was written about it."""
+    point = dimension.point(value)
+    return ": ".join(part for part in (point.label, point.description) if part.strip()) if point else ""
+
+
+def points(dimension: FrozenDimension) -> str:
+    """Return the scale: a line for each point with a meaning, and always its ends or all categories."""
+    lines = dict.fromkeys(dimension.values, "no description") if is_named(dimension) else _ends(dimension)
+    lines |= {point.value: meaning(dimension, point.value) for point in _described(dimension)}
+    return "\n".join(f"{value} = {lines[value]}" for value in sorted(lines))
+
+
+def _ends(dimension: FrozenDimension) -> dict[int, str]:
+    return {dimension.scale_minimum: "the lower end", dimension.scale_maximum: "the upper end"}
+
+
+def _described(dimension: FrozenDimension) -> list[FrozenPoint]:
+    return [point for point in dimension.points if meaning(dimension, point.value)]
+
+
+def answer(dimension: FrozenDimension) -> str:
+    """Return what a reply may give, to stand behind "the score is ..."."""
+    if is_named(dimension):
+        return "the name of one of these: " + "; ".join(name_of(dimension, v) for v in dimension.values)
+    if len(dimension.values) == 2:
+        return f"either {dimension.scale_minimum} or {dimension.scale_maximum}"
+    return f"a number from {dimension.scale_minimum} to {dimension.scale_maximum}"
+
+
+def extent(dimension: FrozenDimension) -> str:
+    """Return "from 1 to 5"."""
+    return f"from {dimension.scale_minimum} to {dimension.scale_maximum}"

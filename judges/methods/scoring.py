@@ -1,0 +1,57 @@
+"""What the methods have in common that ask for a score on the dimension's own scale."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from annotate.guideline import FrozenDimension
+from judges.methods import scales
+from judges.methods.base import Method
+from judges.methods.reading.scores import read_json_score, read_score, score_position
+from judges.methods.readings import Reading
+
+MOST_LISTED = 101
+
+
+class ScoreMethod(Method):
+    """Asks for a number, or for the name of a category, with or without reasons."""
+
+    asks_reasons: ClassVar[bool] = True
+
+    def read(self, reply: str, dimension: FrozenDimension) -> Reading:
+        """Return the score that a reply states."""
+        return read_score(reply, dimension)
+
+    def read_structured(self, reply: str, dimension: FrozenDimension) -> Reading:
+        """Return the score of a JSON reply."""
+        return read_json_score(reply, dimension)
+
+    def answer_position(self, reply: str, dimension: FrozenDimension) -> int | None:
+        """Return where the score begins."""
+        return score_position(reply, dimension)
+
+    def json_schema(self, dimension: FrozenDimension) -> dict[str, Any]:
+        """Return an object of a reason, where the method asks for one, and a score."""
+        return object_schema("score", _score_schema(dimension), with_reason=self.asks_reasons)
+
+    def candidates(self, dimension: FrozenDimension) -> Mapping[str, float]:
+        """Return all numbers of the scale, or the names of its categories."""
+        return {scales.name_of(dimension, value): float(value) for value in dimension.values}
+
+
+def _score_schema(dimension: FrozenDimension) -> dict[str, Any]:
+    if scales.is_named(dimension):
+        return {"type": "string", "enum": [scales.name_of(dimension, value) for value in dimension.values]}
+    if len(dimension.values) <= MOST_LISTED:
+        return {"type": "integer", "enum": list(dimension.values)}
+    return {"type": "integer", "minimum": dimension.scale_minimum, "maximum": dimension.scale_maximum}
+
+
+def object_schema(name: str, schema: dict[str, Any], *, with_reason: bool) -> dict[str, Any]:
+    """Return the schema of an object with an answer, behind its reason where one is asked for."""
+    properties = ({"reason": {"type": "string"}} if with_reason else {}) | {name: schema}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }

@@ -1,0 +1,46 @@
+"""Star rating: a score in the form in which people rate products."""
+
+from annotate.guideline import FrozenDimension
+from judges.methods import scales
+from judges.methods.scoring import ScoreMethod
+from judges.methods.wording import DEFINITION, MATERIAL, paragraphs
+
+TEMPLATE = paragraphs(
+    """\
+Rate one quality of a text, its {{ dimension }}, with stars, and nothing else. The text was
+written for a document.
+""",
+    DEFINITION,
+    """\
+The stars for {{ dimension }}:
+{{ points }}
+""",
+    MATERIAL,
+    """\
+Give {{ minimum }} to {{ maximum }} stars for {{ dimension }}; {{ maximum }} stars are the upper end of
+its scale.
+Reply with the stars for {{ dimension }} in this form:
+Stars: (how many)
+""",
+)
+
+
+class StarRating(ScoreMethod):
+    """Asks for a number of stars."""
+
+    key = "stars"
+    label = "Star rating"
+    default_template = TEMPLATE
+    asks_reasons = False
+    max_tokens = 64
+
+    def refuses(self, dimension: FrozenDimension) -> str | None:
+        """Return that this is nothing that stars can count, if so."""
+        if scales.is_named(dimension):
+            return f"{dimension.name} has named categories, and stars cannot count them; use another method."
+        if dimension.scale_minimum < 0:
+            return f"The scale of {dimension.name} goes below 0, and there are no negative stars."
+        return None
+
+
+METHOD = StarRating()

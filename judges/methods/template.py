@@ -1,0 +1,55 @@
+"""Prompt templates: plain text with `{{ placeholders }}`, filled in one pass.
+
+A placeholder inside an inserted text stays as it is. Texts under judgment cannot close the delimiters that
+the template puts around them: what looks like one of its tags is written with other brackets.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+
+MATERIAL = ("document", "text", "text_1", "text_2")
+"""Placeholders whose content is judged and never trusted."""
+
+PLACEHOLDER = re.compile(r"\{\{([^{}\n]*)\}\}")
+ALONE_ON_A_LINE = re.compile(r"^[ \t]*\{\{([^{}\n]*)\}\}[ \t]*(?:\n|\Z)", re.MULTILINE)
+TAG = re.compile(r"</?([A-Za-z][\w-]*)>")
+
+
+def placeholders(template: str) -> frozenset[str]:
+    """Return the names between double braces."""
+    return frozenset(name.strip() for name in PLACEHOLDER.findall(template))
+
+
+def check(template: str, *, known: Iterable[str], required: Iterable[str]) -> None:
+    """Raise a ValueError for a placeholder that is unknown or missing."""
+    names = placeholders(template)
+    if unknown := sorted(names - set(known)):
+        known_names = ", ".join(sorted(known))
+        raise ValueError(f"{{{{ {unknown[0]} }}}} is not a placeholder here; these are: {known_names}.")
+    if missing := sorted(set(required) - names):
+        raise ValueError(f"The template needs the placeholder {{{{ {missing[0]} }}}}.")
+
+
+def render(template: str, values: Mapping[str, str], *, required: Iterable[str]) -> str:
+    """Return the template with its placeholders filled; an empty one takes its line along."""
+    check(template, known=values, required=required)
+    tags = _tags(template)
+
+    def fill(match: re.Match[str]) -> str:
+        name = match[1].strip()
+        return neutralised(values[name], tags) if name in MATERIAL else values[name]
+
+    def keep(match: re.Match[str]) -> str:
+        return match[0] if values[match[1].strip()] else ""
+
+    return PLACEHOLDER.sub(fill, ALONE_ON_A_LINE.sub(keep, template))
+
+
+def neutralised(material: str, tags: Iterable[str]) -> str:
+    """Return a text in which none of these tags opens or closes anything; everything else stays as it is."""
+    names = "|".join(sorted(map(re.escape, tags), key=len, reverse=True))
+    return re.sub(rf"<(?=[\s/\\]*(?:{names})\b)", "‹", material, flags=re.IGNORECASE)
+
+
+def _tags(template: str) -> frozenset[str]:
+    return frozenset(MATERIAL) | frozenset(TAG.findall(template))

@@ -1,0 +1,135 @@
+"""Which units a judge may keep and which people rate: policies, and what each one sent to people and why."""
+
+from django.db import models
+from django.db.models import Q
+
+
+class RoutingPolicy(models.Model):
+    """A rule by which units go to people or stay with a judge; frozen once it was followed.
+
+    `rts` is the judge whose values stand where units stay. `risk`: the share of units more than a point away
+    from people that is still accepted; an audit that shows more is a warning.
+    """
+
+    class Status(models.TextChoices):
+        DRAFT = "draft", "draft"
+        ROUTED = "routed", "routed"
+        WITHDRAWN = "withdrawn", "withdrawn"
+
+    class Coefficient(models.TextChoices):
+        SPEARMAN = "spearman", "Spearman's rho"
+        PEARSON = "pearson", "Pearson's r"
+        KENDALL = "kendall_tau_b", "Kendall's tau-b"
+
+    class DecidedBy(models.TextChoices):
+        LOWER_BOUND = "lower_bound", "R's lower bound"
+        ESTIMATE = "estimate", "R itself"
+
+    project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="routing_policies")
+    name = models.CharField(max_length=80)
+    rts = models.ForeignKey("judges.Judge", models.PROTECT, related_name="+")
+    mcq = models.ForeignKey("judges.Judge", models.PROTECT, related_name="+")
+    coefficient = models.CharField(max_length=13, choices=Coefficient.choices, default=Coefficient.SPEARMAN)
+    threshold = models.FloatField(help_text="r, for every dimension that has none of its own.")
+    thresholds = models.JSONField(default=dict, help_text="Dimension keys with an r of their own.")
+    decided_by = models.CharField(max_length=11, choices=DecidedBy.choices, default=DecidedBy.LOWER_BOUND)
+    confidence_level = models.FloatField(default=0.95)
+    audit_share = models.FloatField(default=0.05)
+    raters = models.PositiveSmallIntegerField()
+    risk = models.FloatField(default=0.2)
+    seed = models.BigIntegerField(help_text="Of the audit and of R's intervals.")
+    status = models.CharField(max_length=9, choices=Status.choices, default=Status.DRAFT)
+    round = models.ForeignKey("annotate.Round", models.PROTECT, null=True, related_name="+")
+    opened_round = models.BooleanField(default=False, help_text="Whether the round was opened for it.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
+    routed_at = models.DateTimeField(null=True)
+    routed_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
+    withdrawn_at = models.DateTimeField(null=True)
+    withdrawn_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
+
+    class Meta:
+        verbose_name_plural = "routing policies"
+        constraints = [
+            models.UniqueConstraint("project", "name", name="policy_name_once_in_project"),
+            models.UniqueConstraint(
+                "project", condition=Q(status="routed"), name="one_policy_routes_a_project"
+            ),
+            models.CheckConstraint(condition=Q(threshold__gte=-1, threshold__lte=1), name="r_in_range"),
+            models.CheckConstraint(
+                condition=Q(audit_share__gt=0, audit_share__lte=1), name="nothing_is_never_drawn"
+            ),
+            models.CheckConstraint(
+                condition=Q(confidence_level__gt=0, confidence_level__lt=1, risk__gt=0, risk__lt=1),
+                name="policy_levels_in_range",
+            ),
+            models.CheckConstraint(condition=Q(raters__gte=1), name="a_routed_unit_has_a_rater"),
+            models.CheckConstraint(
+                condition=~Q(status="routed") | Q(round__isnull=False, routed_at__isnull=False),
+                name="routed_policies_say_where_and_when",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def origin(self) -> str:
+        """What the assignments that it asked for name as their origin."""
+        return f"routing policy {self.pk}"
+
+
+class RoutedUnit(models.Model):
+    """A unit that a policy sends to people, with everything that decided it."""
+
+    class Why(models.TextChoices):
+        THRESHOLD = "threshold", "R is not above r"
+        UNDEFINED = "undefined", "R cannot be told"
+        NO_VALUE = "no_value", "the judge has no value"
+        AUDIT = "audit", "drawn to audit the judge"
+
+    policy = models.ForeignKey(RoutingPolicy, models.CASCADE, related_name="units")
+    item = models.ForeignKey("annotate.Item", models.PROTECT, related_name="+")
+    dimension = models.ForeignKey("annotate.Dimension", models.PROTECT, related_name="+")
+    why = models.CharField(max_length=9, choices=Why.choices)
+    reason = models.TextField(help_text="The same in a sentence, with the numbers.")
+    indicator = models.FloatField(null=True, help_text="R of the item's system on the dimension.")
+    low = models.FloatField(null=True)
+    high = models.FloatField(null=True)
+    items = models.PositiveIntegerField(help_text="How many items R is over.")
+    threshold = models.FloatField(help_text="r.")
+    inclusion_probability = models.FloatField()
+    at = models.DateTimeField()
+    by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("policy", "item", "dimension", name="a_policy_routes_a_unit_once"),
+            models.CheckConstraint(
+                condition=Q(why="audit", inclusion_probability__gt=0, inclusion_probability__lte=1)
+                | (~Q(why="audit") & Q(inclusion_probability=1)),
+                name="routed_units_are_certain_audited_ones_drawn",
+            ),
+            models.CheckConstraint(
+                condition=~Q(why="undefined") | Q(reason__gt=""), name="undefined_indicators_say_why"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"unit {self.item_id}/{self.dimension_id} of {self.policy_id}"
+
+
+class CalibrationUnit(models.Model):
+    """A unit whose ratings were there when a policy's r was settled: it never reports on that policy."""
+
+    policy = models.ForeignKey(RoutingPolicy, models.CASCADE, related_name="calibration_units")
+    item = models.ForeignKey("annotate.Item", models.PROTECT, related_name="+")
+    dimension = models.ForeignKey("annotate.Dimension", models.PROTECT, related_name="+")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("policy", "item", "dimension", name="a_unit_calibrates_a_policy_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"unit {self.item_id}/{self.dimension_id} before {self.policy_id}"

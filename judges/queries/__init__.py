@@ -1,0 +1,1 @@
+"""Reads, named by what they return."""

@@ -1,0 +1,274 @@
+"""May a judge replace an annotator? The alternative annotator test, beside judges that know nothing."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special, stats
+
+from annotate.agreement.data import FloatArray
+from annotate.agreement.group_means import means_by_group
+from annotate.agreement.pairs import mean_values
+from judges.comparison.scores import indexed, numbers
+from judges.reliability.audit import BoolArray
+
+Alignment = Callable[[FloatArray, FloatArray], FloatArray]
+"""From values (units,) and the others' (others, units) to how well they fit (units,), larger is better."""
+
+_DECIMALS = 9
+_LEAST_FOR_T = 30
+
+
+def minus_root_mean_squared_error(values: FloatArray, others: FloatArray) -> FloatArray:
+    """-sqrt(mean over the others of (value - other)^2); for ordered scales."""
+    return np.asarray(-np.sqrt(mean_values((values - others) ** 2)))
+
+
+def share_of_equal_values(values: FloatArray, others: FloatArray) -> FloatArray:
+    """The share of the others who gave the same value; for categories."""
+    return mean_values(np.where(np.isnan(others), np.nan, values == others))
+
+
+@dataclass(frozen=True)
+class AnnotatorComparison:
+    """The judge against one annotator, both measured by the other annotators.
+
+    units: rated by the annotator and by another. judge_wins, annotator_wins: in which share of them the judge
+    (the annotator) fits the others at least as well; ties count for both. p_value: for "the annotator wins
+    by epsilon or more often than the judge". judge_replaces: whether that is rejected.
+    """
+
+    annotator: str
+    units: int
+    judge_wins: float
+    annotator_wins: float
+    p_value: float
+    judge_replaces: bool
+
+
+@dataclass(frozen=True)
+class AlternativeAnnotatorTest:
+    """The test for one judge on one dimension.
+
+    winning_rate: omega, the share of annotators that the judge may replace. advantage: rho, the mean over
+    annotators of `judge_wins`. Both None with a `reason` where no annotator can be compared. left_out:
+    the annotators with too few units. verdict: whether the judge may stand in for an annotator (omega >=
+    .5); None with `verdict_reason` where the test has nothing to say, above all for a judge that does not
+    surely beat the constant one. constant_value, constant: the constant answer with the largest
+    advantage, under the same test; shuffled: the judge's values dealt to other units. beats_constant: the
+    interval of the mean difference in wins over the constant judge lies above 0; beyond_constant is that
+    interval.
+    """
+
+    winning_rate: float | None
+    advantage: float | None
+    reason: str | None
+    annotators: tuple[AnnotatorComparison, ...]
+    left_out: tuple[str, ...]
+    verdict: bool | None
+    verdict_reason: str
+    constant_value: float | None = None
+    constant: "AlternativeAnnotatorTest | None" = None
+    shuffled: "AlternativeAnnotatorTest | None" = None
+    beats_constant: bool | None = None
+    beyond_constant: tuple[float, float] | None = None
+
+
+def alternative_annotator_test(
+    human: npt.ArrayLike,
+    judge: npt.ArrayLike,
+    *,
+    epsilon: float,
+    generator: np.random.Generator,
+    documents: npt.ArrayLike | None = None,
+    annotators: tuple[str, ...] = (),
+    alignment: Alignment = minus_root_mean_squared_error,
+    false_discovery_rate: float = 0.05,
+    least_units: int = 30,
+    confidence_level: float = 0.95,
+) -> AlternativeAnnotatorTest:
+    """Whether a judge fits the other annotators about as well as each of them does, on one dimension.
+
+    human: (annotators, units), NaN for a gap; only people who never saw a judge's value. judge: (units,).
+    For each annotator j and unit i rated by j, by another and by the judge, W^f = [S(f) >= S(h_j)],
+    W^h = [S(h_j) >= S(f)], S the alignment with the other annotators; d = W^h - W^f. Rejected by a one-sided
+    t test (Wilcoxon below 30 values) is "mean d >= epsilon", where epsilon is what a person costs more: .2
+    for experts, .15 for skilled annotators, .1 for a crowd; over annotators by Benjamini and Yekutieli.
+    documents: (units,), any labels; then d is averaged within each, since units of one document are not
+    independent. Annotators with fewer than `least_units` units are left out.
+
+    Beside it the constant judge and the shuffled one. Where one value is most of a scale, a judge that always
+    gives it passes; so without an interval above 0 for the mean over annotators of W^f - W^constant (paired,
+    by documents where given), there is no verdict.
+    Source: Calderon, Reichart and Dror 2025, The Alternative Annotator Test, sections 3 and 4; the controls
+    are Concord's. Undefined where no annotator has enough units.
+    """
+    table, values = _checked(human, judge, epsilon)
+    names = annotators or tuple(str(number) for number in range(1, len(table) + 1))
+    groups = np.arange(len(values)) if documents is None else indexed(documents, "documents", len(values))[1]
+    setting = _Setting(table, names, groups, epsilon, alignment, false_discovery_rate, least_units)
+    plain = _tested(setting, values)
+    if plain.winning_rate is None:
+        return plain
+    constant_value, constant = _best_constant(setting, values)
+    judged = np.flatnonzero(~np.isnan(values))
+    dealt = np.full(len(values), np.nan)
+    dealt[judged] = generator.permutation(values[judged])
+    beyond = _beyond(setting, values, np.where(np.isnan(values), np.nan, constant_value), confidence_level)
+    beats = beyond is not None and beyond[0] > 0
+    verdict, why = _verdict(plain.winning_rate, beats, constant_value)
+    return replace(
+        plain,
+        verdict=verdict,
+        verdict_reason=why,
+        constant_value=constant_value,
+        constant=constant,
+        shuffled=_tested(setting, dealt),
+        beats_constant=beats,
+        beyond_constant=beyond,
+    )
+
+
+def benjamini_yekutieli(p_values: npt.ArrayLike, false_discovery_rate: float) -> BoolArray:
+    """(tests,): which are rejected: all up to the largest i with p_(i) <= (i / m) q / (1 + 1/2 + ... + 1/m).
+
+    Valid under any dependence. Source: Benjamini and Yekutieli 2001, theorem 1.3.
+    """
+    given = np.asarray(p_values, dtype=float)
+    number = np.arange(1, len(given) + 1)
+    order = np.argsort(given, kind="stable")
+    limits = number / max(len(given), 1) * false_discovery_rate / max(float(np.sum(1 / number)), 1)
+    below = np.flatnonzero(given[order] <= limits)
+    rejected = np.zeros(len(given), dtype=bool)
+    if len(below):
+        rejected[order[: below[-1] + 1]] = True
+    return rejected
+
+
+@dataclass(frozen=True, eq=False)
+class _Setting:
+    """What stays the same for the judge and its controls."""
+
+    human: FloatArray
+    names: tuple[str, ...]
+    groups: npt.NDArray[np.intp]
+    epsilon: float
+    alignment: Alignment
+    false_discovery_rate: float
+    least_units: int
+
+    def compared(self, annotator: int, judge: FloatArray) -> BoolArray:
+        """(units,): whether the annotator, another one and the judge have a value."""
+        others = np.delete(self.human, annotator, axis=0)
+        has_other = ~np.isnan(others).all(axis=0) if len(others) else np.zeros(len(judge), dtype=bool)
+        return np.asarray(~np.isnan(self.human[annotator]) & ~np.isnan(judge) & has_other)
+
+    def wins(self, annotator: int, judge: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """(units,): W^f and W^h, NaN where nothing is compared."""
+        chosen = self.compared(annotator, judge)
+        others = np.delete(self.human, annotator, axis=0)[:, chosen]
+        fits = [
+            np.round(self.alignment(values[chosen], others), _DECIMALS)
+            for values in (judge, self.human[annotator])
+        ]
+        first, second = np.full(len(judge), np.nan), np.full(len(judge), np.nan)
+        first[chosen], second[chosen] = fits[0] >= fits[1], fits[1] >= fits[0]
+        return first, second
+
+
+def _tested(setting: _Setting, judge: FloatArray) -> AlternativeAnnotatorTest:
+    sizes = [int(setting.compared(index, judge).sum()) for index in range(len(setting.human))]
+    enough = [index for index, size in enumerate(sizes) if size >= max(setting.least_units, 1)]
+    left_out = tuple(name for index, name in enumerate(setting.names) if index not in enough)
+    if not enough:
+        reason = (
+            f"No annotator has {setting.least_units} units that another annotator and the judge rated too."
+        )
+        return AlternativeAnnotatorTest(None, None, reason, (), left_out, None, reason)
+    comparisons = [_compared(setting, index, judge, sizes[index]) for index in enough]
+    rejected = benjamini_yekutieli([each.p_value for each in comparisons], setting.false_discovery_rate)
+    decided = tuple(
+        replace(each, judge_replaces=bool(out)) for each, out in zip(comparisons, rejected, strict=True)
+    )
+    winning_rate = float(rejected.mean())
+    advantage = float(np.mean([each.judge_wins for each in decided]))
+    passes = winning_rate >= 0.5
+    return AlternativeAnnotatorTest(
+        winning_rate, advantage, None, decided, left_out, passes, "By the plain test, without controls."
+    )
+
+
+def _compared(setting: _Setting, annotator: int, judge: FloatArray, units: int) -> AnnotatorComparison:
+    judge_wins, annotator_wins = setting.wins(annotator, judge)
+    differences = _by_group(annotator_wins - judge_wins, setting.groups)
+    return AnnotatorComparison(
+        annotator=setting.names[annotator],
+        units=units,
+        judge_wins=float(np.nanmean(judge_wins)),
+        annotator_wins=float(np.nanmean(annotator_wins)),
+        p_value=_p_value(differences, setting.epsilon),
+        judge_replaces=False,
+    )
+
+
+def _by_group(values: FloatArray, groups: npt.NDArray[np.intp]) -> FloatArray:
+    """(groups with a value,): the mean of the values (units,) in each."""
+    means = means_by_group(values, groups, int(groups.max(initial=-1)) + 1)
+    return means[~np.isnan(means)]
+
+
+def _p_value(differences: FloatArray, epsilon: float) -> float:
+    """One-sided, for a mean difference of epsilon or more; equal ones are counted by a sign test."""
+    if np.ptp(differences) == 0:
+        return float(0.5 ** len(differences)) if differences[0] < epsilon else 1.0
+    if len(differences) < _LEAST_FOR_T:
+        return float(stats.wilcoxon(differences - epsilon, alternative="less").pvalue)
+    return float(stats.ttest_1samp(differences, epsilon, alternative="less").pvalue)
+
+
+def _best_constant(setting: _Setting, judge: FloatArray) -> tuple[float, AlternativeAnnotatorTest]:
+    """The value of the scale which, always given, has the largest advantage, and its test."""
+    judged = ~np.isnan(judge)
+    points = np.unique(setting.human[~np.isnan(setting.human)])
+    tests = [(float(point), _tested(setting, np.where(judged, point, np.nan))) for point in points]
+    return max(tests, key=lambda found: found[1].advantage or 0)
+
+
+def _beyond(
+    setting: _Setting, judge: FloatArray, constant: FloatArray, confidence_level: float
+) -> tuple[float, float] | None:
+    """Student's interval for the mean of W^f - W^constant; None without two documents or without spread."""
+    enough = [
+        index
+        for index in range(len(setting.human))
+        if setting.compared(index, judge).sum() >= max(setting.least_units, 1)
+    ]
+    gains = np.stack([setting.wins(index, judge)[0] - setting.wins(index, constant)[0] for index in enough])
+    each = _by_group(mean_values(gains), setting.groups)
+    if len(each) < 2 or np.ptp(each) == 0:
+        return None
+    reach = special.stdtrit(len(each) - 1, (1 + confidence_level) / 2) * each.std(ddof=1) / np.sqrt(len(each))
+    return float(each.mean() - reach), float(each.mean() + reach)
+
+
+def _verdict(winning_rate: float, beats: bool, constant_value: float) -> tuple[bool | None, str]:
+    if not beats:
+        return None, (
+            f"No verdict: the judge does not surely do better than always answering {constant_value:g}."
+        )
+    if winning_rate >= 0.5:
+        return True, f"The judge may stand in for {winning_rate:.0%} of the annotators, half or more."
+    return False, f"The judge may stand in for {winning_rate:.0%} of the annotators, fewer than half."
+
+
+def _checked(human: npt.ArrayLike, judge: npt.ArrayLike, epsilon: float) -> tuple[FloatArray, FloatArray]:
+    table, values = (
+        numbers(human, "Human values", dimensions=2),
+        numbers(judge, "The judge's values", dimensions=1),
+    )
+    if table.shape[1] != len(values):
+        raise ValueError(f"There are {len(values)} values of the judge, but {table.shape[1]} units.")
+    if not 0 <= epsilon < 1:
+        raise ValueError(f"Epsilon must be at least 0 and below 1, but is {epsilon}.")
+    return table, values

@@ -1,0 +1,147 @@
+"""Guaranteed intervals: a mean of a finite population by betting against every value it could have."""
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from annotate.agreement import Interval
+from annotate.agreement.data import FloatArray
+from judges.reliability.estimates import Estimate, check_level
+from judges.reliability.sample import RatedSample
+
+_GRID = 1_000
+_CAP = 0.5  # of the largest stake that cannot lose everything
+
+
+def betting_interval(
+    values: npt.ArrayLike,
+    units: int,
+    *,
+    low: float,
+    high: float,
+    confidence_level: float = 0.95,
+    planned: int | None = None,
+) -> tuple[float, float]:
+    """An interval that holds the mean of `units` bounded values with at least the confidence level, at any n.
+
+    values: (n,), drawn without replacement, in the order drawn or in a random one; all of the population lie
+    in low..high. With values scaled to 0..1, for every mean m the capital of two gamblers is
+    K+-(m) = prod_t (1 +- l_t (x_t - m_t)), m_t = (N m - S_{t-1}) / (N - t + 1) what the mean of the rest
+    would be, l_t = sqrt(2 ln(2 / a) / (n var_{t-1})) cut at .5 / m_t (.5 / (1 - m_t)), var_{t-1} from the
+    values before with a prior of 1/4. m stays as long as max(K+, K-) / 2 < 1 / a at every t. Means that
+    the rated values exclude are left out, and each end is moved out by one of 1,000 grid steps.
+    planned: n in l_t, if ratings are looked at as they come in the order drawn: then the interval may be
+    looked at any time. Source: Waudby-Smith and Ramdas 2024, Estimating means of bounded random variables by
+    betting, JRSS B 86, sections 4 and 5. ValueError for values outside low..high or more than the units.
+    """
+    check_level(confidence_level)
+    given = np.asarray(values, dtype=float)
+    if not low < high:
+        raise ValueError("The scale needs a low end below its high end.")
+    if len(given) > units or units < 1:
+        raise ValueError(f"There are {len(given)} values of {units} units.")
+    if np.isnan(given).any() or (given < low - 1e-9).any() or (given > high + 1e-9).any():
+        raise ValueError(f"Every value must lie between {low:g} and {high:g}.")
+    scaled = np.clip((given - low) / (high - low), 0, 1)
+    first, last = scaled.sum() / units, (scaled.sum() + units - len(scaled)) / units
+    if len(scaled) and first < last:
+        first, last = _surviving(scaled, units, first, last, 1 - confidence_level, planned or len(scaled))
+    return low + (high - low) * float(first), low + (high - low) * float(last)
+
+
+def guaranteed_mean(
+    sample: RatedSample,
+    *,
+    low: float,
+    high: float,
+    generator: np.random.Generator,
+    confidence_level: float = 0.95,
+) -> Estimate:
+    """The mean human score of the batch with an interval that is valid at any size, from people only.
+
+    `betting_interval` over the rated units in a random order. Units rated for certain (probability 1) are
+    known; those that share another probability are a simple random sample given their number, and where there
+    are several such groups each spends its share of 1 - confidence_level. low, high: the ends of the scale.
+    The value is the mean that the groups give. Wide, but it keeps its word where asymptotic ones do not;
+    scores on a scale of 5 points need about 40 ratings to say anything.
+    Undefined without ratings in a group, after skips, and for as many probabilities as with active sampling.
+    """
+    empty = Estimate("guaranteed", "Guaranteed (betting)", _SOURCE, None, None, sample.ratings, sample.units)
+    groups = _groups(sample)
+    reason = _why_none(sample, groups)
+    if reason is not None:
+        return replace(empty, reason=reason)
+    uncertain = sum(not np.all(sample.rated[group]) for group in groups)
+    level = 1 - (1 - confidence_level) / max(uncertain, 1)
+    value, ends = 0.0, np.zeros(2)
+    for group in groups:
+        rated = sample.human[group][sample.rated[group]]
+        share = group.sum() / sample.units
+        order = generator.permutation(rated)
+        value += share * rated.mean()
+        ends += share * np.array(
+            betting_interval(order, int(group.sum()), low=low, high=high, confidence_level=level)
+        )
+    interval = Interval(float(ends[0]), float(ends[1]), "guaranteed, betting", confidence_level)
+    return replace(empty, value=float(value), interval=interval)
+
+
+_SOURCE = "Waudby-Smith and Ramdas 2024, JRSS B 86, sections 4 and 5"
+_MOST_GROUPS = 4
+
+
+def _surviving(
+    scaled: FloatArray, units: int, first: float, last: float, significance_level: float, planned: int
+) -> tuple[float, float]:
+    """The ends of the means between first and last that no gambler has beaten, moved out by a grid step."""
+    means = np.linspace(first, last, _GRID + 1)
+    alive = np.flatnonzero(
+        _log_capital(scaled, units, means, significance_level, planned) < np.log(1 / significance_level)
+    )
+    if not len(alive):
+        return first, last
+    return float(means[max(alive[0] - 1, 0)]), float(means[min(alive[-1] + 1, _GRID)])
+
+
+def _log_capital(
+    scaled: FloatArray, units: int, means: FloatArray, significance_level: float, planned: int
+) -> FloatArray:
+    """(means,): the largest over time of ln(max(K+, K-) / 2)."""
+    before = np.concatenate([[0.0], np.cumsum(scaled)[:-1]])
+    left = units - np.arange(len(scaled))
+    rest = np.clip((units * means - before[:, None]) / left[:, None], 0, 1)
+    stakes = _stakes(scaled, significance_level, planned)[:, None]
+    tiny = np.finfo(float).tiny
+    up = np.log1p(np.minimum(stakes, _CAP / np.maximum(rest, tiny)) * (scaled[:, None] - rest))
+    down = np.log1p(-np.minimum(stakes, _CAP / np.maximum(1 - rest, tiny)) * (scaled[:, None] - rest))
+    capital = np.maximum(np.cumsum(up, axis=0), np.cumsum(down, axis=0))
+    return np.asarray(capital.max(axis=0) - np.log(2))
+
+
+def _stakes(scaled: FloatArray, significance_level: float, planned: int) -> FloatArray:
+    """(n,): l_t before it is cut; each uses the values before t only."""
+    number = np.arange(1, len(scaled) + 1)
+    means = (0.5 + np.cumsum(scaled)) / (number + 1)
+    variances = (0.25 + np.cumsum((scaled - means) ** 2)) / (number + 1)
+    before = np.concatenate([[0.25], variances[:-1]])
+    return np.asarray(np.sqrt(2 * np.log(2 / significance_level) / (planned * before)))
+
+
+def _groups(sample: RatedSample) -> list[npt.NDArray[np.bool_]]:
+    """Masks (units,) of the units that share a probability."""
+    if sample.probabilities is None:
+        return [np.ones(sample.units, dtype=bool)]
+    return [sample.probabilities == chance for chance in np.unique(sample.probabilities)]
+
+
+def _why_none(sample: RatedSample, groups: list[npt.NDArray[np.bool_]]) -> str | None:
+    if not sample.ratings:
+        return "No person has rated a unit yet."
+    if sample.skipped:
+        return f"{sample.skipped} assigned units have no rating, so nothing is guaranteed about them."
+    if len(groups) > _MOST_GROUPS:
+        return "The units were drawn with too many different probabilities for a guaranteed interval."
+    if any(not sample.rated[group].any() for group in groups):
+        return "None of the units that share a probability is rated yet."
+    return None

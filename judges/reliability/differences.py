@@ -1,0 +1,184 @@
+"""Which systems differ: paired differences on the same documents, Holm's correction, sets of ranks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special
+
+from annotate.agreement.data import FloatArray
+from judges.comparison import Scores
+from judges.reliability.estimates import Estimate, regression_estimate, with_interval
+from judges.reliability.sample import RatedSample
+
+LEAST_PAIRS = 3
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Mean human score of the first system minus that of the second, over the documents that both have.
+
+    estimate: its interval at the confidence level asked for, for this pair alone. paired: whether both
+    systems were rated on the same documents. simultaneous_low, simultaneous_high: an interval that holds for
+    all pairs at once (Bonferroni). p_value: two-sided, for no difference. adjusted_p_value: by Holm over all
+    pairs that have one; differs: whether it is at most 1 - confidence level.
+    """
+
+    first: str
+    second: str
+    paired: bool
+    estimate: Estimate
+    simultaneous_low: float | None
+    simultaneous_high: float | None
+    p_value: float | None
+    adjusted_p_value: float | None
+    differs: bool
+
+
+@dataclass(frozen=True)
+class RankSet:
+    """The ranks that a system may have, 1 the best; they hold for all systems at once."""
+
+    system: str
+    best: int
+    worst: int
+
+
+def pairwise_differences(scores: Scores, *, confidence_level: float = 0.95) -> tuple[Difference, ...]:
+    """Every pair of systems: the difference of mean human scores, from all judgments and the rated documents.
+
+    With D the difference of mean human scores on a document and g that of the judge's values, the regression
+    estimate of the mean of D over the documents with texts of both systems: what differs between documents
+    cancels. Pairs with fewer than 3 documents rated for both use the two systems' own estimates if they
+    share no rated document, with the variances added and Welch's degrees of freedom; else they are undefined.
+    Rated documents must be a simple random sample of all. Source: Cochran 1977, section 7; Holm 1979.
+    """
+    judge, people = scores.by_document(scores.judge), scores.by_document(scores.human_means)
+    present = scores.by_document(np.ones(len(scores.judge))) == 1
+    found = []
+    pairs = list(combinations(range(len(scores.system_names)), 2))
+    for one, other in pairs:
+        both = present[:, one] & present[:, other]
+        sides = [RatedSample(judge=judge[both, side], human=people[both, side]) for side in (one, other)]
+        paired, estimate = _difference(sides[0], sides[1], confidence_level)
+        low, high = _simultaneous(estimate, confidence_level, len(pairs))
+        names = scores.system_names[one], scores.system_names[other]
+        found.append(Difference(*names, paired, estimate, low, high, _p_value(estimate), None, False))
+    return _adjusted(found, 1 - confidence_level)
+
+
+def rank_sets(systems: Sequence[str], differences: Sequence[Difference]) -> tuple[RankSet, ...]:
+    """For each system the ranks it may have, by inverting the simultaneous intervals of all pairs.
+
+    1 + the number of systems that are surely better, to K - the number surely worse, "surely" being a
+    simultaneous interval without 0. Pairs without an interval tell nothing. With the confidence level of
+    `pairwise_differences` every true rank lies in its set. Source: Chatzi and others 2024,
+    Prediction-Powered Ranking of Large Language Models, algorithm 1.
+    """
+    better: dict[str, int] = dict.fromkeys(systems, 0)
+    worse: dict[str, int] = dict.fromkeys(systems, 0)
+    for each in differences:
+        if each.simultaneous_low is None or each.simultaneous_high is None:
+            continue
+        if each.simultaneous_low > 0:
+            better[each.second] += 1
+            worse[each.first] += 1
+        elif each.simultaneous_high < 0:
+            better[each.first] += 1
+            worse[each.second] += 1
+    return tuple(RankSet(name, 1 + better[name], len(systems) - worse[name]) for name in systems)
+
+
+def holm(p_values: npt.ArrayLike) -> FloatArray:
+    """(tests,): adjusted p values, max over the smaller ones of (m - i + 1) p_(i), at most 1.
+
+    Source: Holm 1979, Scandinavian Journal of Statistics 6, 65-70.
+    """
+    given = np.asarray(p_values, dtype=float)
+    order = np.argsort(given)
+    stepped = np.maximum.accumulate(given[order] * np.arange(len(given), 0, -1))
+    adjusted = np.empty(len(given))
+    adjusted[order] = np.minimum(stepped, 1)
+    return adjusted
+
+
+def difference_of(first: RatedSample, second: RatedSample) -> RatedSample:
+    """The differences of two systems on the same documents, in the same order, as a sample of its own.
+
+    For other estimates of a difference: `prediction_powered`, or `guaranteed_mean` with low - high to
+    high - low of the scale.
+    """
+    return RatedSample(judge=first.judge - second.judge, human=first.human - second.human)
+
+
+def _difference(first: RatedSample, second: RatedSample, confidence_level: float) -> tuple[bool, Estimate]:
+    pairs = difference_of(first, second)
+    estimate = regression_estimate(pairs, confidence_level=confidence_level)
+    if pairs.ratings:
+        return True, estimate
+    means = [regression_estimate(side, confidence_level=confidence_level) for side in (first, second)]
+    return False, _of_two_means(means[0], means[1], confidence_level)
+
+
+def _of_two_means(first: Estimate, second: Estimate, confidence_level: float) -> Estimate:
+    """The difference of two independent estimates, with Welch's degrees of freedom."""
+    empty = Estimate(
+        "unpaired_regression",
+        "Difference of two regression estimates",
+        "Welch 1947",
+        None,
+        None,
+        first.ratings + second.ratings,
+        first.units,
+    )
+    for each in (first, second):
+        if each.value is None:
+            return replace(empty, reason=each.reason)
+    found = replace(
+        empty, value=(first.value or 0) - (second.value or 0), warnings=first.warnings + second.warnings
+    )
+    errors = [each.standard_error for each in (first, second)]
+    freedoms = [each.degrees_of_freedom for each in (first, second)]
+    if None in errors or None in freedoms:
+        return replace(found, interval_reason=first.interval_reason or second.interval_reason)
+    variances = np.array(errors, dtype=float) ** 2
+    total = float(variances.sum())
+    freedom = total**2 / float(np.sum(variances**2 / np.array(freedoms, dtype=float))) if total > 0 else None
+    return with_interval(found, total, freedom, confidence_level, complete=total == 0)
+
+
+def _p_value(estimate: Estimate) -> float | None:
+    if estimate.value is None or estimate.standard_error is None:
+        return None
+    if not estimate.standard_error:
+        return 1.0 if estimate.value == 0 else 0.0
+    t = abs(estimate.value) / estimate.standard_error
+    if estimate.degrees_of_freedom is None:
+        return float(2 * special.ndtr(-t))
+    return float(2 * special.stdtr(estimate.degrees_of_freedom, -t))
+
+
+def _simultaneous(
+    estimate: Estimate, confidence_level: float, pairs: int
+) -> tuple[float | None, float | None]:
+    if estimate.standard_error is None:
+        return None, None
+    level = 1 - (1 - confidence_level) / pairs
+    variance, freedom = estimate.standard_error**2, estimate.degrees_of_freedom
+    interval = with_interval(estimate, variance, freedom, level, complete=True).interval
+    return (None, None) if interval is None else (interval.low, interval.high)
+
+
+def _adjusted(differences: Sequence[Difference], significance_level: float) -> tuple[Difference, ...]:
+    p_values = {index: each.p_value for index, each in enumerate(differences) if each.p_value is not None}
+    adjusted = dict(zip(p_values, holm(list(p_values.values())).tolist(), strict=True))
+    return tuple(
+        replace(
+            each,
+            adjusted_p_value=adjusted.get(index),
+            differs=adjusted.get(index, 1.0) <= significance_level,
+        )
+        for index, each in enumerate(differences)
+    )

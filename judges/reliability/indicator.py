@@ -1,0 +1,285 @@
+"""The reliability indicator R beside the agreement with people P, and whether the first tells the second."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import permutations
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special, stats
+
+from annotate.agreement import Coefficient, Interval, Measure, Resampling
+from annotate.agreement.data import FloatArray
+from judges.comparison import (
+    Scores,
+    SystemCoefficient,
+    coefficient_values,
+    correlation_by_system,
+    meta_correlation,
+    reliability_and_correlation,
+    reliability_by_system,
+    scores_by_system,
+)
+from judges.reliability.audit import BoolArray
+
+LEAST_ITEMS = 3  # two items always lie on a line
+_MOST_FOR_ALL_ORDERS = 7  # 5,040 of them
+
+
+@dataclass(frozen=True)
+class SystemReliability:
+    """One system on one dimension.
+
+    indicator: R, over `items`, those with a value of both judges; needs no human score. agreement: P of the
+    first judge, over `rated` items, those with its value and a human score. quality: Q, the mean human score.
+    """
+
+    system: str
+    items: int
+    indicator: Coefficient
+    rated: int
+    agreement: Coefficient
+    quality: Coefficient
+
+
+@dataclass(frozen=True)
+class Validity:
+    """Whether R means anything on a dimension: its correlation with P over systems.
+
+    p_value: two-sided, for no correlation; None with `p_value_reason` where there is none.
+    systems: how many have both R and P.
+    """
+
+    correlation: Coefficient
+    systems: int
+    p_value: float | None
+    p_value_reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How far a coefficient differs between systems; `systems` have it, the five numbers are over them."""
+
+    systems: int
+    smallest: float
+    first_quartile: float
+    median: float
+    third_quartile: float
+    largest: float
+
+
+@dataclass(frozen=True)
+class DimensionReliability:
+    """Everything the indicator says on one dimension, by one measure.
+
+    meta_correlation: M, of P with Q over systems. indicator_spread, agreement_spread: None where no system
+    has the coefficient.
+    """
+
+    systems: tuple[SystemReliability, ...]
+    meta_correlation: Coefficient
+    validity: Validity
+    indicator_spread: Spread | None
+    agreement_spread: Spread | None
+
+
+def reliability(
+    scores: Scores,
+    other_judge: npt.ArrayLike,
+    measure: Measure,
+    *,
+    generator: np.random.Generator | None = None,
+    resampling: Resampling | None = None,
+) -> DimensionReliability:
+    """R, P, Q for each system in the order of `scores.system_names`, with M and the validity of R.
+
+    scores: the first judge (RTS in the paper) beside people; a table of human scores without rows where
+    nobody has rated. other_judge: (items,), the second judge's values (MCQ), NaN for a gap. measure: one of
+    `judges.comparison.CORRELATIONS`. With a generator R, P and the validity have intervals: R and P resample
+    a system's items, the validity resamples systems.
+    Source: Shen and others 2023, equations 2 to 4, table 7.
+    """
+    indicators = indicator(scores, other_judge, measure, generator=generator, resampling=resampling)
+    agreements = agreement_with_humans(scores, measure, generator=generator, resampling=resampling)
+    qualities = [each.human_mean for each in scores_by_system(scores)]
+    return DimensionReliability(
+        systems=tuple(
+            SystemReliability(
+                system=one.system,
+                items=one.coefficient.counts.pairable_units,
+                indicator=one.coefficient,
+                rated=other.coefficient.counts.pairable_units,
+                agreement=other.coefficient,
+                quality=quality,
+            )
+            for one, other, quality in zip(indicators, agreements, qualities, strict=True)
+        ),
+        meta_correlation=_meta_correlation(scores, measure),
+        validity=validity(scores, other_judge, measure, generator=generator, resampling=resampling),
+        indicator_spread=spread(indicators),
+        agreement_spread=spread(agreements),
+    )
+
+
+def indicator(
+    scores: Scores,
+    other_judge: npt.ArrayLike,
+    measure: Measure,
+    *,
+    generator: np.random.Generator | None = None,
+    resampling: Resampling | None = None,
+) -> tuple[SystemCoefficient, ...]:
+    """R for each system: `judges.comparison.reliability_by_system`, undefined below 3 items.
+
+    The interval is a percentile bootstrap over items. Fisher's transformation would be faster, but on five
+    points that are used unevenly its 95% intervals hold the true value in 50 to 90% of cases
+    (docs/reliability.md). Source: Shen and others 2023, equation 4.
+    """
+    found = reliability_by_system(scores, other_judge, measure, generator=generator, resampling=resampling)
+    return tuple(_with_enough_items(each) for each in found)
+
+
+def agreement_with_humans(
+    scores: Scores,
+    measure: Measure,
+    *,
+    generator: np.random.Generator | None = None,
+    resampling: Resampling | None = None,
+) -> tuple[SystemCoefficient, ...]:
+    """P for each system: `judges.comparison.correlation_by_system`, undefined below 3 items.
+
+    Source: Shen and others 2023, equation 2.
+    """
+    found = correlation_by_system(scores, measure, generator=generator, resampling=resampling)
+    return tuple(_with_enough_items(each) for each in found)
+
+
+def validity(
+    scores: Scores,
+    other_judge: npt.ArrayLike,
+    measure: Measure,
+    *,
+    generator: np.random.Generator | None = None,
+    resampling: Resampling | None = None,
+) -> Validity:
+    """The correlation of R with P over systems, its p value and the number of systems.
+
+    The p value is two-sided, for no correlation between the systems' R and P: for Pearson and Spearman over
+    all orders of the systems up to 7, by Student's t with n - 2 degrees of freedom beyond; for Kendall
+    SciPy's choice between exact and normal. None below 3 systems. A high p value says that on this dimension
+    R does not tell where the judge agrees with people. Source: Shen and others 2023, table 7.
+    """
+    other = scores.of_judge(other_judge).judge
+    large = _large_systems(scores, scores.judge, other) & _large_systems(
+        scores, scores.judge, scores.human_means
+    )
+    kept = scores.of_judge(np.where(large, scores.judge, np.nan))
+    correlation = _explained(
+        reliability_and_correlation(kept, other, measure, generator=generator, resampling=resampling),
+        large,
+        scores,
+    )
+    indicators = coefficient_values(reliability_by_system(kept, other, measure))
+    agreements = coefficient_values(correlation_by_system(kept, measure))
+    both = ~np.isnan(indicators) & ~np.isnan(agreements)
+    systems = int(both.sum())
+    if correlation.value is None:
+        return Validity(correlation, systems, None, "The correlation is undefined.")
+    if systems < LEAST_ITEMS:
+        return Validity(correlation, systems, None, f"A p value needs 3 systems, but {systems} have both.")
+    p_value = _p_value(measure, correlation.value, *np.round([indicators[both], agreements[both]], 10))
+    return Validity(correlation, systems, p_value)
+
+
+def spread(coefficients: Sequence[SystemCoefficient]) -> Spread | None:
+    """Least, quartiles and largest of the defined values; None where there are none.
+
+    Source: Shen and others 2023, figures 1 and 5.
+    """
+    values = coefficient_values(coefficients)
+    defined = values[~np.isnan(values)]
+    if not len(defined):
+        return None
+    return Spread(len(defined), *(float(each) for each in np.quantile(defined, [0, 0.25, 0.5, 0.75, 1])))
+
+
+def expected_interval(
+    value: float, items: int, measure: Measure, *, confidence_level: float = 0.95
+) -> Interval:
+    """The interval that a correlation of this value would have over so many items without ties; for planning.
+
+    tanh(atanh(value) -+ z se), se = sqrt((1 + value^2 / 2) / (n - 3)) for Spearman, sqrt(.437 / (n - 4)) for
+    Kendall, sqrt(1 / (n - 3)) for Pearson. Spearman .45 gives (.269, .600) over 100 items, (.089, .707) over
+    30. On a scale of few points true intervals are wider, so never show it for collected values.
+    Source: Bonett and Wright 2000, Psychometrika 65, 23-28. ValueError below 5 items or outside -1..1.
+    """
+    if items < 5 or not -1 < value < 1:
+        raise ValueError("An expected interval needs 5 items or more and a value between -1 and 1.")
+    errors = {
+        "spearman": np.sqrt((1 + value**2 / 2) / (items - 3)),
+        "kendall_tau_b": np.sqrt(0.437 / (items - 4)),
+        "pearson": np.sqrt(1 / (items - 3)),
+    }
+    if measure.estimator.name not in errors:
+        raise ValueError(f"{measure.estimator.label} is not a correlation.")
+    reach = special.ndtri((1 + confidence_level) / 2) * errors[measure.estimator.name]
+    low, high = np.tanh(np.arctanh(value) + np.array([-reach, reach]))
+    return Interval(float(low), float(high), "Fisher's transformation, no ties", confidence_level)
+
+
+def _meta_correlation(scores: Scores, measure: Measure) -> Coefficient:
+    """M over the systems with 3 items or more that have both a value of the judge and a human score."""
+    large = _large_systems(scores, scores.judge, scores.human_means)
+    kept = scores.of_judge(np.where(large, scores.judge, np.nan))
+    found = meta_correlation(kept, measure)
+    return _explained(found, large, scores)
+
+
+def _large_systems(scores: Scores, first: FloatArray, second: FloatArray) -> BoolArray:
+    """(items,): whether the item's system has at least 3 items with both values."""
+    both = ~np.isnan(first) & ~np.isnan(second)
+    items = np.bincount(scores.systems[both], minlength=len(scores.system_names))
+    return np.asarray(items[scores.systems] >= LEAST_ITEMS)
+
+
+def _explained(coefficient: Coefficient, large: BoolArray, scores: Scores) -> Coefficient:
+    """The coefficient over systems, with the right reason where all have too few items."""
+    some = not (np.isnan(scores.human_means) | np.isnan(scores.judge)).all()
+    if coefficient.defined or large.any() or not some:
+        return coefficient
+    return replace(coefficient, reason="No system has 3 items with all the values that this needs.")
+
+
+def _with_enough_items(found: SystemCoefficient) -> SystemCoefficient:
+    coefficient = found.coefficient
+    items = coefficient.counts.pairable_units
+    if not coefficient.defined or items >= LEAST_ITEMS:
+        return found
+    too_few = replace(
+        coefficient,
+        value=None,
+        reason=f"Only {items} items of this system have both values; 3 are needed, and a bound needs more.",
+        interval=None,
+        interval_reason="The coefficient is undefined.",
+    )
+    return SystemCoefficient(found.system, too_few)
+
+
+def _p_value(measure: Measure, value: float, first: FloatArray, second: FloatArray) -> float:
+    if measure.estimator.name == "kendall_tau_b":
+        return float(stats.kendalltau(first, second).pvalue)
+    if measure.estimator.name == "spearman":
+        first, second = stats.rankdata(first), stats.rankdata(second)
+    if len(first) <= _MOST_FOR_ALL_ORDERS:
+        return _permutation_p_value(first, second)
+    freedom = len(first) - 2
+    t = abs(value) * np.sqrt(freedom / max(1 - value**2, np.finfo(float).eps))
+    return float(2 * special.stdtr(freedom, -t))
+
+
+def _permutation_p_value(first: FloatArray, second: FloatArray) -> float:
+    """The share of orders of the second whose correlation is at least as far from 0."""
+    centred = first - first.mean()
+    orders = np.array(list(permutations(second - second.mean())))
+    products = np.abs(orders @ centred)
+    return float(np.mean(products >= products[0] - 1e-9))

@@ -1,0 +1,110 @@
+"""A mean from a sample that was drawn within strata: judge scores, say, or how far RTS and MCQ differ."""
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from annotate.agreement.data import FloatArray, IntArray
+from judges.reliability.audit import BoolArray
+from judges.reliability.estimates import (
+    Estimate,
+    effective_size,
+    humans_only,
+    regression_estimate,
+    safety_warnings,
+    with_interval,
+)
+from judges.reliability.sample import RatedSample
+
+LEAST_FOR_REGRESSION = 5
+
+
+def stratified_estimate(sample: RatedSample, *, confidence_level: float = 0.95) -> Estimate:
+    """sum_k (N_k / N) theta_k, theta_k the regression estimate within each stratum k of `sample.strata`;
+    without strata the units of one probability are a stratum, as those that a rule sent to people and those
+    that it audits.
+
+    Variance sum_k (N_k / N)^2 Var_k, t with Satterthwaite's degrees of freedom. Strata with fewer than 5
+    ratings use people only. Within a stratum the sample must be a simple random one; between strata it need
+    not be in proportion. Source: Cochran 1977, sections 5.4 and 7.10; Fisch and others 2024, StratPPI.
+    Undefined without either, or where a stratum has no rating; without an interval where one has a single
+    rating or no spread.
+    """
+    empty = Estimate("stratified", "Stratified estimate", _SOURCE, None, None, sample.ratings, sample.units)
+    strata = _strata(sample)
+    if strata is None:
+        return replace(empty, reason="The units have no strata.")
+    if not sample.ratings:
+        return replace(empty, reason="No person has rated a unit yet.")
+    parts = [sample.of_units(mask) for mask in strata.values()]
+    estimates = [_of_stratum(part, confidence_level) for part in parts]
+    for name, estimate in zip(strata, estimates, strict=True):
+        if estimate.value is None:
+            return replace(empty, reason=f"No unit of the stratum {name} is rated.")
+    shares = np.array([part.units / sample.units for part in parts])
+    values = np.array([estimate.value for estimate in estimates], dtype=float)
+    found = replace(empty, value=float(shares @ values), warnings=safety_warnings(sample.human[sample.rated]))
+    return _with_interval(found, sample, estimates, shares, confidence_level)
+
+
+_SOURCE = "Cochran 1977, sections 5.4 and 7.10; Fisch and others 2024, arXiv 2406.04291"
+
+
+def neyman_allocation(
+    sizes: npt.ArrayLike, deviations: npt.ArrayLike, ratings: int, *, least: int = 5
+) -> IntArray:
+    """(strata,): how many units to rate in each, in proportion to N_k sd_k, at least `least` and at most N_k.
+
+    sizes: (strata,) N_k; deviations: (strata,) standard deviations of Y - lam f, from a pilot. Adds up to
+    `ratings` unless the least or the sizes forbid it. Source: Neyman 1934; Cochran 1977, section 5.5.
+    """
+    units = np.asarray(sizes, dtype=np.intp)
+    wanted = units * np.asarray(deviations, dtype=float)
+    if not wanted.sum() > 0:
+        wanted = units.astype(float)
+    given = np.minimum(units, least)
+    while given.sum() < ratings and (given < units).any():
+        short = np.where(given < units, wanted / (given + 1), -1.0)
+        given[int(np.argmax(short))] += 1
+    return np.asarray(given)
+
+
+def _strata(sample: RatedSample) -> dict[str, BoolArray] | None:
+    """Masks (units,) by name; None where units have neither strata nor probabilities."""
+    if sample.strata is not None:
+        return {name: sample.strata == index for index, name in enumerate(sample.stratum_names)}
+    if sample.probabilities is None:
+        return None
+    chances = np.unique(sample.probabilities)
+    return {f"of probability {chance:.6g}": sample.probabilities == chance for chance in chances}
+
+
+def _of_stratum(part: RatedSample, confidence_level: float) -> Estimate:
+    if part.ratings >= LEAST_FOR_REGRESSION and part.judged:
+        return regression_estimate(part, confidence_level=confidence_level)
+    return humans_only(part, confidence_level=confidence_level)
+
+
+def _with_interval(
+    found: Estimate,
+    sample: RatedSample,
+    estimates: list[Estimate],
+    shares: FloatArray,
+    confidence_level: float,
+) -> Estimate:
+    if any(estimate.standard_error is None for estimate in estimates):
+        why = "A stratum has too few ratings, or none that differ, so its spread is unknown."
+        return replace(found, interval_reason=why)
+    variances = shares**2 * np.array([estimate.standard_error for estimate in estimates], dtype=float) ** 2
+    freedoms = np.array([estimate.degrees_of_freedom for estimate in estimates], dtype=float)
+    variance = float(variances.sum())
+    freedom = variance**2 / float(np.sum(variances**2 / freedoms)) if variance > 0 else float(freedoms.sum())
+    return with_interval(
+        found,
+        variance,
+        freedom,
+        confidence_level,
+        effective=effective_size(variance, sample, finite=True),
+        complete=sample.ratings == sample.units,
+    )

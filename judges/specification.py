@@ -1,0 +1,69 @@
+"""What an admin says about an endpoint, judge, run or policy, checked by a form and taken by a command."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from judges.models import Endpoint, Judge, PromptTemplate, RoutingPolicy, ScoreFrom
+
+
+@dataclass(frozen=True)
+class EndpointSpec:
+    """Everything about an endpoint. `key_variable` is the name of an environment variable, never a key."""
+
+    name: str
+    base_url: str
+    key_variable: str = ""
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    input_price: Decimal | None = None
+    output_price: Decimal | None = None
+    timeout_seconds: int = 60
+    calls_in_flight: int = 16
+
+
+@dataclass(frozen=True)
+class JudgeSpec:
+    """Everything about a judge.
+
+    `template` is a version of a prompt, or the key of a method whose own text is to be asked with.
+    """
+
+    name: str
+    endpoint: Endpoint
+    model: str
+    template: PromptTemplate | str
+    temperature: float = 0
+    samples: int = 1
+    max_tokens: int | None = None  # what the method needs
+    score_from: ScoreFrom = ScoreFrom.TEXT
+    structured: bool = False
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What is to be judged: by whom, on which dimensions (keys), for head-to-head which pairs of systems."""
+
+    judges: Sequence[Judge]
+    dimensions: Sequence[str]
+    pairs: Sequence[tuple[int, int]] = ()
+
+
+@dataclass(frozen=True)
+class PolicySpec:
+    """Everything that an admin says about a routing policy; see `RoutingPolicy`.
+
+    `thresholds`: an r by dimension key where it is not `threshold`. `raters`: how many people rate a unit.
+    """
+
+    name: str
+    rts: Judge
+    mcq: Judge
+    threshold: float
+    raters: int
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    coefficient: str = RoutingPolicy.Coefficient.SPEARMAN
+    decided_by: str = RoutingPolicy.DecidedBy.LOWER_BOUND
+    confidence_level: float = 0.95
+    audit_share: float = 0.05
+    risk: float = 0.2

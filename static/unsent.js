@@ -1,0 +1,220 @@
+// Answers that the server has not acknowledged. They are kept here until it has, on every page of a signed-in
+// person, whatever happens to the page, the network or the session. Each answer is an entry of its own in the
+// browser's storage; where storage fails, the page's memory holds it and says so.
+"use strict";
+
+const Unsent = (() => {
+  const PREFIX = "concord-unsent/";
+  const REFUSED = "concord-refused/";
+  const waiting = new Map();
+  let keptOnDevice = true;
+  let lastWasRefused = false;
+  let pause = 0;
+  let timer = 0;
+  let sending = null;
+  let trouble = "";
+
+  // Windows of one browser share the queue: whichever sends an answer tells the others what came of it.
+  const windows = "BroadcastChannel" in window ? new BroadcastChannel("concord-unsent") : null;
+
+  const tell = (name, detail) => document.dispatchEvent(new CustomEvent(`unsent:${name}`, { detail }));
+  const nameOf = (entry) => `${PREFIX}${entry.annotator}${entry.url}`;
+
+  // --- storage: one key an answer, so that tabs do not write over each other ----------------------------------
+  function store(key, value) {
+    try {
+      if (value === null) localStorage.removeItem(key);
+      else localStorage.setItem(key, JSON.stringify(value));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  function stored(prefix) {
+    try {
+      return Object.keys(localStorage).filter((key) => key.startsWith(prefix)).flatMap((key) => {
+        try { return [[key, JSON.parse(localStorage.getItem(key))]]; } catch { return []; }
+      });
+    } catch {
+      return [];
+    }
+  }
+
+  const client = (() => {
+    const key = "concord-client";
+    try {
+      const known = localStorage.getItem(key) ?? crypto.randomUUID?.() ?? String(Math.random()).slice(2);
+      localStorage.setItem(key, known);
+      return known;
+    } catch {
+      return String(Math.random()).slice(2);
+    }
+  })();
+
+  let last = 0;
+  const sequence = () => { last = Math.max(last + 1, Date.now()); return last; };
+
+  // --- the queue ----------------------------------------------------------------------------------------------
+  for (const [, entry] of stored(PREFIX)) if (entry?.url) waiting.set(nameOf(entry), entry);
+
+  function put(entry) {
+    const whole = { ...entry, client, sequence: sequence() };
+    waiting.set(nameOf(whole), whole);
+    keptOnDevice = store(nameOf(whole), whole);
+    if (trouble) show("unsaved", `${trouble}: ${waiting.size} waiting`);
+    flush();
+  }
+
+  function take(entry) {
+    if (waiting.get(nameOf(entry))?.sequence !== entry.sequence) return;
+    waiting.delete(nameOf(entry));
+    store(nameOf(entry), null);
+  }
+
+  const of = (annotator, url) => waiting.get(`${PREFIX}${annotator}${url}`);
+  const count = () => waiting.size;
+
+  window.addEventListener("storage", (event) => {
+    if (!event.key?.startsWith(PREFIX)) return;
+    if (event.newValue === null) waiting.delete(event.key);
+    show();
+  });
+
+  windows?.addEventListener("message", ({ data: { entry, reply } }) => {
+    if (waiting.get(nameOf(entry))?.sequence === entry.sequence) waiting.delete(nameOf(entry));
+    tell("saved-elsewhere", { entry, reply });
+    show();
+  });
+
+  // --- sending, the oldest first ------------------------------------------------------------------------------
+  function show(state = null, text = "") {
+    const kept = keptOnDevice ? "" : ", and not kept on this device: leave the page open";
+    if (state) tell("state", { state, text: text + (state === "saved" ? "" : kept) });
+    else if (waiting.size) tell("state", { state: "unsaved", text: `${waiting.size} waiting` });
+    else tell("state", lastWasRefused ? { state: "refused", text: "Not saved" } : { state: "saved", text: "Saved" });
+    for (const place of document.querySelectorAll("[data-unsent]")) {
+      place.hidden = !waiting.size;
+      place.textContent = `${waiting.size} of your answers did not reach the server yet. They stay on this device and are sent when you sign in again here.`;
+    }
+  }
+
+  function flush() {
+    clearTimeout(timer);
+    sending ??= sendAll().finally(() => { sending = null; });
+    return sending;
+  }
+
+  async function sendAll() {
+    for (;;) {
+      const entry = [...waiting.values()].sort((one, other) => one.sequence - other.sequence)[0];
+      if (!entry) { pause = 0; show(); return; }
+      show("saving", "Saving…");
+      if (!(await send(entry))) return;
+    }
+  }
+
+  function later(why) {
+    trouble = why;
+    show("unsaved", `${why}: ${waiting.size} waiting`);
+    pause = Math.min((pause || 0.5) * 2, 30);
+    timer = setTimeout(flush, pause * 1000);
+    return false;
+  }
+
+  async function send(entry) {
+    const body = new URLSearchParams();
+    for (const [name, value] of Object.entries(entry)) if (value !== false && !["url", "about"].includes(name)) body.set(name, value);
+    let response;
+    let reply;
+    try {
+      const token = document.cookie.match(/csrftoken=([^;]+)/)?.[1] ?? document.querySelector("[name=csrfmiddlewaretoken]")?.value ?? "";
+      response = await fetch(entry.url, { method: "POST", body, headers: { "X-CSRFToken": token }, signal: AbortSignal.timeout(15_000) });
+      reply = await response.json().catch(() => ({}));
+    } catch {
+      return later("Not saved, no connection");
+    }
+    if (response.ok && Number.isInteger(reply.revision)) return acknowledged(entry, reply);
+    if (response.status === 401 || response.status === 403) {
+      show("unsaved", `Not saved, signed out: ${waiting.size} waiting`);
+      tell("signed-out", { message: reply.message ?? "", code: reply.code });
+      return false;
+    }
+    if (response.ok || response.status >= 500 || response.status === 429 || !reply.message) return later("Not saved, trying again");
+    return refused(entry, reply.message);
+  }
+
+  function acknowledged(entry, reply) {
+    take(entry);
+    const newer = waiting.get(nameOf(entry));
+    if (newer) { newer.revision = reply.revision; store(nameOf(newer), newer); }
+    pause = 0;
+    lastWasRefused = false;
+    trouble = "";
+    tell("saved", { entry, reply });
+    windows?.postMessage({ entry, reply });
+    return true;
+  }
+
+  // --- what the server will never take is shown, with its text, until the person puts it away ------------------
+  function refused(entry, message) {
+    take(entry);
+    lastWasRefused = true;
+    store(`${REFUSED}${entry.annotator}/${entry.sequence}`, { ...entry, message });
+    tell("refused", { entry, message });
+    showRefused();
+    return true;
+  }
+
+  function showRefused() {
+    const place = document.getElementById("refused");
+    place?.replaceChildren(...stored(REFUSED).map(([key, entry]) => {
+      const line = document.createElement("p");
+      const text = document.createElement("span");
+      const button = document.createElement("button");
+      line.className = "notice notice-bad refused";
+      text.textContent = `Not saved: ${entry.about}: ${entry.value || "no value"}${entry.comment ? `, “${entry.comment}”` : ""}. ${entry.message}`;
+      button.type = "button";
+      button.textContent = "Put away";
+      button.addEventListener("click", () => { store(key, null); showRefused(); });
+      line.append(text, button);
+      return line;
+    }));
+  }
+
+  for (const sign of ["focus", "online"]) window.addEventListener(sign, () => flush());
+  document.addEventListener("visibilitychange", () => { if (!document.hidden) flush(); });
+
+  return { put, of, count, flush, showRefused };
+})();
+
+// The mark in the bar, and the dialog that asks to sign in, are the same on every page that has them.
+document.addEventListener("unsent:state", ({ detail: { state, text } }) => {
+  const mark = document.getElementById("save-mark");
+  if (!mark) return;
+  mark.dataset.state = state;
+  mark.textContent = state === "saved" && mark.dataset.quiet ? "" : text;
+});
+
+document.addEventListener("unsent:signed-out", ({ detail: { message, code } }) => {
+  const dialog = document.getElementById("signed-out");
+  if (!dialog) return;
+  const someoneElse = code === "not_yours";
+  dialog.querySelector("h2").textContent = someoneElse ? "Someone else is signed in" : "You are signed out";
+  document.getElementById("signed-out-why").textContent = someoneElse ? message : "";
+  document.getElementById("signed-out-door").textContent = someoneElse ? "Sign out" : "Sign in";
+  document.getElementById("signed-out-door").href = dialog.dataset[someoneElse ? "logout" : "login"];
+  if (!dialog.open) dialog.showModal();
+});
+
+for (const name of ["unsent:saved", "unsent:saved-elsewhere"]) {
+  document.addEventListener(name, () => document.getElementById("signed-out")?.close());
+}
+document.addEventListener("click", (event) => {
+  if (event.target.id !== "send-again") return;
+  document.getElementById("signed-out").close();
+  Unsent.flush();
+});
+
+Unsent.showRefused();
+Unsent.flush();

@@ -1,0 +1,1 @@
+"""Tests, by the part and behaviour that they are about."""

@@ -1,0 +1,226 @@
+"""Intervals: what is resampled, that they are right, and when there is none."""
+
+from typing import Any, Literal
+
+import krippendorff
+import numpy as np
+import pytest
+from scipy import stats
+
+from annotate.agreement import (
+    Interval,
+    ReliabilityData,
+    Resampling,
+    intraclass_correlation,
+    krippendorff_alpha,
+    pearson,
+    percent_agreement,
+)
+from tests.agreement.tables import GAP, published, ratings
+
+Level = Literal["nominal", "ordinal", "interval", "ratio"]
+
+
+def noisy(units: int, seed: int, raters: int = 3) -> np.ndarray:
+    """Ratings of 1 to 5 that agree partly."""
+    generator = np.random.default_rng(seed)
+    truth = generator.integers(1, 6, (1, units))
+    return np.asarray(np.clip(truth + generator.integers(-1, 2, (raters, units)), 1, 5), dtype=float)
+
+
+def interval_of(data: ReliabilityData, seed: int = 0, **plan: object) -> Interval:
+    resampling = Resampling(**plan)  # type: ignore[arg-type]
+    coefficient = krippendorff_alpha(data, generator=np.random.default_rng(seed), resampling=resampling)
+    assert coefficient.interval is not None
+    return coefficient.interval
+
+
+def test_without_a_generator_there_is_no_interval() -> None:
+    coefficient = krippendorff_alpha(ratings(noisy(30, 0)))
+    assert (coefficient.interval, coefficient.interval_reason) == (None, "No interval was asked for.")
+
+
+def test_hayes_and_krippendorff_by_units() -> None:
+    # a loop that resamples the 40 columns gave [.631, .843]; the limits themselves vary by about .01
+    interval = interval_of(ratings(published("hayes-krippendorff-2007"), "ordinal"), replicates=20_000)
+    assert (interval.low, interval.high) == pytest.approx((0.631, 0.843), abs=0.01)
+    assert (interval.method, interval.replicates) == ("percentile bootstrap of units", 20_000)
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "ratio"])
+def test_agrees_with_a_loop_over_resampled_columns(level: Level) -> None:
+    table = noisy(40, 1)
+    table[0, :10] = GAP
+    generator = np.random.default_rng(2)
+    loop = [
+        krippendorff.alpha(table[:, generator.integers(0, 40, 40)], level_of_measurement=level)
+        for _ in range(1500)
+    ]
+    interval = interval_of(ratings(table, level), replicates=20_000)
+    assert (interval.low, interval.high) == pytest.approx(np.quantile(loop, [0.025, 0.975]), abs=0.03)
+
+
+def test_many_values_resample_in_blocks_as_few_do() -> None:
+    table = np.random.default_rng(4).normal(size=(1, 3000)) + np.random.default_rng(5).normal(size=(3, 3000))
+    interval = interval_of(ratings(table), replicates=400)
+    # one-way random effects with equal variances: alpha tends to 1/2
+    assert interval.low < 0.5 < interval.high
+    assert interval.high - interval.low < 0.06
+
+
+def test_documents_are_drawn_whole() -> None:
+    # ten copies of each unit in a document: as uncertain as one unit per document, not as ten
+    table, copies = noisy(40, 6), 10
+    documents = np.repeat(np.arange(40), copies)
+    copied = ReliabilityData(
+        np.repeat(table, copies, axis=1),
+        measurement_level="interval",
+        value_domain=range(1, 6),
+        documents=documents,
+    )
+    single = interval_of(ratings(table), replicates=5000)
+    whole = interval_of(copied, by="documents", replicates=5000)
+    by_units = interval_of(copied, by="units", replicates=5000)
+    width = single.high - single.low
+    assert whole.high - whole.low == pytest.approx(width, rel=0.1)
+    assert by_units.high - by_units.low == pytest.approx(width / np.sqrt(copies), rel=0.15)
+    assert whole.method == "percentile bootstrap of documents"
+
+
+def test_units_that_cannot_be_paired_do_not_change_the_interval_by_documents() -> None:
+    table, documents = noisy(100, 12), np.arange(100) // 4
+    lone = np.full((3, 50), GAP)
+    lone[0, :25] = 1.0
+    level, domain = "ordinal", range(1, 6)
+    paired = ReliabilityData(table, measurement_level=level, value_domain=domain, documents=documents)
+    mixed = ReliabilityData(
+        np.hstack([lone, table]),
+        measurement_level=level,
+        value_domain=domain,
+        documents=np.concatenate([np.arange(50) + 200, documents]),
+    )
+    assert interval_of(mixed, by="documents") == interval_of(paired, by="documents")
+
+
+def test_documents_must_be_known() -> None:
+    with pytest.raises(ValueError, match="needs the document of each unit"):
+        interval_of(ratings(noisy(30, 0)), by="documents")
+
+
+def jackknife(table: np.ndarray, level: Level) -> tuple[float, float]:
+    """Alpha -+ t times the jackknife's standard error, by a loop over the other package."""
+    units = table.shape[1]
+    alpha = krippendorff.alpha(table, level_of_measurement=level)
+    without = [
+        krippendorff.alpha(np.delete(table, unit, axis=1), level_of_measurement=level)
+        for unit in range(units)
+    ]
+    error = np.sqrt((units - 1) ** 2 / units * np.var(without, ddof=1))
+    reach = stats.t.ppf(0.975, units - 1) * error
+    return alpha - reach, min(alpha + reach, 1)
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "ratio"])
+def test_few_units_are_left_out_in_turn(level: Level) -> None:
+    table = noisy(12, 7)
+    interval = interval_of(ratings(table, level))
+    assert (interval.low, interval.high) == pytest.approx(jackknife(table, level), abs=1e-12)
+    assert interval.method == "jackknife of units, t with 11 degrees of freedom"
+
+
+def test_jackknife_error_of_hayes_and_krippendorff() -> None:
+    interval = interval_of(ratings(published("hayes-krippendorff-2007"), "ordinal"), jackknife_below=41)
+    error = (interval.high - interval.low) / 2 / stats.t.ppf(0.975, 39)
+    assert error == pytest.approx(0.054, abs=5e-4)
+
+
+def test_few_documents_are_left_out_in_turn() -> None:
+    data = ReliabilityData(
+        noisy(60, 8), measurement_level="interval", value_domain=range(1, 6), documents=np.arange(60) % 6
+    )
+    assert interval_of(data, by="documents").method == "jackknife of documents, t with 5 degrees of freedom"
+
+
+def test_an_interval_of_shares_stays_within_0_and_1() -> None:
+    table = ratings(np.array([[1, 2, 3, 4, 5, 1], [1, 2, 3, 4, 5, 2]]))
+    interval = percent_agreement(table, generator=np.random.default_rng(0)).interval
+    assert interval is not None
+    assert interval.high == 1.0
+    assert interval.low > 0
+
+
+def test_resamples_without_variation_are_counted() -> None:
+    table = np.full((2, 40), 5.0)
+    table[:, :4] = 1.0
+    table[0, 4] = 1.0
+    interval = interval_of(ratings(table, "nominal"), replicates=10_000)
+    # all of a resample misses five units of forty with probability (35/40)^40 = .0048
+    assert interval.replicates_without_variation == pytest.approx(48, abs=21)
+
+
+def test_with_too_many_of_them_there_is_no_interval() -> None:
+    table = np.full((2, 40), 5.0)
+    table[0, 0] = 1.0
+    coefficient = krippendorff_alpha(ratings(table, "nominal"), generator=np.random.default_rng(0))
+    assert coefficient.value is not None
+    assert coefficient.interval is None
+    assert coefficient.interval_reason is not None
+    assert "resamples of units had no variation" in coefficient.interval_reason
+
+
+def test_full_agreement_has_no_interval() -> None:
+    coefficient = krippendorff_alpha(
+        ratings(np.tile([1.0, 2.0, 3.0], (2, 20))), generator=np.random.default_rng(0)
+    )
+    assert coefficient.value == 1.0
+    assert coefficient.interval_reason == (
+        "The coefficient is the same in every resample of units, so they do not tell how much it may vary."
+    )
+
+
+@pytest.mark.parametrize(
+    ("plan", "message"),
+    [
+        ({"by": "raters"}, "by units or by documents, not by 'raters'"),
+        ({"replicates": 10}, "at least 100 replicates"),
+        ({"confidence_level": 95}, "between 0 and 1, but is 95"),
+    ],
+)
+def test_a_plan_that_makes_no_sense_is_refused(plan: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Resampling(**plan)
+
+
+def test_correlations_have_intervals_too() -> None:
+    generator = np.random.default_rng(9)
+    first = generator.normal(size=500)
+    second = 0.6 * first + 0.8 * generator.normal(size=500)
+    interval = pearson(first, second, generator=generator).interval
+    assert interval is not None
+    low, high = stats.pearsonr(first, second).confidence_interval()
+    assert (interval.low, interval.high) == pytest.approx((low, high), abs=0.02)
+
+
+COVERED_BY_CHANCE = (0.90, 0.99)  # of 300 intervals at 95%: about four standard errors either way
+
+
+@pytest.mark.parametrize("units", [15, 100])
+def test_intervals_cover_the_alpha_of_the_population(units: int) -> None:
+    population = krippendorff_alpha(ratings(noisy(200_000, 10))).value
+    assert population is not None
+    covered = 0
+    for seed in range(300):
+        interval = interval_of(ratings(noisy(units, 100 + seed)), seed)
+        covered += interval.low <= population <= interval.high
+    low, high = COVERED_BY_CHANCE
+    assert low <= covered / 300 <= high
+
+
+def test_icc_without_a_generator_has_the_analytic_interval() -> None:
+    data = ratings(noisy(30, 11))
+    analytic = intraclass_correlation(data).interval
+    resampled = intraclass_correlation(data, generator=np.random.default_rng(0)).interval
+    assert analytic is not None
+    assert resampled is not None
+    assert (analytic.method, analytic.replicates) == ("F distribution (McGraw and Wong 1996)", None)
+    assert resampled.method == "percentile bootstrap of units"

@@ -1,0 +1,37 @@
+"""The benchmark of the export in a short form: that it exports what it fills, not how fast."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parents[2]
+
+
+def test_the_benchmark_exports_every_row_that_it_filled():
+    # 2,100 ratings are 100 items of 7 dimensions and 3 raters; 8 documents of 8 parts hold them. Beside them
+    # stand as many rows of history and of what places ask for, 700 units, 1 project, 7 dimensions in 2
+    # rounds, and for each dispute itself, its post and its opening.
+    command = [sys.executable, str(HERE / "benchmarks" / "export.py"), "--ratings", "2100"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=dict(os.environ))
+    assert done.returncode == 0, done.stderr
+    match = re.match(r"2,100 ratings of 100 items and (\d+) disputes on (\w+)", done.stdout)
+    assert match is not None
+    disputes = int(match[1])
+    assert disputes > 0
+    everything = 2100 + 2100 + 2100 + 100 + 8 * 8 + 700 + 1 + 2 * 7 + 3 * disputes
+    assert rows(done.stdout) == {
+        "everything, jsonl": everything,
+        "everything, csv": everything,
+        "ratings, jsonl": 2100,
+        "ratings, csv": 2100,
+        "yardstick, csv": 2100,
+    }
+    asked = "PostgreSQL" if os.environ.get("DATABASE_URL", "").startswith("postgres") else "SQLite"
+    assert match[2] == asked
+
+
+def rows(printed):
+    found = re.findall(r"^(\w+, \w+) +([\d,]+) ", printed, flags=re.M)
+    return {what: int(number.replace(",", "")) for what, number in found}

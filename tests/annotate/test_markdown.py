@@ -1,0 +1,65 @@
+"""Markdown of guidelines: rendered, with nothing in it that could run, fetch or turn the page around."""
+
+import pytest
+
+from annotate.templatetags.markdown import markdown
+
+
+def test_markdown_is_rendered_below_the_headings_of_the_page() -> None:
+    assert markdown("# Title\n\n- **one**") == (
+        '<h3 dir="auto">Title</h3>\n<ul dir="auto">\n<li><strong>one</strong></li>\n</ul>\n'
+    )
+
+
+def test_tables_are_rendered() -> None:
+    assert '<table dir="auto">' in markdown("| a | b |\n|---|---|\n| 1 | 2 |")
+
+
+@pytest.mark.parametrize(
+    "html", ["<script>alert(1)</script>", '<img src=x onerror="alert(1)">', "a <b>b</b>"]
+)
+def test_html_is_shown_as_text(html: str) -> None:
+    rendered = markdown(html)
+    assert html.replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;") in rendered
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "javascript:alert(1)",
+        "JaVaScRiPt:alert(1)",
+        "&#106;avascript:alert(1)",
+        "vbscript:x",
+        "data:text/html,x",
+    ],
+)
+def test_addresses_that_run_something_make_no_link(address: str) -> None:
+    assert "<a" not in markdown(f"[click]({address})")
+    assert "<a" not in markdown(f"<{address}>")
+
+
+def test_links_do_not_hand_over_the_page() -> None:
+    assert markdown("[paper](https://example.org/?a=1&b=2)") == (
+        '<p dir="auto"><a href="https://example.org/?a=1&amp;b=2" rel="noopener noreferrer" target="_blank">'
+        "paper</a></p>\n"
+    )
+
+
+def test_a_links_title_stays_in_its_attribute() -> None:
+    rendered = markdown("[a](https://example.org 'x\" onclick=\"alert(1)')")
+    assert 'title="x&quot; onclick=&quot;alert(1)"' in rendered
+
+
+def test_images_are_not_fetched() -> None:
+    assert "<img" not in markdown("![pixel](https://example.org/pixel.png)")
+
+
+def test_every_block_takes_its_own_direction() -> None:
+    assert markdown("اقرأ المراجعات\n\nRead the reviews\n\n> اقتباس") == (
+        '<p dir="auto">اقرأ المراجعات</p>\n<p dir="auto">Read the reviews</p>\n'
+        '<blockquote dir="auto">\n<p>اقتباس</p>\n</blockquote>\n'
+    )
+
+
+def test_rendering_twice_gives_the_same() -> None:
+    assert markdown("# a [b](https://example.org)") == markdown("# a [b](https://example.org)")

@@ -1,0 +1,137 @@
+"""The screen of a project's people."""
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from annotate.commands.people import add_member, invite
+from annotate.invitations import invitation_token
+from annotate.models import Invitation, Membership, Role
+from tests.factories import Cast, make_member, make_project
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def cast() -> Cast:
+    return make_project(annotators=2)
+
+
+@pytest.fixture
+def admin(client: Client, cast: Cast) -> Client:
+    client.force_login(cast.admin)
+    return client
+
+
+def address(cast: Cast, rest: str = "") -> str:
+    return f"/projects/{cast.project.slug}/{rest}"
+
+
+def test_people_are_listed_with_role_and_letter(admin: Client, cast: Cast) -> None:
+    page = admin.get(address(cast, "people/")).content.decode()
+    for place in Membership.objects.filter(project=cast.project).select_related("user"):
+        assert place.user
+        assert place.label in page
+        assert place.user.email in page
+    assert "<td>researcher</td>" in page
+    assert "<td>B</td>" in page
+
+
+def test_a_link_is_made_and_shown_whole(admin: Client, cast: Cast) -> None:
+    response = admin.post(address(cast, "people/"), {"role": "researcher", "email": "new@example.org"})
+    made = Invitation.objects.get()
+    assert response["Location"] == address(cast, f"people/#invitation-{made.pk}")
+    page = admin.get(address(cast, "people/")).content.decode()
+    assert f'value="http://testserver/invitations/{invitation_token(made)}/"' in page
+    assert "new@example.org" in page
+    assert (made.role, made.created_by) == ("researcher", cast.admin)
+
+
+@pytest.mark.parametrize("wrong", [{}, {"role": "owner"}, {"role": "annotator", "email": "not an address"}])
+def test_a_wrong_invitation_answers_with_the_form(admin: Client, cast: Cast, wrong: dict[str, str]) -> None:
+    response = admin.post(address(cast, "people/"), wrong)
+    assert response.status_code == 422
+    assert 'class="errorlist"' in response.content.decode()
+    assert not Invitation.objects.exists()
+
+
+def test_an_empty_place_gets_a_link_of_its_own(admin: Client, cast: Cast) -> None:
+    empty = add_member(project=cast.project, role=Role.ANNOTATOR, label="A1")
+    assert "no account yet" in admin.get(address(cast, "people/")).content.decode()
+    admin.post(address(cast, f"people/{empty.pk}/invite/"))
+    assert Invitation.objects.get().place == empty
+    page = admin.get(address(cast, "people/")).content.decode()
+    assert "Copy the link" in page
+    assert "Links not used yet" not in page
+
+
+def test_inviting_to_a_place_that_is_held_is_refused_in_words(admin: Client, cast: Cast) -> None:
+    response = admin.post(address(cast, f"people/{cast.annotators[0].pk}/invite/"), follow=True)
+    assert "already has an account" in response.content.decode()
+    assert not Invitation.objects.exists()
+
+
+def test_a_link_is_withdrawn(admin: Client, cast: Cast) -> None:
+    made = invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR)
+    response = admin.post(address(cast, f"invitations/{made.pk}/withdraw/"), follow=True)
+    assert "The invitation is withdrawn" in response.content.decode()
+    assert invitation_token(made) not in response.content.decode()
+
+
+def test_a_place_is_closed_and_opened_again(admin: Client, cast: Cast) -> None:
+    place = cast.annotators[0]
+    response = admin.post(address(cast, f"people/{place.pk}/change/"), {"deactivate": "1"}, follow=True)
+    assert "Open again" in response.content.decode()
+    place.refresh_from_db()
+    assert not place.active
+    admin.post(address(cast, f"people/{place.pk}/change/"), {"reactivate": "1"})
+    place.refresh_from_db()
+    assert place.active
+
+
+def test_the_last_admin_cannot_close_their_own_place(admin: Client, cast: Cast) -> None:
+    place = Membership.objects.get(project=cast.project, role=Role.ADMIN)
+    response = admin.post(address(cast, f"people/{place.pk}/change/"), {"deactivate": "1"}, follow=True)
+    assert "only admin" in response.content.decode()
+    place.refresh_from_db()
+    assert place.active
+
+
+def test_only_admins_get_to_people(client: Client, cast: Cast) -> None:
+    made = invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR)
+    posts = (
+        "people/",
+        f"people/{cast.annotators[0].pk}/invite/",
+        f"people/{cast.annotators[0].pk}/change/",
+        f"invitations/{made.pk}/withdraw/",
+    )
+    for user in (cast.outsider, cast.researcher, cast.annotators[0].user):
+        assert user
+        client.force_login(user)
+        assert client.get(address(cast, "people/")).status_code == 404
+        for rest in posts:
+            assert client.post(address(cast, rest), {"role": "admin"}).status_code == 404
+    made.refresh_from_db()
+    assert made.withdrawn_at is None
+    assert Invitation.objects.count() == 1
+
+
+def test_places_and_links_of_another_project_are_not_there(admin: Client, cast: Cast) -> None:
+    other = make_project()
+    made = invite(project=other.project, by=other.admin, role=Role.ADMIN)
+    assert admin.post(address(cast, f"people/{other.annotators[0].pk}/change/")).status_code == 404
+    assert admin.post(address(cast, f"invitations/{made.pk}/withdraw/")).status_code == 404
+
+
+def test_the_number_of_queries_is_fixed(
+    admin: Client, cast: Cast, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    for _ in range(2):
+        make_member(cast.project)
+        empty = add_member(
+            project=cast.project, role=Role.ANNOTATOR, label=f"A{make_member(cast.project).pk}"
+        )
+        invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR, place=empty)
+        invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR)
+        with django_assert_num_queries(6):
+            admin.get(address(cast, "people/"))

@@ -1,0 +1,278 @@
+import re
+from datetime import timedelta
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from annotate.access import token_of
+from annotate.commands.assignments import reserve_items
+from annotate.commands.rounds import add_places, close_round_one
+from annotate.models import Assignment, Document, Item, Rating, System
+from tests.annotate.rounds import opened
+from tests.factories import make_project
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def scene(client):
+    """An open round of 4 items and 2 dimensions, one annotator signed in."""
+    cast = make_project(dimensions=("fluency", "coherence"))
+    round = opened(cast)
+    client.force_login(cast.annotators[0].user)
+    return client, cast, round
+
+
+def page(client, cast):
+    return client.get(reverse("rate", args=[cast.project.slug]), follow=True)
+
+
+def save(client, cast, key="fluency", *, position=1, place=None, **answer):
+    url = reverse("save_rating", args=[cast.project.slug, position, key])
+    place = place or cast.annotators[0]
+    token = answer.pop("assignment", None) or token_at(place, position)
+    return client.post(url, {"annotator": place.pk, "assignment": token, **answer})
+
+
+def token_at(place, position):
+    held = Assignment.objects.filter(annotator=place, position=position, round__number=1).first()
+    return token_of(held) if held else "-"
+
+
+def test_rating_begins_at_the_first_item_and_goes_on_where_it_stopped(scene):
+    client, cast, _ = scene
+    assert page(client, cast).request["PATH_INFO"].endswith("/rate/1/")
+    for key in ("fluency", "coherence"):
+        assert save(client, cast, key, value=4).status_code == 200
+    assert page(client, cast).request["PATH_INFO"].endswith("/rate/2/")
+
+
+def test_the_page_shows_item_document_and_every_dimension(scene):
+    client, cast, _ = scene
+    html = page(client, cast).content.decode()
+    item = Assignment.objects.get(annotator=cast.annotators[0], position=1).item
+    assert item.text in html
+    assert "Review 2 of product" in html
+    assert re.findall(r'data-key="(\w+)" data-name', html) == ["fluency", "coherence"]
+    assert "What 5 means." in html
+
+
+def test_a_save_answers_with_the_revision_and_is_shown_on_return(scene):
+    client, cast, _ = scene
+    page(client, cast)
+    reply = save(client, cast, value=4, comment="Good.", unsure="true", active_seconds="7.5")
+    assert reply.json() == {"revision": 1, "replaced": None, "overtaken": None, "complete": False}
+    html = page(client, cast).content.decode()
+    assert re.search(r'name="fluency-value" value="4"[^>]*checked', html)
+    assert re.search(r'name="fluency-unsure" checked', html)
+    assert "Good.</textarea>" in html
+
+
+def test_a_save_that_replaces_an_unseen_one_says_what_it_replaced(scene):
+    client, cast, _ = scene
+    page(client, cast)
+    save(client, cast, value=4, revision=0)
+    assert save(client, cast, value=2, revision=0).json()["replaced"] == {"value": 4, "comment": ""}
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [({"value": 9}, "rated from 1 to 5; 9 is not"), ({"value": "good"}, "whole number")],
+)
+def test_invalid_input_is_refused_with_code_sentence_and_fields(scene, answer, says):
+    client, cast, _ = scene
+    page(client, cast)
+    reply = save(client, cast, **answer)
+    assert reply.status_code == 422
+    assert reply.json()["code"] == "invalid_value"
+    assert says in reply.json()["message"]
+    assert list(reply.json()["fields"]) == ["value"]
+
+
+def test_a_closed_round_is_told_and_the_page_still_shows_the_answers(scene):
+    client, cast, _ = scene
+    page(client, cast)
+    save(client, cast, value=4)
+    close_round_one(project=cast.project, by=cast.admin)
+    reply = save(client, cast, value=5, revision=1)
+    assert (reply.status_code, reply.json()["code"]) == (409, "round_closed")
+    html = client.get(reverse("rate_item", args=[cast.project.slug, 1])).content.decode()
+    assert "Round I is closed" in html
+    assert re.search(r'name="fluency-value" value="4"[^>]*checked', html)
+
+
+def test_a_signed_out_save_asks_to_sign_in_and_can_be_sent_again(scene):
+    client, cast, _ = scene
+    page(client, cast)
+    client.logout()
+    reply = save(client, cast, value=4)
+    assert (reply.status_code, reply.json()["code"]) == (401, "signed_out")
+    client.force_login(cast.annotators[0].user)
+    assert save(client, cast, value=4).status_code == 200
+
+
+def test_an_answer_given_by_someone_else_is_not_saved_as_mine(scene):
+    client, cast, _ = scene
+    page(client, cast)
+    reply = save(client, cast, value=4, place=cast.annotators[1])
+    assert (reply.status_code, reply.json()["code"]) == (403, "not_yours")
+    assert not Rating.objects.exists()
+
+
+def test_a_place_that_is_not_mine_answers_not_found(scene):
+    client, cast, _ = scene
+    page(client, cast)
+    reply = save(client, cast, value=4, position=99)
+    assert (reply.status_code, reply.json()["code"]) == (404, "not_found")
+
+
+def test_an_answer_for_an_item_that_was_given_away_is_not_saved_on_the_one_that_took_its_position(client):
+    cast = make_project(documents=1, systems=2, annotators=2, raters_per_item=1)
+    round = opened(cast)
+    slow, quick = cast.annotators
+    client.force_login(slow.user)
+    page(client, cast)
+    before = Assignment.objects.get(annotator=slow, position=2)
+    token = token_of(before)
+    Assignment.objects.filter(pk=before.pk).update(reserved_until=timezone.now() - timedelta(seconds=1))
+    assert reserve_items(round=round, annotator=quick) == 1
+    Item.objects.create(
+        document=before.item.document, system=make_system(cast), text="Came later.", digest="x"
+    )
+    add_places(round=round, items=Item.objects.filter(text="Came later.").values_list("pk", flat=True))
+    assert reserve_items(round=round, annotator=slow) == 1
+    assert Assignment.objects.get(annotator=slow, position=2).item.text == "Came later."
+    reply = save(client, cast, value=4, position=2, assignment=token)
+    assert (reply.status_code, reply.json()["code"]) == (410, "place_gone")
+    assert not Rating.objects.exists()
+
+
+def make_system(cast):
+    return System.objects.create(project=cast.project, name="late")
+
+
+@pytest.mark.parametrize("who", ["outsider", "admin", "researcher"])
+def test_who_does_not_rate_here_finds_nothing(scene, who):
+    client, cast, _ = scene
+    page(client, cast)
+    client.force_login(getattr(cast, who))
+    for url in (reverse("rate", args=[cast.project.slug]), reverse("rate_item", args=[cast.project.slug, 1])):
+        assert client.get(url).status_code == 404
+
+
+def test_without_scripts_one_form_saves_all_dimensions_and_goes_on(scene):
+    client, cast, _ = scene
+    page(client, cast)
+    url = reverse("rate_item", args=[cast.project.slug, 1])
+    token = token_at(cast.annotators[0], 1)
+    reply = client.post(url, {"assignment": token, "fluency-value": 3, "coherence-comment": "Hm."})
+    assert reply.url == reverse("rate_item", args=[cast.project.slug, 2])
+    assert sorted(Rating.objects.values_list("dimension__key", "value", "comment")) == [
+        ("coherence", None, "Hm."),
+        ("fluency", 3, ""),
+    ]
+
+
+def test_without_scripts_an_invalid_answer_comes_back_with_its_sentence(scene):
+    client, cast, _ = scene
+    page(client, cast)
+    url = reverse("rate_item", args=[cast.project.slug, 1])
+    reply = client.post(url, {"assignment": token_at(cast.annotators[0], 1), "fluency-value": 7})
+    assert reply.status_code == 422
+    assert b"7 is not on this scale" in reply.content
+
+
+def test_the_end_is_announced(scene):
+    client, cast, _ = scene
+    page(client, cast)
+    for position in range(1, 5):
+        for key in ("fluency", "coherence"):
+            save(client, cast, key, position=position, value=3)
+    assert b"You rated 4 items" in page(client, cast).content
+
+
+def test_before_the_round_the_page_says_to_wait(client):
+    cast = make_project()
+    client.force_login(cast.annotators[0].user)
+    assert b"has not been opened" in page(client, cast).content
+
+
+def test_no_system_name_and_no_other_value_reaches_the_browser(scene):
+    client, cast, _ = scene
+    System.objects.filter(project=cast.project, name="system-1").update(name="UNSEEN-SYSTEM")
+    Item.objects.update(text="A text that names nobody.")
+    client.force_login(cast.annotators[1].user)
+    page(client, cast)
+    save(client, cast, place=cast.annotators[1], value=1, comment="OTHER-COMMENT")
+    client.force_login(cast.annotators[0].user)
+    for position in [None, 1, 2, 3, 4]:
+        url = reverse("rate_item", args=[cast.project.slug, position]) if position else None
+        html = (client.get(url) if url else page(client, cast)).content.decode()
+        assert "UNSEEN-SYSTEM" not in html
+        assert "OTHER-COMMENT" not in html
+        assert "checked" not in html
+
+
+HOSTILE = '<script>alert("x")</script> & شكرا <b>bold</b>'
+
+
+def test_html_and_right_to_left_text_in_every_field_are_shown_as_text(client):
+    cast = make_project()
+    Document.objects.update(title=HOSTILE, parts=[{"label": HOSTILE, "text": HOSTILE}])
+    Item.objects.update(text=HOSTILE)
+    cast.project.name = cast.project.guidelines = HOSTILE
+    cast.project.save()
+    dimension = cast.dimensions[0]
+    dimension.name = dimension.definition = dimension.guidelines = HOSTILE
+    dimension.save()
+    dimension.points.update(label=HOSTILE, description=HOSTILE)
+    opened(cast)
+    client.force_login(cast.annotators[0].user)
+    page(client, cast)
+    save(client, cast, comment=HOSTILE, value=3)
+    html = page(client, cast).content.decode()
+    assert "<script>alert" not in html
+    assert "<b>bold" not in html
+    assert html.count("شكرا") >= 10
+    assert html.count("&lt;script&gt;alert") >= 8
+
+
+def test_a_document_of_100_000_characters_is_shown_whole(client):
+    cast = make_project(documents=1, systems=1)
+    long = "word " * 20_000
+    Document.objects.update(parts=[{"label": "", "text": long}])
+    opened(cast)
+    client.force_login(cast.annotators[0].user)
+    assert long in page(client, cast).content.decode()
+
+
+@pytest.mark.parametrize(("documents", "dimensions"), [(2, 1), (12, 7)])
+def test_an_item_page_costs_the_same_whatever_the_projects_size(
+    client, django_assert_max_num_queries, documents, dimensions
+):
+    names = tuple(f"dimension {n}" for n in range(dimensions))
+    cast = make_project(dimensions=names, documents=documents, systems=3)
+    opened(cast)
+    client.force_login(cast.annotators[0].user)
+    page(client, cast)
+    with django_assert_max_num_queries(15) as counted:
+        client.get(reverse("rate_item", args=[cast.project.slug, 1]))
+    assert len(counted) == 10
+
+
+@pytest.mark.parametrize("documents", [2, 12])
+def test_a_save_costs_at_most_12_queries_whatever_the_projects_size(
+    client, django_assert_max_num_queries, documents
+):
+    cast = make_project(dimensions=("fluency", "coherence"), documents=documents, systems=3)
+    opened(cast)
+    client.force_login(cast.annotators[0].user)
+    page(client, cast)
+    token = token_at(cast.annotators[0], 1)
+    with django_assert_max_num_queries(12):
+        assert save(client, cast, value=3, assignment=token).status_code == 200
+    with django_assert_max_num_queries(12):
+        assert save(client, cast, value=4, revision=1, assignment=token).status_code == 200
+    with django_assert_max_num_queries(12):
+        assert save(client, cast, "coherence", value=4, assignment=token).json()["complete"]

@@ -1,0 +1,28 @@
+"""Signing people in, in a browser."""
+
+from django.conf import settings
+from django.test import Client
+from playwright.sync_api import BrowserContext, Page
+
+from annotate.models import User
+from tests.factories import PASSWORD
+
+
+def sign_in_at_the_door(page: Page, email: str) -> None:
+    """Sign in as a person does."""
+    page.goto("/accounts/login/")
+    page.get_by_label("Email").fill(email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url(lambda url: "/accounts/login/" not in url)
+
+
+def signed_in(context: BrowserContext, user: User | None) -> Page:
+    """Return a new page of this person, whose session begins without the sign-in page."""
+    assert user is not None
+    client = Client()
+    client.force_login(user)
+    value = client.cookies[settings.SESSION_COOKIE_NAME].value
+    cookie = {"name": settings.SESSION_COOKIE_NAME, "value": value, "domain": "localhost", "path": "/"}
+    context.add_cookies([cookie])  # type: ignore[list-item]
+    return context.new_page()

@@ -1,0 +1,85 @@
+"""Configuring a project and joining it by link, played in a real browser."""
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from annotate.models import Dimension, Invitation
+from tests.factories import PASSWORD, Cast, make_project
+
+
+@pytest.fixture
+def cast(live_server: LiveServer) -> Cast:
+    return make_project(dimensions=("fluency",))
+
+
+def sign_in(page: Page, cast: Cast) -> None:
+    page.goto("/accounts/login/")
+    page.get_by_label("Email").fill(cast.admin.email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+
+
+def test_the_rows_of_a_scale_follow_its_ends_and_keep_what_was_written(page: Page, cast: Cast) -> None:
+    sign_in(page, cast)
+    page.goto(f"/projects/{cast.project.slug}/dimensions/fluency/")
+    page.get_by_label("Label of 3").fill("Middling")
+    page.get_by_label("Highest value").fill("7")
+    page.get_by_label("Lowest value").focus()
+    expect(page.get_by_label("Label of 7")).to_be_visible()
+    expect(page.get_by_label("Label of 3")).to_have_value("Middling")
+    page.get_by_label("Highest value").fill("100")
+    page.get_by_label("Lowest value").focus()
+    page.get_by_label("Describe another value").fill("50")
+    page.get_by_role("button", name="Add a row for it").click()
+    page.get_by_label("Label of 50").fill("Half")
+    page.get_by_label("Guidelines").fill("Look at **sentences**.")
+    page.get_by_role("button", name="Update the preview").click()
+    expect(page.locator("#preview strong")).to_have_text("sentences")
+    expect(page.get_by_label("Label of 50")).to_have_value("Half")
+
+
+def test_enter_in_a_field_saves(page: Page, cast: Cast) -> None:
+    sign_in(page, cast)
+    page.goto(f"/projects/{cast.project.slug}/dimensions/fluency/")
+    page.get_by_label("Name").fill("Style")
+    page.get_by_label("Name").press("Enter")
+    expect(page.get_by_text("Style is saved.")).to_be_visible()
+    assert Dimension.objects.get().name == "Style"
+
+
+def test_without_scripts_a_scale_gets_its_rows_by_a_button(
+    page: Page, context: BrowserContext, cast: Cast
+) -> None:
+    sign_in(page, cast)
+    assert context.browser
+    plain = context.browser.new_context(
+        java_script_enabled=False, storage_state=context.storage_state(), base_url=page.url
+    )
+    page = plain.new_page()
+    page.goto(f"/projects/{cast.project.slug}/dimensions/fluency/")
+    page.get_by_label("Highest value").fill("6")
+    page.get_by_role("button", name="Show the points of this scale").click()
+    page.get_by_label("Label of 6").fill("Best")
+    page.get_by_role("button", name="Save the dimension").click()
+    expect(page.get_by_text("Fluency is saved.")).to_be_visible()
+    plain.close()
+    assert Dimension.objects.get().points.get(value=6).label == "Best"
+
+
+def test_a_link_leads_a_new_person_into_the_project(page: Page, context: BrowserContext, cast: Cast) -> None:
+    sign_in(page, cast)
+    page.goto(f"/projects/{cast.project.slug}/people/")
+    page.get_by_label("researcher").check()
+    page.get_by_role("button", name="Make a link").click()
+    link = page.get_by_label("Link as researcher").input_value()
+    context.clear_cookies()
+    page.goto(link)
+    page.get_by_role("link", name="Make an account").click()
+    page.get_by_label("Name").fill("Rita")
+    page.get_by_label("Email").fill("rita@example.org")
+    page.get_by_label("Password", exact=True).fill("a long enough pass")
+    page.get_by_label("Password (again)").fill("a long enough pass")
+    page.get_by_role("button", name="Make the account and join").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(cast.project.name)
+    assert Invitation.objects.get().accepted_at

@@ -1,0 +1,117 @@
+"""An admin lets a model judge: from an endpoint to a finished run, played in a real browser."""
+
+import gzip
+import json
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from annotate.commands.projects import create_project
+from annotate.models import Document, Item, Project, System, User, text_digest
+from annotate.presets import TEMPLATES
+from judges.models import Judgment
+from tests.browser.people import signed_in
+from tests.factories import make_user
+from tests.judges.replay import Replay, replay
+from tests.reference import reference_data
+
+__all__ = ["replay"]
+SYSTEMS = ("M11", "M17", "M22")
+
+
+@pytest.fixture
+def admin(live_server: LiveServer) -> User:
+    return make_user()
+
+
+@pytest.fixture
+def project(admin: User) -> Project:
+    """A project about news summaries: two articles, three systems."""
+    project = create_project(user=admin, name="News", template=TEMPLATES["news-summaries"])
+    systems = {name: System.objects.create(project=project, name=name) for name in SYSTEMS}
+    summaries = [row for row in lines("summaries") if row["system"] in SYSTEMS]
+    for row in list(lines("documents"))[:2]:
+        parts = [{"label": "Article", "text": row["source"]}]
+        document = Document.objects.create(
+            project=project, key=row["id"], parts=parts, digest=text_digest(parts)
+        )
+        for summary in (each for each in summaries if each["id"] == row["id"]):
+            system, text = systems[summary["system"]], summary["summary"]
+            Item.objects.create(document=document, system=system, text=text, digest=text_digest(text))
+    return project
+
+
+def lines(name: str) -> list[dict[str, str]]:
+    with gzip.open(reference_data() / "news_summeval" / f"{name}.jsonl.gz", "rt") as file:
+        return [json.loads(line) for line in file]
+
+
+def test_an_admin_adds_an_endpoint_and_a_judge_and_lets_it_judge(
+    context: BrowserContext, project: Project, admin: User, replay: Callable[..., Replay]
+) -> None:
+    server = replay()
+    page = signed_in(context, admin)
+    page.goto(f"/projects/{project.slug}/")
+    page.get_by_role("link", name="Judges", exact=True).click()
+    add_and_test_endpoint(page, server)
+    make_judge(page)
+    look_at_prompt(page)
+    plan_and_start(page)
+    expect(page.locator("#run")).to_contain_text("finished")
+    expect(page.locator("#run")).to_contain_text("12 of 12")
+    assert Judgment.objects.filter(status=Judgment.Status.DONE, value__range=(1, 5)).count() == 12
+    assert server.stats()["repeated"] == 0
+
+
+def add_and_test_endpoint(page: Page, server: Replay) -> None:
+    page.get_by_role("link", name="Add an endpoint").click()
+    page.get_by_label("Name").fill("Replay")
+    page.get_by_label("Address").fill(server.base_url)
+    page.get_by_label("Price of a million input tokens").fill("2")
+    page.get_by_label("Price of a million output tokens").fill("8")
+    for name, value in (("Calls at the same time", "4"), ("Seconds until a call is given up", "20")):
+        page.get_by_label(name).fill(value)
+    page.get_by_role("button", name="Save the endpoint").click()
+    page.get_by_label("Model").fill("gpt-3.5-turbo-0301")
+    page.get_by_role("button", name="Test with one call").click()
+    expect(page.locator("#trial")).to_contain_text("no summary of this data set stands in the prompt")
+    summary = Item.objects.order_by("pk")[0].text
+    page.get_by_label("What to ask").fill(f"Is this fluent? {summary} Score its fluency.")
+    page.get_by_role("button", name="Test with one call").click()
+    expect(page.locator("#trial")).to_contain_text("Answered in")
+
+
+def make_judge(page: Page) -> None:
+    page.get_by_role("link", name="Judges", exact=True).last.click()
+    page.get_by_role("link", name="Add a judge").click()
+    page.get_by_label("Name").fill("GPT-3.5 by RTS")
+    page.get_by_label("Model").fill("gpt-3.5-turbo-0301")
+    page.get_by_label("Prompt").select_option("Reason, then score, as shipped")
+    page.get_by_role("button", name="Save the judge").click()
+    expect(page.get_by_text("GPT-3.5 by RTS is saved.")).to_be_visible()
+
+
+def look_at_prompt(page: Page) -> None:
+    page.get_by_role("link", name="Reason, then score, version 1").click()
+    preview = page.locator("#preview")
+    expect(preview).to_contain_text("item 1 of 6, Coherence")
+    page.get_by_label("Dimension").select_option("Fluency")
+    expect(preview).to_contain_text("item 1 of 6, Fluency")
+    page.get_by_label("Text", exact=True).fill("Give {{ mood }}.")
+    expect(preview).to_contain_text("{{ mood }} is not a placeholder here")
+    page.get_by_label("Text", exact=True).fill("Judge the {{ dimension }} of:\n{{ text }}")
+    expect(preview).to_contain_text("Judge the Fluency of:")
+
+
+def plan_and_start(page: Page) -> None:
+    page.get_by_role("link", name="Runs", exact=True).click()
+    page.get_by_role("link", name="Plan a run").click()
+    plan = page.locator("#plan")
+    expect(plan).to_contain_text("24")
+    for name in ("Fluency", "Relevance"):
+        page.get_by_label(name).uncheck()
+    expect(plan.locator("dd").first).to_have_text("12")
+    page.get_by_label("Budget").fill("1")
+    page.get_by_role("button", name="Start the run").click()

@@ -1,0 +1,128 @@
+"""`manage.py start`, which `make run` calls: it answers, keeps the data, and leaves nothing running."""
+
+import os
+import re
+import signal
+import socket
+import sqlite3
+import time
+from pathlib import Path
+
+import pytest
+
+from config.management.commands.start import demonstration
+from tests.config.running import LONGEST, Started, alive, descendants, eventually, manage, start
+from tests.factories import make_project
+
+pytestmark = pytest.mark.skipif(
+    os.uname().sysname != "Linux", reason="processes are watched in Linux's /proc"
+)
+
+
+def rows(data: Path) -> list[tuple[object, ...]]:
+    """Return every account and project of an installation."""
+    database = sqlite3.connect(data / "concord.sqlite3")
+    try:
+        users = database.execute("SELECT id, email, password FROM annotate_user ORDER BY id").fetchall()
+        return [*users, *database.execute("SELECT id, name FROM annotate_project ORDER BY id").fetchall()]
+    finally:
+        database.close()
+
+
+def end(started: Started, how: signal.Signals) -> set[int]:
+    """Stop with a signal and return the processes that it should not have left."""
+    family = descendants(started.process.pid)
+    assert len(family) >= 3, "the web server, its worker process, and Celery"
+    assert started.stop(how) == 0, started.log.read_text()
+    return alive(family)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give one installation to all tests: only its first start takes long."""
+    return tmp_path_factory.mktemp("installation")
+
+
+def test_it_says_where_it_is_and_answers_until_interrupted(data: Path) -> None:
+    started = start(data)
+    page = started.get("/accounts/login/")
+    assert all(started.get(path) for path in re.findall(r'"(/static/[^"]+\.(?:css|js))"', page))
+    said = started.log.read_text()
+    assert f"http://127.0.0.1:{started.port}/" in said
+    assert "demonstration" in said
+    assert end(started, signal.SIGINT) == set()
+
+
+def test_a_second_start_keeps_the_data_and_does_not_gather_the_static_files_again(data: Path) -> None:
+    end(start(data), signal.SIGINT)
+    before, gathered = rows(data), (data / "static" / "staticfiles.json").stat().st_mtime_ns
+    end(start(data), signal.SIGTERM)
+    assert before
+    assert rows(data) == before
+    assert (data / "static" / "staticfiles.json").stat().st_mtime_ns == gathered
+
+
+def test_closing_the_terminal_stops_everything(data: Path) -> None:
+    assert end(start(data), signal.SIGHUP) == set()
+
+
+def test_impatience_does_no_harm(data: Path) -> None:
+    started = start(data)
+    family = descendants(started.process.pid)
+    for _ in range(3):
+        started.process.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+    assert started.process.wait(LONGEST) == 0
+    assert "Traceback" not in started.log.read_text()
+    assert alive(family) == set()
+
+
+def test_killing_it_outright_leaves_no_process(data: Path) -> None:
+    started = start(data)
+    family = descendants(started.process.pid)
+    started.stop(signal.SIGKILL)
+    assert eventually(lambda: alive(family) == set())
+
+
+def test_when_one_process_ends_the_others_are_stopped(data: Path) -> None:
+    started = start(data)
+    family = descendants(started.process.pid)
+    os.kill(worker_among(family), signal.SIGKILL)
+    assert started.process.wait(LONGEST) == 1
+    assert "The worker process ended by itself, so everything was stopped" in started.log.read_text()
+    assert alive(family) == set()
+
+
+def worker_among(family: set[int]) -> int:
+    """Return the process that runs Celery."""
+    return next(pid for pid in family if b"celery" in Path(f"/proc/{pid}/cmdline").read_bytes())
+
+
+def test_a_taken_port_is_said_in_one_sentence_before_anything_is_made(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        ended = manage("start", "--port", str(port), data=tmp_path)
+    assert ended.returncode == 1
+    assert ended.stderr.strip() == (
+        f"CommandError: Port {port} cannot be used (Address already in use): try make run PORT=9000."
+    )
+    assert not (tmp_path / "concord.sqlite3").exists()
+
+
+@pytest.mark.django_db
+def test_an_empty_database_gets_the_demonstration_with_its_accounts() -> None:
+    assert "@" in demonstration()
+    assert demonstration() == demonstration()
+
+
+@pytest.mark.django_db
+def test_a_deleted_demonstration_does_not_come_back() -> None:
+    make_project()
+    assert demonstration() == ""
+
+
+def test_a_port_out_of_range_is_refused(tmp_path: Path) -> None:
+    ended = manage("start", "--port", "70000", data=tmp_path)
+    assert "a port is a number from 1 to 65535" in ended.stderr

@@ -1,0 +1,122 @@
+"""What every test runs with: a clean environment, its own folder and database, nothing left out in CI."""
+
+import atexit
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import django
+import pytest
+
+FOLDER = Path(tempfile.mkdtemp(prefix="concord-tests-"))
+atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
+KEPT = {"CONCORD_REFERENCE_DATA"}
+
+# Before Django reads its settings: whatever the developer's shell says, tests see the defaults, and their
+# uploads and secret key stay out of the developer's installation. Messages to the worker go nowhere.
+for name in [name for name in os.environ if name.startswith("CONCORD_") and name not in KEPT]:
+    del os.environ[name]
+os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+os.environ["CONCORD_DATA"] = str(FOLDER)
+os.environ["CONCORD_BROKER_URL"] = "memory://"
+(FOLDER / "static").mkdir()
+django.setup()
+
+from django.db import connection  # noqa: E402
+from django.db.backends.sqlite3.base import DatabaseWrapper as SQLite  # noqa: E402
+from django.test import override_settings  # noqa: E402
+
+
+@pytest.fixture(scope="session", autouse=True)
+def settings_of_tests() -> Iterator[None]:
+    """Need no collected static files, and hash passwords cheaply."""
+    staticfiles = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    default = {"BACKEND": "django.core.files.storage.FileSystemStorage"}
+    with override_settings(
+        STORAGES={"default": default, "staticfiles": staticfiles},
+        PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],
+    ):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def emptying_sqlite() -> Iterator[None]:
+    """Let a transactional test end: SQLite empties its tables by DELETE, which the histories' guards refuse.
+
+    They are set aside for that moment and put back in the same transaction. PostgreSQL's TRUNCATE asks none.
+    """
+    operations = SQLite.ops_class
+    flush = operations.sql_flush
+
+    def sql_flush(self: Any, *args: Any, **options: Any) -> list[str]:
+        with self.connection.cursor() as cursor:
+            cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
+            guards = cursor.fetchall()
+        set_aside = [f"DROP TRIGGER {name}" for name, _ in guards]
+        return [*set_aside, *flush(self, *args, **options), *(sql for _, sql in guards)]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(operations, "sql_flush", sql_flush)
+        yield
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings() -> None:
+    """Give every run its own database, on SQLite a file: a live server's threads need real connections."""
+    sqlite = connection.vendor == "sqlite"
+    name = str(FOLDER / "tests.sqlite3") if sqlite else f"test_concord_{os.getpid()}"
+    connection.settings_dict["TEST"]["NAME"] = name
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the browser's stories and play them last: they leave an event loop in the thread.
+
+    Long tests come first, so that the others are played beside them.
+    """
+    for item in items:
+        if "browser" in item.path.relative_to(Path(__file__).parent).parts:
+            item.add_marker(pytest.mark.browser)
+    items.sort(key=turn)
+
+
+def turn(item: pytest.Item) -> int:
+    """Return when a test is played: long ones first, the browser's stories last."""
+    return 2 if item.get_closest_marker("browser") else 0 if item.get_closest_marker("long") else 1
+
+
+def left_out(config: pytest.Config) -> list[str]:
+    """Return "test: reason" for every test that was skipped or expected to fail."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    stats = reporter.stats if reporter else {}
+    reports = [report for kind in ("skipped", "xfailed", "xpassed") for report in stats.get(kind, [])]
+    return [f"{report.nodeid}: {reason_of(report)}" for report in reports]
+
+
+def reason_of(report: pytest.TestReport) -> str:
+    """Return why a test was left out."""
+    if isinstance(report.longrepr, tuple):
+        return str(report.longrepr[2]).removeprefix("Skipped: ")
+    return getattr(report, "wasxfail", "") or "expected to fail"
+
+
+def forbids_leaving_out() -> bool:
+    """Return whether this run must play every test."""
+    return os.environ.get("CI", "").lower() in {"1", "true"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail in CI when a test was left out."""
+    if forbids_leaving_out() and left_out(session.config):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say in CI which tests were left out; elsewhere pytest's own summary lists them."""
+    if forbids_leaving_out() and (tests := left_out(config)):
+        terminalreporter.section("left out, which CI does not allow", red=True)
+        for test in tests:
+            terminalreporter.line(test)

@@ -1,0 +1,104 @@
+"""Plain functions that make judges, and runs with judgments that were never asked."""
+
+from collections.abc import Callable
+from decimal import Decimal
+from itertools import count
+from typing import Any
+
+from django.utils import timezone
+
+from annotate.commands.rounds import freeze_guideline
+from annotate.models import Dimension, Item, Project
+from judges.commands.runs import plan_run
+from judges.methods import METHODS
+from judges.models import Endpoint, Judge, Judgment, PromptTemplate, Run
+from judges.specification import Scope
+from tests.factories import Cast
+
+MODEL = "gpt-3.5-turbo-0301"
+_numbers = count(1)
+
+
+def make_endpoint(project: Project, base_url: str = "http://127.0.0.1:9/v1", **fields: Any) -> Endpoint:
+    """Make an endpoint; at the usual address nobody answers."""
+    values = {"name": f"Endpoint {next(_numbers)}", "timeout_seconds": 10, **fields}
+    return Endpoint.objects.create(project=project, base_url=base_url, **values)
+
+
+def make_priced_endpoint(
+    project: Project, base_url: str = "http://127.0.0.1:9/v1", **fields: Any
+) -> Endpoint:
+    """Make an endpoint at which a million tokens cost 2 going in and 8 coming out."""
+    prices = {"input_price": Decimal(2), "output_price": Decimal(8)}
+    return make_endpoint(project, base_url, **{**prices, **fields})
+
+
+def make_template(project: Project, method: str = "rts", **fields: Any) -> PromptTemplate:
+    """Make version 1 of a template with a method's own text."""
+    values = {"name": f"Template {next(_numbers)}", "version": 1, "text": METHODS[method].default_template}
+    return PromptTemplate.objects.create(project=project, method=method, **{**values, **fields})
+
+
+def make_judge(
+    project: Project, method: str = "rts", *, endpoint: Endpoint | None = None, **fields: Any
+) -> Judge:
+    """Make a judge that asks with a method's own text."""
+    template = fields.pop("template", None) or make_template(project, method)
+    values = {"name": f"Judge {next(_numbers)}", "model": MODEL, **fields}
+    return Judge.objects.create(
+        project=project,
+        endpoint=endpoint or make_endpoint(project),
+        method=method,
+        template=template,
+        **values,
+    )
+
+
+def make_run(project: Project, *judges: Judge, budget: Decimal | None = None, **scope: Any) -> Run:
+    """Plan a run over all items, and over all dimensions unless the scope says which."""
+    dimensions = scope.pop("dimensions", None) or list(project.dimensions.values_list("key", flat=True))
+    return plan_run(project=project, scope=Scope(judges, dimensions, **scope), by=None, budget=budget)
+
+
+def make_judgment(judge: Judge, item: Item, dimension: Dimension, **fields: Any) -> Judgment:
+    """Make a judgment that was answered, in a run of its own."""
+    run = Run.objects.create(
+        project=judge.project, guideline=freeze_guideline(judge.project), status=Run.Status.FINISHED
+    )
+    answered: dict[str, Any] = {
+        "status": Judgment.Status.DONE,
+        "value": 3,
+        "reply": "Score: 3",
+        "attempts": 1,
+        "answered_at": timezone.now(),
+    }
+    return Judgment.objects.create(
+        **{"run": run, "judge": judge, "item": item, "dimension": dimension, **answered, **fields}
+    )
+
+
+def make_judgments(judge: Judge, cast: Cast, value_of: Callable[[int, str, str], int | None]) -> None:
+    """Make an answered judgment of every unit, by its document's number, its system and its dimension."""
+    run = Run.objects.create(
+        project=judge.project, guideline=freeze_guideline(judge.project), status=Run.Status.FINISHED
+    )
+    documents = sorted({item.document_id for item in cast.items})
+    wanted = [
+        (item, dimension, value_of(documents.index(item.document_id), item.system.name, dimension.key))
+        for item in cast.items
+        for dimension in cast.dimensions
+    ]
+    Judgment.objects.bulk_create(
+        Judgment(
+            run=run,
+            judge=judge,
+            item=item,
+            dimension=dimension,
+            status=Judgment.Status.DONE,
+            value=value,
+            attempts=1,
+            answered_at=timezone.now(),
+        )
+        for item, dimension, value in wanted
+        if value is not None
+    )

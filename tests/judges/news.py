@@ -1,0 +1,67 @@
+"""News summaries of the reference data in the product, all of them or a few."""
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.core.management import call_command
+
+from annotate.commands.projects import create_project
+from annotate.models import Document, Item, Project, System, User, text_digest
+from annotate.presets import TEMPLATES
+from tests.factories import make_user
+from tests.reference import reference_data
+
+DIMENSIONS = ("coherence", "consistency", "fluency", "relevance")
+
+
+def lines(name: str) -> Iterator[dict[str, Any]]:
+    with gzip.open(folder() / name, "rt", encoding="utf-8") as file:
+        yield from map(json.loads, file)
+
+
+def folder() -> Path:
+    return reference_data() / "news_summeval"
+
+
+def news_project(*, documents: int, systems: int = 12, user: User | None = None) -> Project:
+    """Make a project with the first documents and systems."""
+    project = create_project(user=user or make_user(), name="News", template=TEMPLATES["news-summaries"])
+    made: dict[str, Document] = {}
+    for line in lines("documents.jsonl.gz"):
+        if len(made) == documents:
+            break
+        parts = [{"label": "", "text": line["source"]}]
+        made[line["id"]] = Document.objects.create(
+            project=project, key=line["id"], parts=parts, digest=text_digest(parts)
+        )
+    names: dict[str, System] = {}
+    items = []
+    for line in lines("summaries.jsonl.gz"):
+        if line["system"] not in names and len(names) < systems:
+            names[line["system"]] = System.objects.create(project=project, name=line["system"])
+        if line["id"] in made and line["system"] in names:
+            items.append(
+                Item(
+                    document=made[line["id"]],
+                    system=names[line["system"]],
+                    text=line["summary"],
+                    digest=text_digest(line["summary"]),
+                )
+            )
+    Item.objects.bulk_create(items)
+    return project
+
+
+def imported_news(user: User) -> Project:
+    """Make a project and import all documents, summaries and experts' ratings as released."""
+    project = create_project(user=user, name="News", template=TEMPLATES["news-summaries"])
+    for command, name in (
+        ("import_items", "documents.jsonl.gz"),
+        ("import_items", "summaries.jsonl.gz"),
+        ("import_ratings", "summaries.jsonl.gz"),
+    ):
+        call_command(command, project.slug, str(folder() / name), verbosity=0)
+    return project

@@ -1,0 +1,24 @@
+"""Asking for pages of judges, and reading what they say."""
+
+import re
+from html import unescape
+
+HTMX = {"HX-Request": "true"}
+
+
+def text_of(response):
+    """Return what a page says, without its tags and with single blanks."""
+    main = re.sub(r"(?s).*<main[^>]*>|</main>.*", "", response.content.decode())
+    plain = unescape(re.sub(r"<[^>]*>", " ", main))
+    return re.sub(r"\s+([.,;:])", r"\1", re.sub(r"\s+", " ", plain)).strip()
+
+
+def html_of(response):
+    """Return a page's HTML with its forms' tokens made equal, which are another each time."""
+    html = response.content.decode().strip()
+    return re.sub(r'(csrf\w+" value="|X-CSRFToken": ")\w+', r"\1", html)
+
+
+def address(cast, path=""):
+    """Return the address of a page of a project's judges."""
+    return f"/projects/{cast.project.slug}/judges/{path}"

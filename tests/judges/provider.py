@@ -1,0 +1,84 @@
+"""A small provider inside the test: it answers every call as it is told, and remembers what was sent."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+COMPLETION = {
+    "id": "1",
+    "object": "chat.completion",
+    "created": 0,
+    "model": "m",
+    "usage": {"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150},
+}
+
+
+@dataclass
+class Provider:
+    """What a provider answers, and what it was asked."""
+
+    base_url: str
+    reply: str = "Score: 4"
+    status: int = 200
+    error: str = ""
+    code: str | None = None
+    body: str | None = None  # sent as it is, in place of a completion
+    kind: str = "application/json"
+    seconds: float = 0
+    refuses: str = ""  # a field of the request that it does not take, with an error that names another
+    keys: list[str] = field(default_factory=list)
+    asked: list[dict[str, Any]] = field(default_factory=list)
+
+    def status_of_last(self) -> int:
+        return 400 if self.refuses in self.asked[-1] else self.status
+
+    def answer(self) -> str:
+        if self.body is not None:
+            return self.body
+        if self.status_of_last() != 200:
+            error = {"message": self.error, "type": "t", "param": None, "code": self.code}
+            return json.dumps({"error": error})
+        choice = {
+            "index": 0,
+            "message": {"role": "assistant", "content": self.reply},
+            "finish_reason": "stop",
+        }
+        return json.dumps({**COMPLETION, "choices": [choice]})
+
+
+@contextmanager
+def providing(**says: Any) -> Iterator[Provider]:
+    """Run a provider that says the same to everyone."""
+    provider = Provider("", **says)
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            provider.keys.append(self.headers["Authorization"].removeprefix("Bearer "))
+            provider.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            time.sleep(provider.seconds)
+            content = provider.answer().encode()
+            self.send_response(provider.status_of_last())
+            self.send_header("Content-Type", provider.kind)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            with suppress(ConnectionError):  # who asked may have given up
+                self.wfile.write(content)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    provider.base_url = f"http://127.0.0.1:{server.server_port}/v1"
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    yield provider
+    server.shutdown()
+    server.server_close()
+    thread.join()

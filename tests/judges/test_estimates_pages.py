@@ -1,0 +1,270 @@
+"""Mean scores from people and a judge: the page and the command say what the pure functions say."""
+
+import json
+from io import StringIO
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from annotate.models import Assignment, Rating, Role
+from judges.commands.routing import make_policy, route
+from judges.reliability import (
+    RatedSample,
+    guaranteed_mean,
+    humans_only,
+    judge_only,
+    pairwise_differences,
+    prediction_powered,
+    projected_widths,
+    rank_sets,
+    regression_estimate,
+    stratified_estimate,
+)
+from tests.factories import Cast, make_member, make_project
+from tests.judges.factories import make_judge
+from tests.judges.measured import as_scores, let_judge, rated_at_once, routed_at_once
+from tests.judges.pages import address, text_of
+from tests.judges.routing import TRUSTED, routing_project, sent_by, spec_of
+
+pytestmark = pytest.mark.django_db
+PAGE = "estimates/"
+DOCUMENTS, SYSTEMS = 12, 2
+JUDGE = [4, 2, 5, 1, 3, 2, 4, 3, 5, 2, 3, 1, 4, 4, 2, 2, 5, 3, 3, 1, 4, 2, 5, 2]
+GIVEN = [5, 2, 5, 2, 3, 1, 4, 4, 4, 2, 4, 1, 5, 3, 1, 2]  # the first eight documents are rated
+PEOPLE = GIVEN + [None] * 8
+
+
+def estimated(**people) -> Cast:
+    cast = make_project(documents=DOCUMENTS, systems=SYSTEMS, annotators=1, raters_per_item=1)
+    let_judge(make_judge(cast.project, name="Reasoner"), cast, JUDGE)
+    return cast
+
+
+@pytest.fixture
+def cast(client):
+    cast = estimated()
+    rated_at_once(cast, [PEOPLE])
+    client.force_login(cast.admin)
+    return cast
+
+
+def reported(cast):
+    out = StringIO()
+    call_command("estimates", cast.project.slug, "--json", stdout=out)
+    (dimension,) = json.loads(out.getvalue())["dimensions"]
+    return dimension
+
+
+def of_system(index):
+    values = [np.nan if value is None else value for value in PEOPLE]
+    return RatedSample(judge=JUDGE[index::SYSTEMS], human=values[index::SYSTEMS])
+
+
+def bounds(estimate):
+    """Return value and interval of an estimate as JSON has it, or as a function gives it."""
+    if not isinstance(estimate, dict):
+        interval = estimate.interval
+        return [estimate.value, interval and interval.low, interval and interval.high]
+    interval = estimate["interval"]
+    return [estimate["value"], interval and interval["low"], interval and interval["high"]]
+
+
+def test_every_estimate_is_that_of_its_function(cast):
+    generator = np.random.default_rng(cast.project.seed)
+    for index, found in enumerate(reported(cast)["systems"]):
+        sample = of_system(index)
+        expected = {
+            "humans": humans_only(sample),
+            "judge": judge_only(sample),
+            "combined": regression_estimate(sample),
+            "prediction_powered": prediction_powered(sample),
+            "guaranteed": guaranteed_mean(sample, low=1, high=5, generator=generator),
+        }
+        for name, estimate in expected.items():
+            assert bounds(found[name]) == pytest.approx(bounds(estimate)), name
+        assert (found["humans"]["ratings"], found["humans"]["units"]) == (8, 12)
+        worth = expected["combined"].effective_sample_size
+        assert found["combined"]["effective_sample_size"] == pytest.approx(worth)
+
+
+def test_differences_are_paired_and_ranks_follow(cast):
+    scores = as_scores(JUDGE, [PEOPLE], documents=DOCUMENTS, systems=SYSTEMS)
+    (expected,) = pairwise_differences(scores)
+    found = reported(cast)
+    (difference,) = found["differences"]
+    assert difference["paired"] is True
+    assert bounds(difference["estimate"]) == pytest.approx(bounds(expected.estimate))
+    assert difference["adjusted_p_value"] == pytest.approx(expected.adjusted_p_value)
+    sets = [(each.system, each.best, each.worst) for each in rank_sets(scores.system_names, [expected])]
+    assert [(each["system"], each["best"], each["worst"]) for each in found["ranks"]] == sets
+
+
+def test_widths_are_told_for_more_ratings(cast):
+    widths = [projected_widths(humans_only(of_system(index)), [5, 10]) for index in range(SYSTEMS)]
+    expected = np.mean(np.array(widths, dtype=float), axis=0)
+    now, *more = reported(cast)["widths"]
+    assert [each["ratings"] for each in more] == [5, 10]
+    assert [each["humans"] for each in more] == pytest.approx(list(expected))
+    assert (now["is_now"], now["ratings"]) == (True, 8)
+    there = [humans_only(of_system(index)).width for index in range(SYSTEMS)]
+    assert now["humans"] == pytest.approx(np.mean(np.array(there, dtype=float)))
+    assert now["guaranteed"] > now["humans"]
+
+
+def test_the_page_names_each_kind_of_interval_and_shows_counts(client, cast):
+    response = client.get(address(cast, PAGE))
+    page = text_of(response)
+    people, both = humans_only(of_system(0)), regression_estimate(of_system(0))
+    assert "people only, asymptotic judge only combined, asymptotic" in page
+    assert "guaranteed ranks" in page
+    assert people.interval
+    low, high = people.interval.low, people.interval.high
+    assert f"system-1 8 of 12 {people.value:.3f} [{low:.3f}, {high:.3f}]" in page
+    assert f"{both.value:.3f} [" in page
+    assert "at the end of Round I, which is still open" in page
+    assert "ratings in an order by the project’s seed" in page
+    assert "<polyline" in response.content.decode()
+
+
+def test_a_skewed_scale_is_warned_about(client):
+    cast = estimated()
+    rated_at_once(cast, [[5] * 14 + [4, 4] + [None] * 8])
+    client.force_login(cast.admin)
+    page = text_of(client.get(address(cast, PAGE)))
+    assert "Asymptotic intervals are unsafe for 2 of 2 systems" in page
+    assert "The ratings have only 2 distinct values; trust the guaranteed interval." in page
+
+
+def test_where_everything_is_rated_nothing_is_estimated_and_nothing_warned_about(client):
+    cast = estimated()
+    rated_at_once(cast, [[5] * 23 + [4]])
+    client.force_login(cast.admin)
+    page = text_of(client.get(address(cast, PAGE)))
+    assert "Every output is rated, so these means are known" in page
+    assert "system-1 12 of 12 5.000 [5.000, 5.000]" in page
+    assert "unsafe" not in page
+
+
+def test_units_that_were_drawn_one_by_one_count_by_their_probability(client):
+    """System 1 was sent to people throughout; of system 2 a quarter was drawn to audit the judge."""
+    cast = estimated()
+    drawn = {index: (1.0, value) for index, value in zip(range(0, 24, 2), [5, 4, 3, 5] * 3, strict=True)}
+    audited = {index: (0.25, value) for index, value in ((1, 2), (5, 3), (11, 1), (15, 2), (17, 4), (23, 3))}
+    routed_at_once(cast, drawn | audited)
+    first, second = reported(cast)["systems"]
+    assert bounds(first["humans"]) == [4.25, 4.25, 4.25]
+    human = [audited.get(index, (0, np.nan))[1] for index in range(1, 24, 2)]
+    sample = RatedSample(judge=JUDGE[1::2], human=human)
+    assert bounds(second["combined"]) == pytest.approx(bounds(regression_estimate(sample)))
+
+
+def test_a_system_of_which_some_units_were_sent_for_certain_is_a_stratified_sample(client):
+    cast = estimated()
+    drawn = {0: (1.0, 5), 2: (1.0, 5), 4: (1.0, 4), 8: (0.5, 4), 12: (0.5, 4), 16: (0.5, 5), 20: (0.5, None)}
+    routed_at_once(cast, drawn)
+    human = [drawn.get(index, (0, None))[1] for index in range(0, 24, 2)]
+    sample = RatedSample(
+        judge=JUDGE[::2],
+        human=[np.nan if value is None else value for value in human],
+        probabilities=[1, 1, 1] + [0.5] * 9,
+        assigned=[index in drawn for index in range(0, 24, 2)],
+        strata=["certain"] * 3 + ["audited"] * 9,
+    )
+    found = reported(cast)
+    first, second = found["systems"]
+    assert bounds(first["combined"]) == pytest.approx(bounds(stratified_estimate(sample)))
+    assert "only a weighted estimate is unbiased" in first["humans"]["reason"]
+    assert "1 assigned units have no rating" in first["guaranteed"]["reason"]
+    assert second["combined"]["value"] is None
+    assert "documents drawn at random" in found["no_differences"]
+
+
+def test_after_routing_what_people_rated_throughout_is_exact_and_the_rest_is_estimated_from_the_audit():
+    cast = routing_project(raters=1)
+    policy = make_policy(project=cast.project, spec=spec_of(cast, raters=1), by=cast.admin)
+    policy = route(policy=policy, by=cast.admin)
+    sent = sent_by(policy)
+    rate_what_was_asked(policy)
+    out = StringIO()
+    call_command("estimates", cast.project.slug, "--judge", "Reasoner", "--json", stdout=out)
+    fluency = next(
+        each for each in json.loads(out.getvalue())["dimensions"] if each["dimension"] == "fluency"
+    )
+    trusted, constant, doubted = fluency["systems"]
+    assert bounds(constant["combined"]) == pytest.approx([4, 4, 4])
+    assert bounds(doubted["humans"]) == pytest.approx([3, 3, 3])  # 1 to 5 in turn
+    audited = sent[TRUSTED, "fluency", "audit"]
+    assert (trusted["combined"]["ratings"], trusted["combined"]["units"]) == (audited, 30)
+    assert 0 < audited < 30
+    assert trusted["combined"]["value"] == pytest.approx(3)  # people say what the judge says
+
+
+def rate_what_was_asked(policy):
+    """Give every unit that a policy sent to people the value of its RTS judge."""
+    annotator = policy.project.memberships.filter(role=Role.ANNOTATOR).first()
+    values = {
+        (item, dimension): value
+        for item, dimension, value in policy.rts.judgments.values_list("item", "dimension", "value")
+    }
+    assignments = Assignment.objects.filter(round=policy.round).prefetch_related("units").order_by("pk")
+    for position, assignment in enumerate(assignments, start=1):
+        assignment.annotator, assignment.position = annotator, position
+        assignment.save()
+        for unit in assignment.units.all():
+            Rating.objects.create(
+                assignment=assignment,
+                dimension=unit.dimension,
+                value=values[assignment.item_id, unit.dimension_id],
+                created_at=timezone.now(),
+                updated_at=timezone.now(),
+            )
+
+
+def test_without_people_there_is_only_the_judges_mean(client):
+    cast = estimated()
+    client.force_login(cast.admin)
+    page = text_of(client.get(address(cast, PAGE)))
+    assert "Nobody has rated yet: there is only the judge’s own mean" in page
+    assert f"undefined No person has rated a unit yet. {np.mean(JUDGE[::2]):.3f}" in page
+    assert "No differences: No person has rated a unit yet." in page
+
+
+def test_without_a_judge_the_page_and_the_command_say_so(client):
+    cast = make_project()
+    client.force_login(cast.admin)
+    assert "No judge that gives scores has judgments yet" in text_of(client.get(address(cast, PAGE)))
+    with pytest.raises(CommandError, match="No judge that gives scores has judgments yet"):
+        call_command("estimates", cast.project.slug)
+
+
+def test_a_judge_that_is_not_there_is_refused(client, cast):
+    response = client.get(address(cast, PAGE), {"judge": 0})
+    assert response.status_code == 422
+    assert "Select a valid choice" in text_of(response)
+    with pytest.raises(CommandError, match="There is no judge that gives scores 'Nobody'"):
+        call_command("estimates", cast.project.slug, "--judge", "Nobody")
+
+
+def test_who_rates_in_an_open_round_one_sees_no_estimates(client, cast):
+    make_member(cast.project, Role.ANNOTATOR, user=cast.admin)
+    assert client.get(address(cast, PAGE)).status_code == 403
+    client.force_login(cast.outsider)
+    assert client.get(address(cast, PAGE)).status_code == 404
+
+
+def test_the_number_of_queries_is_fixed(client, cast, django_assert_num_queries):
+    client.get(address(cast, PAGE))
+    with django_assert_num_queries(13):
+        client.get(address(cast, PAGE))
+    let_judge(make_judge(cast.project, name="Second"), cast, JUDGE)
+    with django_assert_num_queries(13):
+        client.get(address(cast, PAGE))
+
+
+def test_the_command_prints_the_table(cast):
+    out = StringIO()
+    call_command("estimates", cast.project.slug, stdout=out)
+    assert f"{humans_only(of_system(0)).value:.2f} [" in out.getvalue()
+    assert "8 of 12" in out.getvalue()

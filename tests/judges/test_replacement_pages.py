@@ -1,0 +1,120 @@
+"""May a judge replace an annotator: the page and the command say what the test says."""
+
+import json
+from io import StringIO
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotate.models import Role
+from judges.reliability import alternative_annotator_test
+from tests.factories import make_member, make_project
+from tests.judges.factories import make_judge
+from tests.judges.measured import let_judge, rated_at_once
+from tests.judges.pages import address, text_of
+
+pytestmark = pytest.mark.django_db
+PAGE = "replacement/"
+DOCUMENTS, SYSTEMS = 20, 2
+TRUTH = [1 + index * 7 % 5 for index in range(DOCUMENTS * SYSTEMS)]
+PEOPLE = [
+    [min(5, max(1, value + (index + rater) % 3 - 1)) for index, value in enumerate(TRUTH)]
+    for rater in range(3)
+]
+
+
+def tried(client, judge, people=PEOPLE):
+    cast = make_project(documents=DOCUMENTS, systems=SYSTEMS)
+    rated_at_once(cast, people)
+    let_judge(make_judge(cast.project, name="Candidate"), cast, judge)
+    client.force_login(cast.admin)
+    return cast
+
+
+def expected(cast, judge, epsilon=0.2):
+    return alternative_annotator_test(
+        PEOPLE,
+        judge,
+        epsilon=epsilon,
+        generator=np.random.default_rng(cast.project.seed),
+        documents=[index // SYSTEMS for index in range(DOCUMENTS * SYSTEMS)],
+    )
+
+
+def test_the_command_gives_what_the_test_gives_clustered_by_document(client):
+    cast = tried(client, TRUTH)
+    out = StringIO()
+    call_command("replacement", cast.project.slug, "--epsilon", "0.15", "--json", stdout=out)
+    (dimension,) = json.loads(out.getvalue())["dimensions"]
+    found, wanted = dimension["test"], expected(cast, TRUTH, 0.15)
+    assert (found["winning_rate"], found["advantage"]) == (wanted.winning_rate, wanted.advantage)
+    assert [each["p_value"] for each in found["annotators"]] == [each.p_value for each in wanted.annotators]
+    assert found["shuffled"]["advantage"] == wanted.shuffled.advantage
+    assert found["beyond_constant"] == list(wanted.beyond_constant)
+
+
+def test_a_judge_that_says_what_all_mean_may_replace_an_annotator(client):
+    cast = tried(client, TRUTH)
+    page = text_of(client.get(address(cast, PAGE)))
+    assert "The judge may stand in for 100% of the annotators, half or more." in page
+    assert f"this one 1.000 {expected(cast, TRUTH).advantage:.3f}" in page
+    assert "shuffled 0.000" in page
+    assert page.count(" 40 ") == 3  # units of each annotator
+    assert "Round I is still open" in page
+
+
+def test_a_constant_judge_has_no_verdict_whatever_the_plain_test_says(client):
+    cast = tried(client, [3] * 40)
+    page = text_of(client.get(address(cast, PAGE)))
+    assert "No verdict: the judge does not surely do better than always answering" in page
+
+
+def test_too_few_units_say_so(client):
+    few = [[value if index < 29 else None for index, value in enumerate(row)] for row in PEOPLE]
+    cast = tried(client, TRUTH, few)
+    sentence = "No annotator has 30 units that another annotator and the judge rated too."
+    assert sentence in text_of(client.get(address(cast, PAGE)))
+    out = StringIO()
+    call_command("replacement", cast.project.slug, stdout=out)
+    assert sentence in out.getvalue()
+
+
+def test_without_people_the_page_says_what_is_needed(client):
+    cast = make_project()
+    let_judge(make_judge(cast.project), cast, [1, 2, 3, 4])
+    client.force_login(cast.admin)
+    page = text_of(client.get(address(cast, PAGE)))
+    assert "Nobody has rated yet: the test needs the Round I ratings of three annotators or more." in page
+
+
+def test_without_a_judge_the_page_and_the_command_say_so(client):
+    cast = make_project()
+    client.force_login(cast.admin)
+    assert "No judge that gives scores has judgments yet" in text_of(client.get(address(cast, PAGE)))
+    with pytest.raises(CommandError, match="No judge that gives scores has judgments yet"):
+        call_command("replacement", cast.project.slug)
+
+
+def test_another_epsilon_than_the_three_is_refused(client):
+    cast = tried(client, TRUTH)
+    assert client.get(address(cast, PAGE), {"epsilon": "0.9"}).status_code == 422
+    assert "epsilon 0.1," in text_of(client.get(address(cast, PAGE), {"epsilon": "0.1"}))
+
+
+def test_who_rates_in_an_open_round_one_sees_no_test(client):
+    cast = tried(client, TRUTH)
+    make_member(cast.project, Role.ANNOTATOR, user=cast.admin)
+    assert client.get(address(cast, PAGE)).status_code == 403
+    client.force_login(cast.outsider)
+    assert client.get(address(cast, PAGE)).status_code == 404
+
+
+def test_the_number_of_queries_is_fixed(client, django_assert_num_queries):
+    cast = tried(client, TRUTH)
+    client.get(address(cast, PAGE))
+    with django_assert_num_queries(12):
+        client.get(address(cast, PAGE))
+    let_judge(make_judge(cast.project, name="Second"), cast, TRUTH)
+    with django_assert_num_queries(12):
+        client.get(address(cast, PAGE))

@@ -1,0 +1,81 @@
+"""Real workers: processes of their own, on the test's database, with a broker of their own."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from django.db import connection
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass
+class Worker:
+    """A worker that is started again whenever it was killed."""
+
+    environment: dict[str, str]
+    log: Path
+    process: "subprocess.Popen[bytes] | None" = field(default=None)
+
+    def start(self) -> None:
+        """Start the worker in a process group of its own."""
+        command = "celery -A config worker --pool threads --concurrency 2 --loglevel WARNING"
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", *command.split()],
+                cwd=ROOT,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def kill(self) -> None:
+        """Kill everything that the worker is, at once, as a machine that loses power does."""
+        assert self.process is not None
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+def database_url() -> str:
+    """Return the address of the test's own database."""
+    settings = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{settings['NAME']}"
+    host, port = settings["HOST"] or "127.0.0.1", settings["PORT"] or 5432
+    return (
+        f"postgres://{settings['USER'] or 'postgres'}:{settings['PASSWORD']}@{host}:{port}/{settings['NAME']}"
+    )
+
+
+@contextmanager
+def worker(folder: Path, *, broker: str = "", database: str = "") -> Iterator[Worker]:
+    """Run a worker, on the test's database unless another is given; its broker is a folder unless given."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("CONCORD_")}
+    environment = {**kept, "DATABASE_URL": database or database_url(), "CONCORD_DATA": str(folder)}
+    if broker:
+        environment["CONCORD_BROKER_URL"] = broker
+    running = Worker(environment, folder / "worker.log")
+    running.start()
+    try:
+        yield running
+    finally:
+        running.kill()
+
+
+def wait_until(true: Callable[[], bool], *, seconds: float) -> bool:
+    """Return whether it came true in time."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if true():
+            return True
+        time.sleep(0.2)
+    return False

@@ -1,0 +1,101 @@
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from judges.comparison import Scores
+from judges.reliability import RatedSample, holm, pairwise_differences, rank_sets, regression_estimate
+
+GAP: Any = float("nan")
+
+
+def table(quality: Any, rated: int, documents: int = 80, seed: int = 1) -> Scores:
+    """Systems of exactly this quality on the same documents, which differ far more than systems do."""
+    generator = np.random.default_rng(seed)
+    hardness = generator.normal(0, 2, documents)
+    noise = generator.normal(0, 0.3, (len(quality), documents))
+    people = np.asarray(quality)[:, None] + hardness + noise - noise.mean(axis=1, keepdims=True)
+    judge = people + generator.normal(0, 0.5, people.shape)
+    people[:, rated:] = np.nan
+    return Scores(
+        systems=np.repeat([f"S{index}" for index in range(len(quality))], documents),
+        documents=np.tile(np.arange(documents), len(quality)),
+        human=[people.ravel()],
+        judge=judge.ravel(),
+    )
+
+
+def test_pairing_takes_out_what_documents_do() -> None:
+    scores = table([3, 3.4], rated=30)
+    (found,) = pairwise_differences(scores)
+    assert found.paired
+    assert found.estimate.value == pytest.approx(-0.4, abs=0.15)
+    assert found.differs
+    judge, people = (scores.by_document(values) for values in (scores.judge, scores.human_means))
+    line = stats.linregress((judge[:, 0] - judge[:, 1])[:30], (people[:, 0] - people[:, 1])[:30])
+    expected = line.intercept + line.slope * (judge[:, 0] - judge[:, 1]).mean()
+    assert found.estimate.value == pytest.approx(expected)
+    t = abs(expected) / (found.estimate.standard_error or 0)
+    assert found.p_value == pytest.approx(2 * stats.t.sf(t, 28))
+
+
+def test_systems_rated_on_different_documents_are_compared_unpaired() -> None:
+    scores = table([3, 3.4], rated=80)
+    people = scores.by_document(scores.human_means)
+    people[:40, 0], people[40:, 1] = np.nan, np.nan
+    apart = Scores(
+        systems=np.repeat(["S0", "S1"], 80),
+        documents=np.tile(np.arange(80), 2),
+        human=[people.T.ravel()],
+        judge=scores.judge,
+    )
+    (found,) = pairwise_differences(apart)
+    assert not found.paired
+    judge = apart.by_document(apart.judge)
+    means = [regression_estimate(RatedSample(judge=judge[:, side], human=people[:, side])) for side in (0, 1)]
+    assert found.estimate.value == pytest.approx((means[0].value or 0) - (means[1].value or 0))
+    assert found.estimate.standard_error == pytest.approx(
+        np.hypot(means[0].standard_error or 0, means[1].standard_error or 0)
+    )
+
+
+def test_two_rated_documents_are_too_few() -> None:
+    (found,) = pairwise_differences(table([3, 9], rated=2))
+    assert found.estimate.value is None
+    assert found.estimate.reason == "Only 2 units are rated; this estimate needs 3."
+    assert (found.p_value, found.adjusted_p_value, found.differs) == (None, None, False)
+    assert rank_sets(["S0", "S1"], [found])[0].worst == 2
+
+
+def test_ranks_that_are_sure_are_single_and_others_sets() -> None:
+    scores = table([5, 4, 3.98, 1], rated=40)
+    ranks = {
+        each.system: (each.best, each.worst)
+        for each in rank_sets(scores.system_names, pairwise_differences(scores))
+    }
+    assert ranks == {"S0": (1, 1), "S1": (2, 3), "S2": (2, 3), "S3": (4, 4)}
+
+
+def test_true_ranks_lie_in_their_sets_and_equal_systems_are_rarely_told_apart() -> None:
+    wrong = 0
+    for seed in range(200):
+        differences = pairwise_differences(table([3, 3, 3], rated=25, seed=seed))
+        wrong += any(each.differs for each in differences)
+    assert wrong / 200 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
+
+
+def test_holm_by_hand() -> None:
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([]).tolist() == []
+
+
+@given(p_values=st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_lies_between_the_p_value_and_bonferroni(p_values: list[float]) -> None:
+    adjusted = holm(p_values)
+    assert (adjusted >= np.array(p_values)).all()
+    assert (adjusted <= np.minimum(1, len(p_values) * np.array(p_values)) + 1e-12).all()
+    order = np.argsort(p_values, kind="stable")
+    assert (np.diff(adjusted[order]) >= 0).all()
