@@ -5,7 +5,8 @@ from playwright.sync_api import BrowserContext, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotate.models import Dimension, Invitation
-from tests.factories import PASSWORD, Cast, make_project
+from tests.browser.people import sign_in_at_the_door
+from tests.factories import Cast, make_project
 
 
 @pytest.fixture
@@ -14,10 +15,7 @@ def cast(live_server: LiveServer) -> Cast:
 
 
 def sign_in(page: Page, cast: Cast) -> None:
-    page.goto("/accounts/login/")
-    page.get_by_label("Email").fill(cast.admin.email)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
+    sign_in_at_the_door(page, cast.admin.email)
 
 
 def test_the_rows_of_a_scale_follow_its_ends_and_keep_what_was_written(page: Page, cast: Cast) -> None:

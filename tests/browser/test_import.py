@@ -5,7 +5,8 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from annotate.models import Item
-from tests.factories import PASSWORD, make_project
+from tests.browser.people import sign_in_at_the_door
+from tests.factories import make_project
 
 
 def test_an_admin_uploads_a_file_says_what_its_columns_mean_and_imports_it(
@@ -14,10 +15,7 @@ def test_an_admin_uploads_a_file_says_what_its_columns_mean_and_imports_it(
     cast = make_project(documents=0, systems=0)
     path = tmp_path / "shoes.csv"
     path.write_text("product;opinion;made by;says\nboots;<b>Good</b> boots.;s1;They are good.\n")
-    page.goto("/accounts/login/")
-    page.get_by_label("Email").fill(cast.admin.email)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
+    sign_in_at_the_door(page, cast.admin.email)
     page.goto(f"/projects/{cast.project.slug}/")
     page.get_by_role("link", name="Import", exact=True).click()
     page.get_by_label("File").set_input_files(path)

@@ -2,14 +2,12 @@
 
 from playwright.sync_api import Page, expect
 
-from tests.factories import PASSWORD, make_user
+from tests.browser.people import sign_in_at_the_door
+from tests.factories import make_user
 
 
 def test_a_person_signs_in_and_is_known(page: Page) -> None:
     user = make_user()
-    page.goto("/accounts/login/")
-    page.get_by_label("Email").fill(user.email)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
+    sign_in_at_the_door(page, user.email)
     page.goto("/accounts/logout/")
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()

@@ -1,12 +1,16 @@
 """manage.py judge PROJECT --judge NAME."""
 
 import json
+import signal
+import threading
 import time
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict
 from decimal import Decimal, InvalidOperation
+from types import FrameType
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -94,18 +98,15 @@ class Command(BaseCommand):
     def _follow(self, run: Run, options: dict[str, Any]) -> bool:
         """Show how far the run is until it ends; Ctrl-C pauses it, and calls in flight are finished."""
         paused = False
-        with ThreadPoolExecutor(1) as here:
+        with ThreadPoolExecutor(1) as here, interruptions() as interrupted:
             work = here.submit(_work, run.pk) if options["here"] else None
-            while True:
-                try:
-                    if self._has_ended(run, work, options):
-                        return paused
+            while not self._has_ended(run, work, options):
+                if paused:
                     time.sleep(LOOK_EVERY)
-                except KeyboardInterrupt:
-                    if paused:
-                        raise
-                    paused = True
+                elif interrupted.wait(LOOK_EVERY):
                     pause_run(run=run)
+                    paused = True
+        return paused
 
     def _has_ended(self, run: Run, work: "Future[None] | None", options: dict[str, Any]) -> bool:
         progress = run_progress(Run.objects.get(pk=run.pk))
@@ -137,6 +138,26 @@ class Command(BaseCommand):
             self.stdout.write("\n".join(result_as_text(progress)))
         elif not plan.calls:
             self.stdout.write(nothing_to_ask(plan))
+
+
+@contextmanager
+def interruptions() -> Iterator[threading.Event]:
+    """Give an event that the first Ctrl-C sets, where an exception could tear a statement's connection apart.
+
+    A second Ctrl-C ends the process as usual.
+    """
+    interrupted = threading.Event()
+
+    def interrupt(signum: int, frame: FrameType | None) -> None:
+        if interrupted.is_set():
+            signal.default_int_handler(signum, frame)
+        interrupted.set()
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield interrupted
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def plan_as_text(plan: Plan) -> list[str]:
