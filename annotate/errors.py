@@ -61,6 +61,13 @@ class InvitationUnusableError(DomainError):
     status = 410
 
 
+class MailError(DomainError):
+    """A message that no mail server took."""
+
+    code = "mail_failed"
+    status = 502
+
+
 class ImportRefusedError(DomainError):
     """A file that cannot be imported as it is."""
 

@@ -42,6 +42,11 @@ urlpatterns = [
         "projects/<slug:slug>/dimensions/<slug:key>/move/", dimensions.dimension_move, name="dimension_move"
     ),
     path(
+        "projects/<slug:slug>/dimensions/<slug:key>/duplicate/",
+        dimensions.dimension_duplicate,
+        name="dimension_duplicate",
+    ),
+    path(
         "projects/<slug:slug>/dimensions/<slug:key>/remove/",
         dimensions.dimension_remove,
         name="dimension_remove",
@@ -51,6 +56,10 @@ urlpatterns = [
     path("projects/<slug:slug>/imports/<int:pk>/again/", imports.import_again, name="import_again"),
     path("projects/<slug:slug>/imports/<int:pk>/discard/", imports.import_discard, name="import_discard"),
     path("projects/<slug:slug>/people/", people.people, name="people"),
+    path("projects/<slug:slug>/people/<int:pk>/", people.person, name="person"),
+    path("projects/<slug:slug>/people/<int:pk>/role/", people.place_role, name="place_role"),
+    path("projects/<slug:slug>/people/<int:pk>/hand-over/", people.place_hand_over, name="place_hand_over"),
+    path("projects/<slug:slug>/invitations/<int:pk>/send/", people.invitation_send, name="invitation_send"),
     path("projects/<slug:slug>/people/<int:pk>/invite/", people.place_invite, name="place_invite"),
     path("projects/<slug:slug>/people/<int:pk>/change/", people.place_change, name="place_change"),
     path(

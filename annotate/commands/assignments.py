@@ -36,10 +36,14 @@ def reserve_items(*, round: Round, annotator: Membership, how_many: int = RESERV
 
 
 def renew_reservation(*, assignment: Assignment, annotator: Membership) -> None:
-    """Let the reservation of an item that its annotator is looking at run from now on."""
+    """Let the reservation of an item that its annotator is looking at run from now on.
+
+    A place that was given to the annotator for good is no reservation and never runs out.
+    """
     if assignment.started_at is None:
         until = timezone.now() + timedelta(minutes=annotator.project.reservation_minutes)
-        Assignment.objects.filter(pk=assignment.pk, annotator=annotator).update(reserved_until=until)
+        mine = Assignment.objects.filter(pk=assignment.pk, annotator=annotator)
+        mine.filter(reserved_until__isnull=False).update(reserved_until=until)
 
 
 def _refuse_closed(round: Round) -> None:

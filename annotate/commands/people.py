@@ -54,6 +54,11 @@ def invite(
     )
 
 
+def mark_sent(*, invitation: Invitation) -> None:
+    """Note that an invitation was sent by e-mail just now."""
+    Invitation.objects.filter(pk=invitation.pk).update(sent_at=timezone.now())
+
+
 @transaction.atomic
 def withdraw_invitation(*, invitation: Invitation) -> None:
     """Make an invitation unusable; nothing happens if it is already. Locks the project."""
@@ -91,9 +96,7 @@ def deactivate_member(*, place: Membership) -> None:
     Raises NotReadyError for the last admin, whose place nobody could open again.
     """
     lock_project(place.project)
-    admins = Membership.objects.filter(project=place.project, role=Role.ADMIN, active=True)
-    if place.role == Role.ADMIN and not admins.exclude(pk=place.pk).exists():
-        raise NotReadyError("This is the project's only admin. Invite another admin first.")
+    _refuse_last_admin(place)
     Membership.objects.filter(pk=place.pk).update(active=False)
 
 
@@ -102,6 +105,32 @@ def reactivate_member(*, place: Membership) -> None:
     """Open a closed place again. Locks the project."""
     lock_project(place.project)
     Membership.objects.filter(pk=place.pk).update(active=True)
+
+
+@transaction.atomic
+def change_role(*, place: Membership, role: Role) -> Membership:
+    """Give a person another role, and return the place that goes with it. Locks the project.
+
+    The old place is closed and keeps its ratings, its letter and its label; going back opens it again.
+    Raises NotReadyError for the last admin and for a place that nobody holds or that is closed.
+    """
+    lock_project(place.project)
+    place.refresh_from_db()
+    if place.role == role:
+        return place
+    if place.user is None or not place.active:
+        raise NotReadyError(
+            f"{place.label} has no open place with an account, so there is no role to change."
+        )
+    _refuse_last_admin(place)
+    Membership.objects.filter(pk=place.pk).update(active=False)
+    return add_member(project=place.project, role=role, user=place.user)
+
+
+def _refuse_last_admin(place: Membership) -> None:
+    admins = Membership.objects.filter(project=place.project, role=Role.ADMIN, active=True)
+    if place.role == Role.ADMIN and not admins.exclude(pk=place.pk).exists():
+        raise NotReadyError("This is the project's only admin. Invite another admin first.")
 
 
 def _place_with_label(project: Project, role: Role, label: str) -> Membership:

@@ -105,6 +105,7 @@ class Invitation(models.Model):
     created_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
+    sent_at = models.DateTimeField(null=True, blank=True, help_text="When it was last sent by e-mail.")
     accepted_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
     accepted_at = models.DateTimeField(null=True, blank=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)

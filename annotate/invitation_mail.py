@@ -1,0 +1,42 @@
+"""Invitations sent by e-mail, where a mail server is configured."""
+
+import smtplib
+
+from django.conf import settings
+from django.core.mail import EmailMessage, get_connection
+
+from annotate.errors import MailError
+from annotate.models import Invitation
+
+NOT_SENDING = frozenset(
+    f"django.core.mail.backends.{name}.EmailBackend" for name in ("console", "dummy", "filebased")
+)
+SECONDS_TO_WAIT = 15
+
+
+def mail_is_sent() -> bool:
+    """Return whether messages leave this installation, rather than stand in its log (CONCORD_EMAIL_URL)."""
+    return settings.EMAIL_BACKEND not in NOT_SENDING
+
+
+def send_invitation(invitation: Invitation, link: str) -> None:
+    """Send the link to the invitation's address; call it outside any transaction. Raises MailError."""
+    project, sender = invitation.project.name, invitation.created_by
+    message = EmailMessage(
+        subject=" ".join(f"Invitation to {project}".split()),
+        body=(
+            f"{sender or 'An admin'} invites you to the project “{project}” "
+            f"as {invitation.get_role_display()}.\n\n"
+            f"{link}\n\nThe link is for you alone and works until {invitation.expires_at:%-d %B %Y}.\n"
+        ),
+        to=[invitation.email],
+        reply_to=[sender.email] if sender else None,
+        connection=get_connection(timeout=SECONDS_TO_WAIT),
+    )
+    try:
+        message.send()
+    except (smtplib.SMTPException, OSError) as error:
+        raise MailError(
+            f"The link is there, but no mail could be sent to {invitation.email} ({error}). "
+            "Pass the link on yourself, or check CONCORD_EMAIL_URL and send it again."
+        ) from error
