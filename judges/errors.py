@@ -47,3 +47,17 @@ class RoutingChangedError(DomainError):
 
     code = "routing_changed"
     status = 409
+
+
+class CalibrationRefusedError(DomainError):
+    """A sample cannot be drawn, or certificates computed, as asked."""
+
+    code = "calibration_refused"
+    status = 409
+
+
+class CalibrationChangedError(DomainError):
+    """What would be drawn is no longer what was shown."""
+
+    code = "calibration_changed"
+    status = 409

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from judges.models import Endpoint, Judge, PromptTemplate, RoutingPolicy, ScoreFrom
+from judges.models import Calibration, Endpoint, Judge, PromptTemplate, RoutingPolicy, ScoreFrom
 
 
 @dataclass(frozen=True)
@@ -65,5 +65,30 @@ class PolicySpec:
     coefficient: str = RoutingPolicy.Coefficient.SPEARMAN
     decided_by: str = RoutingPolicy.DecidedBy.LOWER_BOUND
     confidence_level: float = 0.95
+    audit: str = RoutingPolicy.Audit.RANDOM
     audit_share: float = 0.05
     risk: float = 0.2
+
+
+@dataclass(frozen=True)
+class CalibrationSpec:
+    """Everything that an admin says about a calibration; see `Calibration`.
+
+    other: the MCQ judge that the judge is held against, where the confidence needs one. dimensions: keys.
+    size: units of each dimension that calibrate; None takes what the plan needs. expected_error: None
+    supposes half the risk.
+    """
+
+    name: str
+    judge: Judge
+    dimensions: Sequence[str]
+    raters: int
+    other: Judge | None = None
+    loss: str = Calibration.Loss.MORE_THAN_ONE_POINT
+    cut: float | None = None
+    risk: float = 0.2
+    significance_level: float = 0.1
+    confidence: str = Calibration.Confidence.CLOSENESS
+    expected_error: float | None = None
+    accepted_share: float = 0.5
+    size: int | None = None

@@ -146,10 +146,17 @@ def _take_back(policy: RoutingPolicy) -> None:
         )
     units = set(policy.units.values_list("item", "dimension"))
     withdraw_units(round=round, units=units, origin=policy.origin)
-    if policy.opened_round and not round.assignments.exists():
-        RoutingPolicy.objects.filter(round=round).update(status=Status.WITHDRAWN, round=None)
+    if policy.opened_round and forget_empty_round(round):
         policy.round = None
-        round.delete()
+
+
+def forget_empty_round(round: Round) -> bool:
+    """Let a round without any place be as if it had never been opened; return whether it was one."""
+    if round.assignments.exists():
+        return False
+    RoutingPolicy.objects.filter(round=round).update(status=Status.WITHDRAWN, round=None)
+    round.delete()
+    return True
 
 
 def _locked(policy: RoutingPolicy) -> RoutingPolicy:

@@ -25,6 +25,10 @@ class RoutingPolicy(models.Model):
         LOWER_BOUND = "lower_bound", "R's lower bound"
         ESTIMATE = "estimate", "R itself"
 
+    class Audit(models.TextChoices):
+        RANDOM = "random", "at random"
+        ACTIVE = "active", "more where errors are expected"
+
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="routing_policies")
     name = models.CharField(max_length=80)
     rts = models.ForeignKey("judges.Judge", models.PROTECT, related_name="+")
@@ -34,6 +38,7 @@ class RoutingPolicy(models.Model):
     thresholds = models.JSONField(default=dict, help_text="Dimension keys with an r of their own.")
     decided_by = models.CharField(max_length=11, choices=DecidedBy.choices, default=DecidedBy.LOWER_BOUND)
     confidence_level = models.FloatField(default=0.95)
+    audit = models.CharField(max_length=6, choices=Audit.choices, default=Audit.RANDOM)
     audit_share = models.FloatField(default=0.05)
     raters = models.PositiveSmallIntegerField()
     risk = models.FloatField(default=0.2)
@@ -120,16 +125,30 @@ class RoutedUnit(models.Model):
 
 
 class CalibrationUnit(models.Model):
-    """A unit whose ratings were there when a policy's r was settled: it never reports on that policy."""
+    """A unit whose ratings settled a policy's r or a calibration's threshold, and report on neither.
 
-    policy = models.ForeignKey(RoutingPolicy, models.CASCADE, related_name="calibration_units")
+    Of a policy, those that had ratings when it was routed; of a calibration, those that it drew. `fits`: it
+    fits the calibration's error model, and does not calibrate.
+    """
+
+    policy = models.ForeignKey(RoutingPolicy, models.CASCADE, null=True, related_name="calibration_units")
+    calibration = models.ForeignKey("judges.Calibration", models.CASCADE, null=True, related_name="units")
     item = models.ForeignKey("annotate.Item", models.PROTECT, related_name="+")
     dimension = models.ForeignKey("annotate.Dimension", models.PROTECT, related_name="+")
+    fits = models.BooleanField(default=False)
 
     class Meta:
         constraints = [
             models.UniqueConstraint("policy", "item", "dimension", name="a_unit_calibrates_a_policy_once"),
+            models.UniqueConstraint(
+                "calibration", "item", "dimension", name="a_calibration_draws_a_unit_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(policy__isnull=False, calibration__isnull=True, fits=False)
+                | Q(policy__isnull=True, calibration__isnull=False),
+                name="units_calibrate_a_policy_or_a_threshold",
+            ),
         ]
 
     def __str__(self) -> str:
-        return f"unit {self.item_id}/{self.dimension_id} before {self.policy_id}"
+        return f"unit {self.item_id}/{self.dimension_id} of {self.policy_id or self.calibration_id}"

@@ -1,0 +1,155 @@
+"""Calibrations: a sample drawn and asked for, then certificates computed from its ratings, or withdrawn."""
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotate.commands.configuration import lock_project
+from annotate.commands.rounds import BATCH, open_round_one_for_units
+from annotate.commands.units import WantedUnit, ask_for_units, begun_units, withdraw_units
+from annotate.errors import InvalidValueError
+from annotate.models import Project, User
+from annotate.queries.rounds import round_one
+from judges.commands.routing import forget_empty_round
+from judges.errors import CalibrationChangedError, CalibrationRefusedError
+from judges.models import Calibration, CalibrationUnit, Certificate
+from judges.queries.calibration_plans import DrawPlan, draw_plan, lacking
+from judges.queries.certifying import certificates_from, look_at
+from judges.specification import CalibrationSpec
+
+Status = Calibration.Status
+
+
+@transaction.atomic
+def draw_calibration(
+    *, project: Project, spec: CalibrationSpec, by: User | None, shown: str | None = None
+) -> Calibration:
+    """Draw the sample of a calibration and ask people for exactly its units.
+
+    Opens Round I with these units where it was never opened; places that are there count, so where everything
+    was rated nobody is asked. `shown`: the digest of the plan that was looked at. Locks the project, then the
+    items' assignments: of two admins one draws, the other is told so. Raises InvalidValueError,
+    CalibrationRefusedError, CalibrationChangedError, NotReadyError.
+    """
+    project = lock_project(project)
+    _refuse(project, spec)
+    plan = draw_plan(project, spec)
+    if plan.refusal:
+        raise CalibrationRefusedError(plan.refusal)
+    if shown is not None and shown != plan.digest:
+        raise CalibrationChangedError(
+            "What would be drawn has changed since it was shown, by new judgments or items; look again."
+        )
+    calibration = plan.calibration
+    calibration.drawn_at, calibration.drawn_by = timezone.now(), by
+    calibration.opened_round = plan.round is None
+    calibration.save()
+    CalibrationUnit.objects.bulk_create(
+        (
+            CalibrationUnit(
+                calibration=calibration, item_id=unit.item, dimension_id=unit.dimension, fits=unit.fits
+            )
+            for unit in plan.units
+        ),
+        BATCH,
+    )
+    if lacking(plan):
+        _ask(plan, by)
+    return calibration
+
+
+@transaction.atomic
+def compute_certificates(*, calibration: Calibration, by: User | None) -> list[Certificate]:
+    """Look at the ratings, once, and store a certificate for each dimension; those of a computed one return.
+
+    Locks the project and the calibration. Raises CalibrationRefusedError where nothing was rated yet, or
+    what the certificates would be about has changed since the sample was drawn.
+    """
+    calibration = _locked(calibration)
+    if calibration.status == Status.CERTIFIED:
+        return list(calibration.certificates.select_related("dimension"))
+    if calibration.status == Status.WITHDRAWN:
+        raise CalibrationRefusedError(f"{calibration} was withdrawn; draw a new sample.")
+    look = look_at(calibration)
+    changes = [sentence for sentences in look.lapses.values() for sentence in sentences]
+    if changes:
+        raise CalibrationRefusedError(
+            f"{changes[0]} The sample no longer stands for what there is: withdraw it and draw another."
+        )
+    if not look.rated:
+        raise CalibrationRefusedError(
+            "No unit of the sample has been rated yet, so there is nothing to compute from."
+        )
+    certificates = Certificate.objects.bulk_create(certificates_from(look))
+    _end(calibration, Status.CERTIFIED, by)
+    return certificates
+
+
+@transaction.atomic
+def withdraw_calibration(*, calibration: Calibration, by: User | None) -> Calibration:
+    """Take back a sample that was not computed and that nobody has begun to rate for its sake.
+
+    A Round I that was opened for it and holds nothing else is as if it had never been opened. Locks the
+    project, the calibration, then its assignments. Raises CalibrationRefusedError.
+    """
+    calibration = _locked(calibration)
+    if calibration.status == Status.WITHDRAWN:
+        return calibration
+    if calibration.status == Status.CERTIFIED:
+        raise CalibrationRefusedError(f"{calibration} is computed, so it stays as it is.")
+    round = round_one(calibration.project)
+    if round is not None:
+        if round.is_open and (begun := begun_units(round=round, origin=calibration.origin)):
+            raise CalibrationRefusedError(
+                f"People have begun to rate {len(begun)} of these units, so {calibration} can no longer be "
+                "withdrawn; compute it instead."
+            )
+        units = set(calibration.units.values_list("item", "dimension"))
+        withdraw_units(round=round, units=units, origin=calibration.origin)
+        if calibration.opened_round:
+            forget_empty_round(round)
+    _end(calibration, Status.WITHDRAWN, by)
+    return calibration
+
+
+def _ask(plan: DrawPlan, by: User | None) -> None:
+    calibration = plan.calibration
+    ask_for_units(
+        round=open_round_one_for_units(project=calibration.project, by=by),
+        units=[WantedUnit(*unit.unit, unit.inclusion_probability) for unit in plan.units],
+        raters=calibration.raters,
+        origin=calibration.origin,
+        seed=calibration.seed,
+    )
+
+
+def _locked(calibration: Calibration) -> Calibration:
+    project = lock_project(calibration.project)
+    locked = Calibration.objects.select_for_update(of=("self",)).select_related(
+        "judge__endpoint", "judge__template", "other__endpoint", "other__template"
+    )
+    found = locked.get(pk=calibration.pk)
+    found.project = project
+    return found
+
+
+def _end(calibration: Calibration, status: Status, by: User | None) -> None:
+    calibration.status, calibration.ended_at, calibration.ended_by = status, timezone.now(), by
+    calibration.save(update_fields=["status", "ended_at", "ended_by"])
+
+
+def _refuse(project: Project, spec: CalibrationSpec) -> None:
+    if Calibration.objects.filter(project=project, name=spec.name).exists():
+        raise _invalid("name", f"The project has a calibration {spec.name} already; choose another name.")
+    for field, judge in (("judge", spec.judge), ("other", spec.other)):
+        if judge is not None and judge.project_id != project.pk:
+            raise _invalid(field, f"{judge} is no judge of this project.")
+    if spec.confidence == Calibration.Confidence.CLOSENESS and spec.other is None:
+        raise _invalid("other", "Closeness needs a second judge, by MCQ; choose one or another confidence.")
+    if spec.other == spec.judge:
+        raise _invalid("other", "A judge is always close to itself; choose another second judge.")
+    if (spec.cut is None) is (spec.loss == Calibration.Loss.OTHER_SIDE):
+        raise _invalid("cut", "A cut is needed for sides of it, and for nothing else.")
+
+
+def _invalid(field: str, message: str) -> InvalidValueError:
+    return InvalidValueError(message, fields={field: message})

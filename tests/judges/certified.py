@@ -1,0 +1,109 @@
+"""A project whose judge is right on one dimension where a second judge agrees with it, and never on another."""
+
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+
+from annotate.models import Assignment, Rating, Round
+from judges.models import Calibration
+from judges.specification import CalibrationSpec
+from tests.factories import Cast, make_project
+from tests.judges.factories import make_judge, make_judgments
+from tests.judges.measured import begun, place
+from tests.judges.routing import judges_of
+
+DOCUMENTS, SYSTEMS = 60, 2
+
+
+def calibrated_project(*, documents: int = DOCUMENTS, annotators: int = 2, raters: int = 2) -> Cast:
+    """Make it: two systems, fluency and coherence; no round is open.
+
+    Of five units in a row the judges agree on four, and on fluency the first judge is right about these; on
+    coherence it is always wrong (see `people_say`).
+    """
+    cast = make_project(
+        dimensions=("fluency", "coherence"),
+        documents=documents,
+        systems=SYSTEMS,
+        annotators=annotators,
+        raters_per_item=raters,
+    )
+    make_judgments(make_judge(cast.project, "rts", name="Reasoner"), cast, first_says)
+    make_judgments(make_judge(cast.project, "mcq", name="Chooser"), cast, second_says)
+    return cast
+
+
+def first_says(number: int, system: str, key: str) -> int:
+    return number % 3 + 1
+
+
+def second_says(number: int, system: str, key: str) -> int:
+    return number % 3 + (3 if number % 5 == 0 else 1)
+
+
+def people_say(number: int, key: str) -> int:
+    """What people give to the texts for the document of this number."""
+    right = number % 3 + 1
+    return right if key == "fluency" and number % 5 else right + 2
+
+
+def rate_all_units(cast: Cast, *, annotators: int = 2) -> Round:
+    """Write down everybody's ratings in an open Round I, two people who give the same, without playing it."""
+    round = begun(cast, every_item=True)
+    now = timezone.now()
+    numbers = numbers_of(cast)
+    for annotator in cast.annotators[:annotators]:
+        places = [
+            place(round, annotator, item, position, inclusion_probability=1)
+            for position, item in enumerate(cast.items, start=1)
+        ]
+        write_values(places, cast, numbers, now)
+    return round
+
+
+def numbers_of(cast: Cast) -> dict[int, int]:
+    """Return the number of its document by item."""
+    documents = sorted({item.document_id for item in cast.items})
+    return {item.pk: documents.index(item.document_id) for item in cast.items}
+
+
+def write_values(places: list[Assignment], cast: Cast, numbers: dict[int, int], now: datetime) -> None:
+    Rating.objects.bulk_create(
+        Rating(
+            assignment=assignment,
+            dimension=dimension,
+            value=people_say(numbers[assignment.item_id], dimension.key),
+            created_at=now,
+            updated_at=now,
+        )
+        for assignment in places
+        for dimension in cast.dimensions
+        if not assignment.partial or assignment.units.filter(dimension=dimension).exists()
+    )
+
+
+def rate_sample(cast: Cast, calibration: Calibration, *, leave_out: int = 0) -> None:
+    """Let people take every place that the calibration asked for, and rate all but the last few."""
+    now, numbers = timezone.now(), numbers_of(cast)
+    places = list(Assignment.objects.filter(origin=calibration.origin).order_by("item", "slot"))
+    for position, each in enumerate(places, start=1):
+        each.annotator = cast.annotators[each.slot % len(cast.annotators)]
+        each.position, each.started_at = position, now
+    Assignment.objects.bulk_update(places, ["annotator", "position", "started_at"])
+    write_values(places[: len(places) - leave_out], cast, numbers, now)
+
+
+def calibration_spec(cast: Cast, **fields: Any) -> CalibrationSpec:
+    """More than half a point off on at most a fifth, by closeness, 60 units of fluency and coherence."""
+    rts, mcq = judges_of(cast)
+    usual: dict[str, Any] = {
+        "name": "First",
+        "judge": rts,
+        "other": mcq,
+        "dimensions": ["fluency", "coherence"],
+        "loss": Calibration.Loss.ANOTHER_POINT,
+        "raters": 2,
+        "size": 60,
+    }
+    return CalibrationSpec(**{**usual, **fields})

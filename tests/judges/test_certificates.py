@@ -1,0 +1,310 @@
+"""A calibration from the draw to its certificates: what is drawn, what is computed, what makes it lapse."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import DatabaseError, connection, transaction
+
+from annotate.commands.rounds import close_round_one
+from annotate.errors import InvalidValueError
+from annotate.models import AssignedUnit, Assignment, Document, Round, System
+from judges.commands.certificates import compute_certificates, draw_calibration, withdraw_calibration
+from judges.errors import CalibrationChangedError, CalibrationRefusedError
+from judges.models import Calibration, CalibrationUnit, Certificate, Endpoint, Judgment
+from judges.queries.calibration_plans import draw_plan
+from judges.queries.certifying import look_at
+from judges.reliability import Guarantee, calibrate, draw_sample, plan_calibration
+from tests.judges.certified import (
+    calibrated_project,
+    calibration_spec,
+    first_says,
+    numbers_of,
+    people_say,
+    rate_all_units,
+    rate_sample,
+    second_says,
+)
+from tests.judges.factories import make_judgment
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def cast():
+    return calibrated_project()
+
+
+def drawn(cast, **fields):
+    spec = calibration_spec(cast, **fields)
+    return draw_calibration(project=cast.project, spec=spec, by=cast.admin)
+
+
+def computed(cast, calibration):
+    found = compute_certificates(calibration=calibration, by=cast.admin)
+    keys = {dimension.pk: dimension.key for dimension in cast.dimensions}
+    return {keys[each.dimension_id]: each for each in found}
+
+
+def of_method(method):
+    return Judgment.objects.filter(judge__method=method)
+
+
+def changes_of(calibration):
+    """What has changed since the sample was drawn, on fluency."""
+    judges = ("judge__endpoint", "judge__template", "other__endpoint", "other__template", "project")
+    return look_at(Calibration.objects.select_related(*judges).get(pk=calibration.pk)).lapses["fluency"]
+
+
+# The plan and the draw
+
+
+def test_the_size_is_told_beforehand_for_the_share_of_delta_that_each_dimension_has(cast):
+    spec = calibration_spec(cast, size=None, expected_error=0.05, accepted_share=0.8)
+    plan = draw_plan(cast.project, spec)
+    needed = plan_calibration(
+        Guarantee(0.2, 0.05), expected_error=0.05, accepted_share=0.8, units=len(cast.items)
+    )
+    assert plan.calibration.size == needed.ratings
+    assert plan.ratings == 2 * 2 * needed.ratings
+    assert not plan.refusal
+    assert not Calibration.objects.exists()
+
+
+def test_drawing_asks_people_for_the_sample_of_the_seed_and_nothing_else(cast):
+    calibration = drawn(cast)
+    items = [item.pk for item in cast.items]
+    expected = {each.unit for each in draw_sample(items, size=60, seed=calibration.seed)}
+    for dimension in cast.dimensions:
+        units = calibration.units.filter(dimension=dimension)
+        assert set(units.values_list("item", flat=True)) == expected
+    round = Round.objects.get()
+    assert not round.every_item
+    asked = AssignedUnit.objects.filter(assignment__origin=calibration.origin)
+    assert asked.count() == AssignedUnit.objects.count() == 2 * 2 * 60
+    assert set(asked.values_list("inclusion_probability", flat=True)) == {0.5}
+
+
+def test_where_everything_was_rated_nobody_is_asked_again_even_in_a_closed_round(cast):
+    rate_all_units(cast)
+    close_round_one(project=cast.project, by=cast.admin)
+    before = Assignment.objects.count()
+    calibration = drawn(cast)
+    assert Assignment.objects.count() == before
+    assert computed(cast, calibration)["fluency"].rated == 60
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"dimensions": []}, "Choose a dimension"),
+        ({"loss": "other_side", "cut": 1}, "A cut at 1 parts nothing on Fluency"),
+        ({"other": None, "confidence": "steadiness"}, "was asked once for each unit of Fluency"),
+        ({"size": None, "expected_error": 0.3}, "passes no sample"),
+    ],
+)
+def test_what_cannot_be_planned_is_refused_in_a_sentence(cast, fields, sentence):
+    with pytest.raises(CalibrationRefusedError, match=sentence):
+        drawn(cast, **fields)
+    assert not Round.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (
+            lambda: Judgment.objects.filter(judge__method="rts").delete(),
+            "Reasoner has no judgments of Fluency",
+        ),
+        (
+            lambda: Judgment.objects.filter(judge__method="mcq").delete(),
+            "Chooser has no judgments of Fluency",
+        ),
+        (
+            lambda: Judgment.objects.filter(judge__method="rts").update(value=5),
+            "Reasoner gives 5 to every unit",
+        ),
+    ],
+)
+def test_judges_that_say_nothing_are_refused_in_a_sentence(cast, change, sentence):
+    change()
+    with pytest.raises(CalibrationRefusedError, match=sentence):
+        drawn(cast)
+
+
+def test_closeness_needs_a_second_judge(cast):
+    with pytest.raises(InvalidValueError, match="Closeness needs a second judge"):
+        drawn(cast, other=None)
+
+
+def test_a_closed_round_without_these_units_is_refused(cast):
+    first = drawn(cast, dimensions=["fluency"], size=40)
+    rate_sample(cast, first)
+    computed(cast, first)
+    close_round_one(project=cast.project, by=cast.admin)
+    with pytest.raises(CalibrationRefusedError, match="Round I is closed, and nobody was asked for"):
+        drawn(cast, name="Second")
+
+
+def test_what_has_changed_since_it_was_shown_is_not_drawn(cast):
+    with pytest.raises(CalibrationChangedError, match="look again"):
+        draw_calibration(project=cast.project, spec=calibration_spec(cast), by=None, shown="older")
+    assert not Calibration.objects.exists()
+
+
+def test_a_second_sample_of_the_same_judge_waits_for_the_first(cast):
+    drawn(cast)
+    with pytest.raises(CalibrationRefusedError, match="First has drawn a sample for Reasoner"):
+        drawn(cast, name="Second")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_admins_at_once_one_draws_and_the_other_is_told_so(cast):
+    def draw(name):
+        try:
+            return drawn(cast, name=name)
+        except CalibrationRefusedError as error:
+            return error
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        outcomes = list(pool.map(draw, ["One", "Other"]))
+    assert sorted(type(each).__name__ for each in outcomes) == ["Calibration", "CalibrationRefusedError"]
+    assert CalibrationUnit.objects.count() == 120
+    assert AssignedUnit.objects.count() == 240
+
+
+# Certificates
+
+
+def test_a_certificate_is_what_the_test_gives_on_the_sample(cast):
+    calibration = drawn(cast)
+    rate_sample(cast, calibration)
+    found = computed(cast, calibration)
+    numbers = numbers_of(cast)
+
+    def of(key, items):
+        confidences = [
+            -abs(first_says(numbers[i], "", key) - second_says(numbers[i], "", key)) for i in items
+        ]
+        losses = [float(first_says(numbers[i], "", key) != people_say(numbers[i], key)) for i in items]
+        return confidences, losses
+
+    sample = sorted(set(calibration.units.values_list("item", flat=True)))
+    for key in ("fluency", "coherence"):
+        batch, _ = of(key, [item.pk for item in cast.items])
+        confidences, losses = of(key, sample)
+        wanted = calibrate(confidences, losses, [-2, 0], Guarantee(0.2, 0.05), batch=batch)
+        assert found[key].threshold == wanted.threshold
+        assert found[key].kept_share == wanted.kept_share
+        assert found[key].more_reason == (wanted.more_reason or "")
+        assert [step["p_value"] for step in found[key].steps] == [each.p_value for each in wanted.steps]
+    assert (found["fluency"].threshold, found["fluency"].kept, found["fluency"].errors) == (0, 96, 0)
+    assert "All units go to humans" in found["coherence"].reason
+    assert "No number of ratings will change this" in found["coherence"].more_reason
+    assert found["fluency"].controls["shuffled"]["threshold"] is None
+    assert found["fluency"].ceiling == 0  # both people always agree
+
+
+def test_units_that_nobody_rated_are_missing_and_not_right_or_wrong(cast):
+    calibration = drawn(cast)
+    rate_sample(cast, calibration, leave_out=20)
+    certificate = computed(cast, calibration)["fluency"]
+    assert (certificate.rated, certificate.missing) == (50, 10)
+
+
+def test_without_ratings_nothing_is_computed(cast):
+    calibration = drawn(cast)
+    with pytest.raises(CalibrationRefusedError, match="No unit of the sample has been rated yet"):
+        computed(cast, calibration)
+    assert not Certificate.objects.exists()
+
+
+def test_a_model_of_errors_is_fitted_on_ratings_that_do_not_calibrate(cast):
+    calibration = drawn(cast, confidence="error_model", size=60)
+    assert calibration.units.filter(fits=True, dimension=cast.dimensions[0]).count() == 30
+    rate_sample(cast, calibration)
+    certificate = computed(cast, calibration)["fluency"]
+    assert certificate.units == len(cast.items) - 30
+    assert certificate.rated == 60
+    assert certificate.threshold is not None
+    assert certificate.error_model["features"][:3] == ["value", "other value", "closeness"]
+
+
+def test_certificates_are_computed_once_and_the_database_keeps_them(cast):
+    calibration = drawn(cast)
+    rate_sample(cast, calibration)
+    first = computed(cast, calibration)
+    assert {each.pk for each in computed(cast, calibration).values()} == {each.pk for each in first.values()}
+    for change in (
+        lambda: Certificate.objects.update(threshold=-4),
+        lambda: Calibration.objects.update(risk=0.9),
+    ):
+        with pytest.raises(DatabaseError, match="never rewritten"), transaction.atomic():
+            change()
+
+
+# Lapsing
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda _: Endpoint.objects.update(base_url="http://other/v1"), "The endpoint of Reasoner was"),
+        (
+            lambda cast: cast.project.judges.filter(method="rts").update(model="newer"),
+            "The model of Reasoner was gpt-3.5-turbo-0301, and is newer.",
+        ),
+        (
+            lambda cast: cast.project.prompt_templates.filter(method="mcq").update(text="Another"),
+            "The text of Chooser's prompt was changed.",
+        ),
+        (
+            lambda cast: cast.items[0].judgments.filter(judge__method="rts").update(value=5),
+            "Judgments of Reasoner on fluency were added or changed.",
+        ),
+        (lambda _: Document.objects.update(digest="0"), "A text was changed."),
+    ],
+)
+def test_a_certificate_lapses_with_what_it_binds_and_says_what_changed(cast, change, sentence):
+    calibration = drawn(cast)
+    assert changes_of(calibration) == []
+    change(cast)
+    assert any(sentence in each for each in changes_of(calibration))
+    rate_sample(cast, calibration)
+    with pytest.raises(CalibrationRefusedError, match="withdraw it and draw another"):
+        computed(cast, calibration)
+
+
+def test_new_items_lapse_it_and_an_unreadable_judgment_that_was_read_too(cast):
+    calibration = drawn(cast)
+    document = Document.objects.filter(project=cast.project).first()
+    system = System.objects.create(project=cast.project, name="system-3")
+    item = document.items.create(system=system, text="New", digest="1")
+    assert changes_of(calibration) == [
+        "The items that it speaks of have changed. There were 120 items, and there are 121."
+    ]
+    make_judgment(cast.project.judges.get(method="rts"), item, cast.dimensions[0])
+    assert len(changes_of(calibration)) == 2
+
+
+# Withdrawing
+
+
+def test_what_nobody_has_begun_is_taken_back_with_the_round_that_was_opened_for_it(cast):
+    calibration = drawn(cast)
+    withdraw_calibration(calibration=calibration, by=cast.admin)
+    assert not Round.objects.exists()
+    calibration.refresh_from_db()
+    assert calibration.status == "withdrawn"
+    assert drawn(cast, name="Second").seed != calibration.seed
+
+
+def test_what_somebody_has_begun_or_what_is_computed_stays(cast):
+    calibration = drawn(cast)
+    rate_sample(cast, calibration, leave_out=100)
+    with pytest.raises(CalibrationRefusedError, match="People have begun to rate"):
+        withdraw_calibration(calibration=calibration, by=cast.admin)
+    computed(cast, calibration)
+    with pytest.raises(CalibrationRefusedError, match="so it stays as it is"):
+        withdraw_calibration(calibration=calibration, by=cast.admin)
