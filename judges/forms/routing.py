@@ -45,6 +45,11 @@ class RoutingForm(forms.Form):
         widget=forms.NumberInput({"step": "0.001"}),
         help_text="Units that stay are rated by people with this probability; 0.05 is one in twenty.",
     )
+    audit = forms.ChoiceField(
+        label="What is audited",
+        choices=RoutingPolicy.Audit.choices,
+        help_text="Where RTS and MCQ differ more, errors may be likelier; figures allow for it.",
+    )
     raters = forms.IntegerField(label="People per unit", min_value=1, max_value=50)
     coefficient = forms.ChoiceField(choices=RoutingPolicy.Coefficient.choices)
     confidence_level = forms.FloatField(
@@ -82,7 +87,7 @@ class RoutingForm(forms.Form):
     @property
     def further(self) -> list[forms.BoundField]:
         """Return what most policies leave as it is."""
-        return [self[name] for name in ("coefficient", "confidence_level", "risk")]
+        return [self[name] for name in ("audit", "coefficient", "confidence_level", "risk")]
 
     @property
     def of_dimensions(self) -> list[forms.BoundField]:
@@ -107,6 +112,7 @@ def usual_values(project: Project, names: Sequence[str]) -> dict[str, Any]:
         "name": f"Policy {number}",
         "threshold": 0.4,
         "decided_by": RoutingPolicy.DecidedBy.LOWER_BOUND,
+        "audit": RoutingPolicy.Audit.RANDOM,
         "audit_share": 0.05,
         "raters": project.raters_per_item,
         "coefficient": RoutingPolicy.Coefficient.SPEARMAN,
@@ -118,5 +124,5 @@ def usual_values(project: Project, names: Sequence[str]) -> dict[str, Any]:
 def values_of(policy: RoutingPolicy) -> dict[str, Any]:
     """Return what a form of this policy begins with."""
     names = ("name", "rts", "mcq", "threshold", "decided_by", "audit_share", "raters", "coefficient")
-    plain = {name: getattr(policy, name) for name in (*names, "confidence_level", "risk")}
+    plain = {name: getattr(policy, name) for name in (*names, "audit", "confidence_level", "risk")}
     return {**plain, **{OF_DIMENSION + key: r for key, r in policy.thresholds.items()}}

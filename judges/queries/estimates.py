@@ -1,7 +1,7 @@
 """Mean human scores from all judgments and the ratings there are, with what people or the judge alone say."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -122,7 +122,7 @@ def estimates_report(
 ) -> EstimatesReport:
     """Return what people would have given each system's items on average, by one judge and their ratings.
 
-    The round is the last one unless a number is given. Six queries, before a round four.
+    The round is the last one unless a number is given. Seven queries, before a round four.
     """
     rounds = rounds_of(project)
     round = rounds.get(round_number or max(rounds, default=0))
@@ -145,7 +145,7 @@ def _estimated(
         for index in range(len(scores.system_names))
     ]
     systems = [
-        _of_system(name, sample, dimension, generator, level)
+        _of_system(name, sample, dimension, generator, level, active=drawn.active)
         for name, sample in zip(scores.system_names, samples, strict=True)
     ]
     refused = _why_no_differences(samples)
@@ -160,22 +160,32 @@ def _of_system(
     dimension: FrozenDimension,
     generator: np.random.Generator,
     level: float,
+    *,
+    active: bool,
 ) -> SystemEstimates:
     combine = stratified_estimate if sample.unequal else regression_estimate
+    guaranteed = guaranteed_mean(
+        sample,
+        low=dimension.scale_minimum,
+        high=dimension.scale_maximum,
+        generator=generator,
+        confidence_level=level,
+    )
+    if active and sample.ratings < sample.units:
+        guaranteed = replace(guaranteed, value=None, interval=None, reason=_WHY_NOT_GUARANTEED)
     return SystemEstimates(
         system=system,
         humans=humans_only(sample, confidence_level=level),
         judge=judge_only(sample),
         combined=combine(sample, confidence_level=level),
         prediction_powered=prediction_powered(sample, confidence_level=level),
-        guaranteed=guaranteed_mean(
-            sample,
-            low=dimension.scale_minimum,
-            high=dimension.scale_maximum,
-            generator=generator,
-            confidence_level=level,
-        ),
+        guaranteed=guaranteed,
     )
+
+
+_WHY_NOT_GUARANTEED = (
+    "The audit drew more units where errors were expected; betting needs units of one probability."
+)
 
 
 def _why_no_differences(samples: Sequence[RatedSample]) -> str:

@@ -20,6 +20,7 @@ from annotate.queries.rounds import round_one
 from judges.comparison import CORRELATIONS, Scores
 from judges.models import RoutedUnit, RoutingPolicy
 from judges.queries.kept_units import KeptAgreement, kept_agreement
+from judges.queries.routing_audit import audit_drawn
 from judges.queries.scores import Material, material_of, samples_of, scores_of
 from judges.reliability import (
     CellDecision,
@@ -27,7 +28,6 @@ from judges.reliability import (
     IndicatorRule,
     Validity,
     decide,
-    draw_audit,
     indicator,
     validity,
 )
@@ -257,8 +257,9 @@ def _units(
     """Return what goes to people: whole cells, units without a value, and the audit of all that stays."""
     sent, kept = [], []
     for one in material.dimensions:
-        values = judged[one.key].scores.judge
-        for item, system, value in zip(material.items.tolist(), material.systems, values, strict=True):
+        values, others = judged[one.key].scores.judge, judged[one.key].other
+        rows = zip(material.items.tolist(), material.systems, values, others, strict=True)
+        for item, system, value, other in rows:
             decision = decisions[system, one.key]
             if decision.to_humans:
                 why = Why.THRESHOLD if decision.held_against is not None else Why.UNDEFINED
@@ -267,20 +268,17 @@ def _units(
                 reason = f"{policy.rts.name} has no value for this unit, so humans rate it."
                 sent.append(PlannedUnit(item, one.id, Why.NO_VALUE, reason, decision, 1.0))
             else:
-                kept.append((item, one.id, decision))
+                kept.append(((item, one.id), decision, abs(value - other)))
     return [*sent, *_audit(policy, kept)]
 
 
-def _audit(policy: RoutingPolicy, kept: Sequence[tuple[int, int, CellDecision]]) -> list[PlannedUnit]:
-    by_name = {f"{item}/{dimension}": (item, dimension, decision) for item, dimension, decision in kept}
-    drawn = draw_audit(list(by_name), share=policy.audit_share, seed=policy.seed)
-    reason = f"Drawn with probability {policy.audit_share:g} to audit what stays with the judge."
+def _audit(policy: RoutingPolicy, kept: Sequence[tuple[Unit, CellDecision, float]]) -> list[PlannedUnit]:
+    distances = np.array([distance for _, _, distance in kept], dtype=float)
     found = []
-    for each in drawn:
-        item, dimension, decision = by_name[str(each.unit)]
-        found.append(
-            PlannedUnit(item, dimension, Why.AUDIT, f"{decision.reason} {reason}", decision, each.probability)
-        )
+    for index, probability in audit_drawn(policy, [unit for unit, _, _ in kept], distances):
+        unit, decision, _ = kept[index]
+        reason = f"Drawn with probability {probability:.3g} to audit what stays with the judge."
+        found.append(PlannedUnit(*unit, Why.AUDIT, f"{decision.reason} {reason}", decision, probability))
     return found
 
 

@@ -5,14 +5,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from annotate.agreement import Interval
 from annotate.guideline import FrozenGuideline
 from annotate.models import Project
 from annotate.queries.assigned import Unit, UnitProgress, unit_progress
 from annotate.queries.rounds import round_one
 from judges.models import RoutedUnit, RoutingPolicy
 from judges.queries.kept_units import KeptAgreement, kept_agreement
+from judges.queries.routing_audit import Audited, drawn_in_any_case, exact_share, together, weighted_share
 from judges.queries.scores import material_of, samples_of, scores_of
-from judges.reliability import bounds, more_than_one_point
+from judges.reliability import more_than_one_point
 
 Why = RoutedUnit.Why
 
@@ -33,23 +35,21 @@ class SentCount:
 class AuditResult:
     """The audited units of one dimension (None: of all) that people rated after r was settled.
 
-    errors: those on which the judge is more than a point away from people's mean. low, high: the exact
-    interval of the share, None where nothing was rated. contradicts: whether `low` is above the risk.
+    errors: those on which the judge is more than a point away from people's mean. share: of them in all that
+    stays, None where nothing was rated; weighed, with an asymptotic interval, where units were drawn with
+    probabilities of their own. exact: its exact interval. contradicts: whether the low end of `exact` is
+    above the risk.
     """
 
     name: str
     audited: int
     rated: int
     errors: int
-    low: float | None
-    high: float | None
+    share: float | None
+    asymptotic: Interval | None
+    exact: Interval | None
     contradicts: bool
     agreement: KeptAgreement | None
-
-    @property
-    def share(self) -> float | None:
-        """Return the share of errors."""
-        return self.errors / self.rated if self.rated else None
 
 
 @dataclass(frozen=True)
@@ -72,28 +72,35 @@ def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | Non
     if policy.status != RoutingPolicy.Status.ROUTED or round is None:
         return None
     guideline = FrozenGuideline.from_json(round.guideline.content)
-    why_of = {(item, dim): why for item, dim, why in policy.units.values_list("item", "dimension", "why")}
+    fields = policy.units.values_list("item", "dimension", "why", "inclusion_probability")
+    sent = {(item, dimension): (why, chance) for item, dimension, why, chance in fields}
     seen = set(policy.calibration_units.values_list("item", "dimension"))
     progress = unit_progress(round, policy.origin)
     material = material_of(project, round, guideline)
     samples = samples_of([policy.rts], material)
-    audited = {unit for unit, why in why_of.items() if why == Why.AUDIT}
-    fresh = audited - seen
-    results, losses = [], []
+    chances = {unit: chance for unit, (why, chance) in sent.items() if why == Why.AUDIT}
+    fresh = chances.keys() - seen
+    results, everything = [], []
     for one in material.dimensions:
         scores = scores_of(material, one.key, samples[policy.rts_id, one.key])
         own = np.array([(item, one.id) in fresh for item in material.items.tolist()], dtype=bool)
-        loss = more_than_one_point(scores.judge[own], scores.human_means[own])
-        losses.append(loss)
-        results.append(_result(one.name, loss, policy, kept_agreement(one, scores, own)))
+        units = [(item, one.id) for item in material.items[own].tolist()]
+        found = Audited(
+            losses=more_than_one_point(scores.judge[own], scores.human_means[own]),
+            chances=np.array([chances[unit] for unit in units], dtype=float),
+            in_any_case=drawn_in_any_case(policy, units),
+        )
+        everything.append(found)
+        results.append(_result(one.name, found, policy, kept_agreement(one, scores, own)))
     return RoutingState(
         sent=[
-            _count(why.label, [unit for unit, each in why_of.items() if each == why], progress) for why in Why
+            _count(why.label, [unit for unit, (each, _) in sent.items() if each == why], progress)
+            for why in Why
         ],
-        total=_count("all", list(why_of), progress),
-        audit=_result("all dimensions", np.concatenate([*losses, np.empty(0)]), policy, None),
+        total=_count("all", list(sent), progress),
+        audit=_result("all dimensions", together(everything), policy, None),
         audit_by_dimension=results,
-        calibrating=len(audited & seen),
+        calibrating=len(chances.keys() & seen),
     )
 
 
@@ -109,28 +116,20 @@ def _count(why: str, units: Sequence[Unit], progress: dict[Unit, UnitProgress]) 
     )
 
 
-def _result(
-    name: str, losses: np.ndarray, policy: RoutingPolicy, agreement: KeptAgreement | None
-) -> AuditResult:
-    given = losses[~np.isnan(losses)]
-    rated, errors = len(given), int(given.sum())
-    low, high = exact_interval(errors, rated, policy.confidence_level)
+def _result(name: str, found: Audited, policy: RoutingPolicy, agreement: KeptAgreement | None) -> AuditResult:
+    given = found.losses[~np.isnan(found.losses)]
+    share, asymptotic = (float(given.mean()) if len(given) else None), None
+    if policy.audit == RoutingPolicy.Audit.ACTIVE:
+        share, asymptotic = weighted_share(found, policy.confidence_level)
+    exact = exact_share(found, policy.confidence_level)
     return AuditResult(
         name=name,
-        audited=len(losses),
-        rated=rated,
-        errors=errors,
-        low=low,
-        high=high,
-        contradicts=low is not None and low > policy.risk,
+        audited=len(found.losses),
+        rated=len(given),
+        errors=int(given.sum()),
+        share=share,
+        asymptotic=asymptotic,
+        exact=exact,
+        contradicts=exact is not None and exact.low > policy.risk,
         agreement=agreement,
     )
-
-
-def exact_interval(errors: int, rated: int, confidence_level: float) -> tuple[float | None, float | None]:
-    """Return the two-sided interval of Clopper and Pearson 1934 for a share; two None without ratings."""
-    if not rated:
-        return None, None
-    tail = (1 - confidence_level) / 2
-    low = 1 - float(bounds.clopper_pearson_upper(rated - errors, rated, tail))
-    return low, float(bounds.clopper_pearson_upper(errors, rated, tail))

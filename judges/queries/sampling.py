@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from annotate.models import AssignedUnit, Round
 from judges.comparison import Scores
+from judges.models import RoutingPolicy
 from judges.queries.scores import Material
 from judges.reliability import RatedSample
 
@@ -16,9 +17,14 @@ _NEVER_DRAWN = 0.05  # nothing of such units is known then, whatever stands here
 
 @dataclass(frozen=True)
 class Drawn:
-    """By dimension id, the probability with which each item's unit was drawn, NaN where it was not."""
+    """By dimension id, the probability with which each item's unit was drawn, NaN where it was not.
+
+    active: whether units left to the judge were drawn with probabilities of their own, so that those of the
+    ones that were not drawn are unknown here.
+    """
 
     by_dimension: dict[int, npt.NDArray[np.float64]]
+    active: bool = False
 
     def sample(self, scores: Scores, dimension: int, chosen: npt.NDArray[np.bool_]) -> RatedSample:
         """Return these items (a mask) as a sample: simple random where whole items were asked for.
@@ -43,7 +49,7 @@ class Drawn:
 
 
 def drawn_units(round: Round | None, material: Material) -> Drawn:
-    """Return what was drawn unit by unit up to a round. One query, none before a round."""
+    """Return what was drawn unit by unit up to a round. Two queries, none before a round."""
     if round is None:
         return Drawn({})
     asked = AssignedUnit.objects.filter(
@@ -53,10 +59,11 @@ def drawn_units(round: Round | None, material: Material) -> Drawn:
     for dimension, item, probability in asked.order_by("pk"):
         chances = found.setdefault(dimension, np.full(len(material.items), np.nan))
         chances[np.searchsorted(material.items, item)] = probability
-    return Drawn(found)
+    policies = RoutingPolicy.objects.filter(project=round.project_id, status=RoutingPolicy.Status.ROUTED)
+    return Drawn(found, active=policies.filter(audit=RoutingPolicy.Audit.ACTIVE).exists())
 
 
 def _audit_share(drawn: npt.NDArray[np.float64]) -> float:
-    """Return the probability with which units that stay with the judge are drawn."""
+    """Return the (least) probability with which units that stay with the judge are drawn."""
     shares = drawn[drawn < 1]
     return float(shares.min()) if len(shares) else _NEVER_DRAWN

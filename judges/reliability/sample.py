@@ -96,10 +96,15 @@ class RatedSample:
         return self.units > self.unjudged
 
     def of_units(self, chosen: npt.ArrayLike) -> "RatedSample":
-        """These units only, a mask, as a simple random sample without strata."""
+        """These units only, a mask, without strata; a simple random sample where they share a probability."""
         kept = np.asarray(chosen)
         documents = None if self.documents is None else self.documents[kept]
-        return RatedSample(judge=self.judge[kept], human=self.human[kept], documents=documents)
+        chances = None if self.probabilities is None else self.probabilities[kept]
+        if chances is not None and len(np.unique(chances)) == 1:
+            chances = None
+        return RatedSample(
+            judge=self.judge[kept], human=self.human[kept], probabilities=chances, documents=documents
+        )
 
 
 def _drawn(

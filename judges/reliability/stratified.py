@@ -16,6 +16,7 @@ from judges.reliability.estimates import (
     with_interval,
 )
 from judges.reliability.sample import RatedSample
+from judges.reliability.weighted import weighted_estimate
 
 LEAST_FOR_REGRESSION = 5
 
@@ -26,8 +27,9 @@ def stratified_estimate(sample: RatedSample, *, confidence_level: float = 0.95) 
     that it audits.
 
     Variance sum_k (N_k / N)^2 Var_k, t with Satterthwaite's degrees of freedom. Strata with fewer than 5
-    ratings use people only. Within a stratum the sample must be a simple random one; between strata it need
-    not be in proportion. Source: Cochran 1977, sections 5.4 and 7.10; Fisch and others 2024, StratPPI.
+    ratings use people only. Within a stratum the sample is a simple random one, or has probabilities of its
+    own: then it is weighed by them (`weighted_estimate`). Between strata it need not be in proportion.
+    Source: Cochran 1977, sections 5.4 and 7.10; Fisch and others 2024, StratPPI.
     Undefined without either, or where a stratum has no rating; without an interval where one has a single
     rating or no spread.
     """
@@ -39,9 +41,10 @@ def stratified_estimate(sample: RatedSample, *, confidence_level: float = 0.95) 
         return replace(empty, reason="No person has rated a unit yet.")
     parts = [sample.of_units(mask) for mask in strata.values()]
     estimates = [_of_stratum(part, confidence_level) for part in parts]
-    for name, estimate in zip(strata, estimates, strict=True):
+    for name, part, estimate in zip(strata, parts, estimates, strict=True):
         if estimate.value is None:
-            return replace(empty, reason=f"No unit of the stratum {name} is rated.")
+            few = f"Only {part.ratings} unit" if part.ratings else "No unit"
+            return replace(empty, reason=f"{few} of the stratum {name} is rated.")
     shares = np.array([part.units / sample.units for part in parts])
     values = np.array([estimate.value for estimate in estimates], dtype=float)
     found = replace(empty, value=float(shares @ values), warnings=safety_warnings(sample.human[sample.rated]))
@@ -81,6 +84,8 @@ def _strata(sample: RatedSample) -> dict[str, BoolArray] | None:
 
 
 def _of_stratum(part: RatedSample, confidence_level: float) -> Estimate:
+    if part.unequal:
+        return weighted_estimate(part, confidence_level=confidence_level)
     if part.ratings >= LEAST_FOR_REGRESSION and part.judged:
         return regression_estimate(part, confidence_level=confidence_level)
     return humans_only(part, confidence_level=confidence_level)
@@ -97,13 +102,13 @@ def _with_interval(
         why = "A stratum has too few ratings, or none that differ, so its spread is unknown."
         return replace(found, interval_reason=why)
     variances = shares**2 * np.array([estimate.standard_error for estimate in estimates], dtype=float) ** 2
-    freedoms = np.array([estimate.degrees_of_freedom for estimate in estimates], dtype=float)
+    freedoms = [estimate.degrees_of_freedom or np.inf for estimate in estimates]
     variance = float(variances.sum())
-    freedom = variance**2 / float(np.sum(variances**2 / freedoms)) if variance > 0 else float(freedoms.sum())
+    lost = float(np.sum(variances**2 / np.array(freedoms)))
     return with_interval(
         found,
         variance,
-        freedom,
+        variance**2 / lost if lost > 0 else None,
         confidence_level,
         effective=effective_size(variance, sample, finite=True),
         complete=sample.ratings == sample.units,

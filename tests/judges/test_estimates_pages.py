@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from annotate.models import Assignment, Rating, Role
 from judges.commands.routing import make_policy, route
+from judges.models import Judgment
 from judges.reliability import (
     RatedSample,
     guaranteed_mean,
@@ -21,12 +22,13 @@ from judges.reliability import (
     rank_sets,
     regression_estimate,
     stratified_estimate,
+    weighted_estimate,
 )
 from tests.factories import Cast, make_member, make_project
 from tests.judges.factories import make_judge
 from tests.judges.measured import as_scores, let_judge, rated_at_once, routed_at_once
 from tests.judges.pages import address, text_of
-from tests.judges.routing import TRUSTED, routing_project, sent_by, spec_of
+from tests.judges.routing import TRUSTED, routing_project, rts_value, sent_by, spec_of
 
 pytestmark = pytest.mark.django_db
 PAGE = "estimates/"
@@ -187,18 +189,41 @@ def test_after_routing_what_people_rated_throughout_is_exact_and_the_rest_is_est
     policy = route(policy=policy, by=cast.admin)
     sent = sent_by(policy)
     rate_what_was_asked(policy)
-    out = StringIO()
-    call_command("estimates", cast.project.slug, "--judge", "Reasoner", "--json", stdout=out)
-    fluency = next(
-        each for each in json.loads(out.getvalue())["dimensions"] if each["dimension"] == "fluency"
-    )
-    trusted, constant, doubted = fluency["systems"]
+    trusted, constant, doubted = reported_of(cast, "fluency")["systems"]
     assert bounds(constant["combined"]) == pytest.approx([4, 4, 4])
     assert bounds(doubted["humans"]) == pytest.approx([3, 3, 3])  # 1 to 5 in turn
     audited = sent[TRUSTED, "fluency", "audit"]
     assert (trusted["combined"]["ratings"], trusted["combined"]["units"]) == (audited, 30)
     assert 0 < audited < 30
     assert trusted["combined"]["value"] == pytest.approx(3)  # people say what the judge says
+
+
+def test_what_an_active_audit_drew_is_weighed_and_has_no_guaranteed_interval():
+    cast = routing_project(raters=1)
+    spread = [item for number, item in enumerate(cast.items) if number % 4 == 0]
+    Judgment.objects.filter(judge__method="mcq", item__in=spread, item__system__name=TRUSTED).update(value=3)
+    spec = spec_of(cast, raters=1, audit="active", audit_share=0.4, decided_by="estimate", threshold=0.2)
+    policy = route(policy=make_policy(project=cast.project, spec=spec, by=cast.admin), by=cast.admin)
+    rate_what_was_asked(policy)
+    trusted = next(each for each in reported_of(cast, "fluency")["systems"] if each["system"] == TRUSTED)
+    items = [item for item in cast.items if item.system.name == TRUSTED]
+    judge = [rts_value(number, TRUSTED, "fluency") for number in range(1, 31)]
+    chances = dict(policy.units.filter(dimension__key="fluency").values_list("item", "inclusion_probability"))
+    assert len({chances[item.pk] for item in items if item.pk in chances}) > 1
+    sample = RatedSample(
+        judge=judge,
+        human=[value if item.pk in chances else np.nan for item, value in zip(items, judge, strict=True)],
+        probabilities=[chances.get(item.pk, 0.3) for item in items],
+    )
+    expected = weighted_estimate(sample)
+    assert trusted["combined"]["value"] == pytest.approx(expected.value)
+    assert "betting needs units of one probability" in trusted["guaranteed"]["reason"]
+
+
+def reported_of(cast, key):
+    out = StringIO()
+    call_command("estimates", cast.project.slug, "--judge", "Reasoner", "--json", stdout=out)
+    return next(each for each in json.loads(out.getvalue())["dimensions"] if each["dimension"] == key)
 
 
 def rate_what_was_asked(policy):
@@ -256,10 +281,10 @@ def test_who_rates_in_an_open_round_one_sees_no_estimates(client, cast):
 
 def test_the_number_of_queries_is_fixed(client, cast, django_assert_num_queries):
     client.get(address(cast, PAGE))
-    with django_assert_num_queries(13):
+    with django_assert_num_queries(14):
         client.get(address(cast, PAGE))
     let_judge(make_judge(cast.project, name="Second"), cast, JUDGE)
-    with django_assert_num_queries(13):
+    with django_assert_num_queries(14):
         client.get(address(cast, PAGE))
 
 

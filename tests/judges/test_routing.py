@@ -22,8 +22,9 @@ from judges.commands.routing import (
 from judges.errors import RoutingChangedError, RoutingRefusedError
 from judges.models import CalibrationUnit, Judgment, RoutedUnit, RoutingPolicy
 from judges.queries.routing import routing_plan
+from judges.queries.routing_audit import exact_interval
 from judges.queries.routing_proposals import proposal_of
-from judges.queries.routing_state import exact_interval, routing_state
+from judges.queries.routing_state import routing_state
 from judges.reliability import uniform_numbers
 from tests.annotate.rounds import frozen
 from tests.factories import make_project
@@ -443,7 +444,67 @@ def test_an_audit_that_contradicts_is_told(cast):
     state = state_of(cast, policy)
     assert state.audit.errors == state.audit.rated > 5
     assert state.audit.contradicts
-    assert state.audit.low > policy.risk
+    assert state.audit.exact.low > policy.risk
+
+
+def test_an_active_audit_draws_more_where_rts_and_mcq_differ_with_a_probability_that_is_stored(cast):
+    _, mcq = judges_of(cast)
+    far = [item for number, item in enumerate(cast.items) if number % 4 == 0]
+    Judgment.objects.filter(judge=mcq, item__in=far, item__system__name=TRUSTED).update(value=3)
+    policy = routed(cast, audit="active", decided_by="estimate", threshold=0.3)
+    drawn = policy.units.filter(why="audit")
+    least = 0.75 * policy.audit_share
+    kept = [
+        (item.pk, dimension.pk, abs(one - other))
+        for item in cast.items
+        for dimension in cast.dimensions
+        for one, other in [values_of(item, dimension)]
+        if item.system.name == TRUSTED or (item.system.name == DOUBTED and dimension.key == "coherence")
+    ]
+    usual = {
+        dimension.pk: sum(d for _, key, d in kept if key == dimension.pk)
+        / sum(key == dimension.pk for _, key, _ in kept)
+        for dimension in cast.dimensions
+    }
+    expected = {}
+    for item, dimension, distance in kept:
+        chance = round((0.75 + 0.25 * distance / usual[dimension]) / 0.05) * 0.05 * policy.audit_share
+        if uniform_numbers([f"{item}/{dimension}"], seed=policy.seed)[0] < chance:
+            expected[item, dimension] = pytest.approx(chance)
+    found = {(unit.item_id, unit.dimension_id): unit.inclusion_probability for unit in drawn}
+    assert found == expected
+    assert min(found.values()) == pytest.approx(least)
+    assert max(found.values()) > 1.5 * policy.audit_share
+    asked = AssignedUnit.objects.filter(assignment__origin=policy.origin, inclusion_probability__lt=1)
+    assert {one.inclusion_probability for one in asked} == set(found.values())
+    assert proposal_of(policy, routing_plan(policy, cast.project)).is_empty
+
+
+def values_of(item, dimension):
+    rows = Judgment.objects.filter(item=item, dimension=dimension).order_by("judge__method")
+    return [row.value for row in rows]
+
+
+def test_an_active_audit_weighs_units_and_contradicts_by_an_exact_interval_only(cast):
+    policy = routed(cast, audit="active", audit_share=0.5)
+    rate_units(cast, policy, lambda unit: 1 if judged(unit) >= 3 else int(judged(unit)), why="audit")
+    audit = state_of(cast, policy).audit
+    units = list(policy.units.filter(why="audit"))
+    weights = [1 / unit.inclusion_probability for unit in units]
+    wrong = [judged(unit) >= 3 for unit in units]
+    assert audit.share == pytest.approx(
+        sum(weight for weight, each in zip(weights, wrong, strict=True) if each) / sum(weights)
+    )
+    names = [f"{unit.item_id}/{unit.dimension_id}" for unit in units]
+    usual = [
+        each
+        for each, number in zip(wrong, uniform_numbers(names, seed=policy.seed), strict=True)
+        if number < 0.75 * 0.5
+    ]
+    low, high = exact_interval(sum(usual), len(usual), 0.95)
+    assert (audit.exact.low, audit.exact.high) == (low, high)
+    assert audit.contradicts == (low > policy.risk)
+    assert audit.asymptotic.method == "asymptotic"
 
 
 def test_the_exact_interval_is_the_published_one():

@@ -33,7 +33,7 @@ def entered(cast, **fields):
     rts, mcq = judges_of(cast)
     usual = {"name": "First", "rts": rts.pk, "mcq": mcq.pk, "threshold": 0.5, "decided_by": "lower_bound"}
     rest = {"audit_share": 0.2, "raters": 2, "coefficient": "spearman", "confidence_level": 0.95, "risk": 0.2}
-    return {**usual, **rest, **fields}
+    return {"audit": "random", **usual, **rest, **fields}
 
 
 def made(cast, **fields):
@@ -291,6 +291,18 @@ def test_the_command_shows_first_and_then_routes(cast):
     assert "Routed as Reasoner × Chooser at 0.5." in told(cast, "--threshold=0.5", "--audit=0.2")
     policy = RoutingPolicy.objects.get()
     assert (policy.status, policy.audit_share, policy.raters) == ("routed", 0.2, 2)
+
+
+def test_an_active_audit_is_chosen_shown_and_said_to_be_weighed(client, cast):
+    told(cast, "--threshold=0.5", "--audit=0.9", "--audit-where-errors-are-expected")
+    policy = RoutingPolicy.objects.get()
+    assert policy.audit == "active"
+    page = text_of(client.get(page_of(policy)))
+    assert "audit 0.9, more where errors are expected" in page
+    assert (
+        "each counts by the probability with which it was drawn (weighted estimate; asymptotic interval)"
+        in page
+    )
 
 
 def test_the_command_prints_json(cast):

@@ -224,6 +224,22 @@ def test_units_sent_to_people_and_an_audit_of_the_others_are_two_strata() -> Non
     )
 
 
+def test_an_audit_with_probabilities_of_its_own_is_weighed_within_its_stratum() -> None:
+    people, judge = population(13)
+    generator = np.random.default_rng(2)
+    chances = np.where(np.arange(400) < 100, 1.0, generator.choice([0.2, 0.3, 0.5], 400))
+    chosen = np.flatnonzero(generator.random(400) < chances)
+    strata = np.where(chances == 1, "sent", "left")
+    sample = rated(people, judge, chosen, probabilities=chances, strata=strata)
+    audit = weighted_estimate(
+        rated(people[100:], judge[100:], chosen[chosen >= 100] - 100, probabilities=chances[100:])
+    )
+    estimate = stratified_estimate(sample)
+    assert estimate.value == pytest.approx(0.25 * people[:100].mean() + 0.75 * (audit.value or 0))
+    assert estimate.standard_error == pytest.approx(0.75 * (audit.standard_error or 0))
+    assert estimate.degrees_of_freedom is None
+
+
 def test_ratings_go_where_there_are_more_units_that_differ_more() -> None:
     assert neyman_allocation([100, 100], [1, 3], 40).tolist() == [10, 30]
     assert neyman_allocation([4, 100], [9, 1], 40).tolist() == [4, 36]

@@ -42,6 +42,11 @@ class Command(BaseCommand):
         )
         parser.add_argument("--confidence", type=float, default=0.95, metavar="LEVEL", help="of R's interval")
         parser.add_argument("--audit", type=float, default=0.05, metavar="SHARE", help="of what stays")
+        parser.add_argument(
+            "--audit-where-errors-are-expected",
+            action="store_true",
+            help="more of the units on which RTS and MCQ differ",
+        )
         parser.add_argument("--raters", type=int, metavar="N", help="people per unit; else the project's")
         parser.add_argument(
             "--risk", type=float, default=0.2, metavar="SHARE", help="accepted share of errors"
@@ -160,6 +165,9 @@ def _spec(project: Project, options: dict[str, Any]) -> PolicySpec:
         coefficient=options["coefficient"],
         decided_by=by.ESTIMATE if options["estimate"] else by.LOWER_BOUND,
         confidence_level=_within("--confidence", options["confidence"], 0.5, 0.999),
+        audit=RoutingPolicy.Audit.ACTIVE
+        if options["audit_where_errors_are_expected"]
+        else RoutingPolicy.Audit.RANDOM,
         audit_share=_within("--audit", options["audit"], 0.001, 1),
         raters=int(_within("--raters", options["raters"] or project.raters_per_item, 1, 50)),
         risk=_within("--risk", options["risk"], 0.001, 0.999),
