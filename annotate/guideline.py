@@ -30,6 +30,12 @@ class FrozenDimension:
     scale_maximum: int
     measurement_level: str
     points: tuple[FrozenPoint, ...]
+    not_applicable: bool = False
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the values are codes of named categories rather than amounts."""
+        return self.measurement_level == "nominal"
 
     @property
     def values(self) -> range:
@@ -39,6 +45,11 @@ class FrozenDimension:
     def point(self, value: int | None) -> FrozenPoint | None:
         """Return what a value means, None where nothing was written about it."""
         return next((point for point in self.points if point.value == value), None)
+
+    def name_of(self, value: int) -> str:
+        """Return how a page calls a value: a category by its label, an amount by its number."""
+        point = self.point(value) if self.is_named else None
+        return point.label if point and point.label else str(value)
 
 
 @dataclass(frozen=True)
@@ -60,15 +71,19 @@ class FrozenGuideline:
 
         Codes of named categories have no distance: on a nominal dimension any two different values dispute.
         """
-        return 1 if dimension.measurement_level == "nominal" else self.dispute_threshold
+        return 1 if dimension.is_named else self.dispute_threshold
 
     def tolerance_for(self, dimension: FrozenDimension) -> int:
         """Return the range within which a disputed unit is settled; categories must be equal."""
-        return 0 if dimension.measurement_level == "nominal" else self.tolerance
+        return 0 if dimension.is_named else self.tolerance
 
     def to_json(self) -> dict[str, Any]:
         """Return what is stored."""
-        return {"format": FORMAT, **asdict(self)}
+        content = {"format": FORMAT, **asdict(self)}
+        for dimension in content["dimensions"]:
+            if not dimension["not_applicable"]:  # as guidelines were stored before there was this answer
+                del dimension["not_applicable"]
+        return content
 
     def digest(self) -> str:
         """Return a SHA-256 that is the same exactly for the same content."""

@@ -23,6 +23,7 @@ class DimensionSpec:
     scale_maximum: int = 5
     measurement_level: str = "interval"
     points: tuple[PointSpec, ...] = ()
+    not_applicable: bool = False
 
 
 @dataclass(frozen=True)

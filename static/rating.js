@@ -11,6 +11,8 @@
   const rowOf = (element) => rows.find((row) => row.contains(element) || panel(row).contains(element));
   const rowAt = (url) => rows.find((row) => row.dataset.url === url);
   const radios = (row) => [...row.querySelectorAll("input[type=radio]")];
+  const typed = (row) => row.querySelector("input[type=number]");
+  const spoken = (value, otherwise) => (value === "not_applicable" ? "not applicable" : value || otherwise);
   const changed = new Set();
 
   const notice = (text, kind) => {
@@ -21,11 +23,11 @@
   };
 
   // --- reading and showing a row ------------------------------------------------------------------------------
-  const valueOf = (row) => (radios(row).length ? radios(row).find((radio) => radio.checked)?.value ?? "" : field(row, "value").value);
+  const valueOf = (row) => radios(row).find((radio) => radio.checked)?.value ?? typed(row)?.value ?? "";
   const isAnswered = (row) => valueOf(row) !== "" || field(row, "cannot_rate").checked;
 
   function setValue(row, value) {
-    if (!radios(row).length) field(row, "value").value = value ?? "";
+    if (typed(row)) typed(row).value = value === "not_applicable" ? "" : value ?? "";
     for (const radio of radios(row)) radio.checked = value !== null && radio.value === String(value);
   }
 
@@ -53,7 +55,7 @@
   function focusRow(row) {
     select(row);
     row.scrollIntoView({ block: "nearest" });
-    const target = radios(row).find((radio) => radio.checked) ?? radios(row)[0] ?? field(row, "value");
+    const target = typed(row) ?? radios(row).find((radio) => radio.checked) ?? radios(row)[0];
     target.focus({ preventScroll: true });
   }
   const focused = () => rows.find((row) => row.classList.contains("focused")) ?? rows[0];
@@ -101,10 +103,10 @@
     const row = entry.assignment === assignment && rowAt(entry.url);
     if (!row) return;
     field(row, "revision").value = reply.revision;
-    if (reply.replaced) notice(`${row.dataset.name} had been changed to ${reply.replaced.value ?? "no value"} in another window; your ${entry.value || "answer"} now stands.`, "notice-warn");
+    if (reply.replaced) notice(`${row.dataset.name} had been changed to ${spoken(reply.replaced.value, "no value")} in another window; your ${spoken(entry.value, "answer")} now stands.`, "notice-warn");
     if (reply.overtaken && !Unsent.of(annotator, entry.url)) {
       setValue(row, reply.overtaken.value);
-      notice(`A later answer of yours stands: ${row.dataset.name} is ${reply.overtaken.value ?? "without a value"}.`, "notice-warn");
+      notice(`A later answer of yours stands: ${row.dataset.name} is ${spoken(reply.overtaken.value, "without a value")}.`, "notice-warn");
     }
     count(reply.complete);
   });
@@ -133,7 +135,7 @@
     field(row, "revision").value = reply.revision;
     showAnswer(row, entry);
     count(reply.complete);
-    if (!isShown) notice(`${row.dataset.name} was just changed to ${entry.value || "no value"} in another window of yours.`, "notice-warn");
+    if (!isShown) notice(`${row.dataset.name} was just changed to ${spoken(entry.value, "no value")} in another window of yours.`, "notice-warn");
   });
 
   // --- pointer and keys ---------------------------------------------------------------------------------------
@@ -148,6 +150,7 @@
   let typing = 0;
   form.addEventListener("input", (event) => {
     if (event.target.tagName !== "TEXTAREA" && event.target.type !== "number") return;
+    if (event.target.type === "number") for (const radio of radios(rowOf(event.target))) radio.checked = false;
     changed.add(rowOf(event.target));
     clearTimeout(typing);
     if (event.target.tagName === "TEXTAREA") typing = setTimeout(saveChanged, 800);
@@ -161,12 +164,16 @@
   let justRated = null;
   document.addEventListener("pointerdown", () => { justRated = null; }, { capture: true });
 
-  function rate(row, digit) {
-    const value = radios(row).find((radio) => radio.value === digit) ?? (digit === "0" ? radios(row).find((radio) => radio.value === "10") : null);
+  function rate(row, key) {
+    const value = radios(row).find((radio) => radio.dataset.key === key);
     if (!value) return;
     setValue(row, value.value);
     field(row, "cannot_rate").checked = false;
     save(row);
+    moveOn(row);
+  }
+
+  function moveOn(row) {
     justRated = row;
     const next = rows[rows.indexOf(row) + 1];
     if (next) focusRow(next);
@@ -204,17 +211,26 @@
     u: (row) => field(row, "unsure").click(),
     x: (row) => field(row, "cannot_rate").click(),
     c: (row) => { select(row); field(row, "comment").focus(); },
+    n: (row) => rate(row, "n"),
     "?": () => document.getElementById("keys").showModal(),
   };
 
   document.addEventListener("keydown", (event) => {
     const target = event.target;
     if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-    if (target.tagName === "TEXTAREA" || target.type === "number") {
+    if (target.tagName === "TEXTAREA") {
       if (event.key === "Escape") focusRow(rowOf(target));
-      if (event.key !== "Enter" || target.tagName === "TEXTAREA") return;
+      return;
     }
     const row = focused();
+    if (target.type === "number") {
+      if (event.key === "Enter" && !event.shiftKey && target.value !== "") {
+        event.preventDefault();
+        if (!event.repeat) moveOn(row);
+        return;
+      }
+      if (event.key !== "Enter" && !keys[event.key]) return;
+    }
     const isKey = event.key === "Enter" || /^[0-9]$/.test(event.key) || keys[event.key];
     if (event.repeat && isKey && !event.key.startsWith("Arrow")) {
       event.preventDefault(); // a key that is held down answers once
@@ -230,7 +246,7 @@
       event.preventDefault();
       const remark = ["u", "c", "x"].includes(event.key);
       keys[event.key](remark ? justRated ?? row : row);
-      if (!remark) justRated = null;
+      if (!remark && event.key !== "n") justRated = null;
     }
   });
 

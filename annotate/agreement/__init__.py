@@ -1,5 +1,6 @@
 """Agreement between raters: pure functions over ReliabilityData and over plain arrays, without Django."""
 
+from annotate.agreement.advice import Advice, advice
 from annotate.agreement.alpha import krippendorff_alpha
 from annotate.agreement.bootstrap import Resampling
 from annotate.agreement.coefficient import Coefficient, Counts, Interval
@@ -22,6 +23,7 @@ from annotate.agreement.summary import mean, spread_within_units, standard_devia
 __all__ = [
     "COEFFICIENTS",
     "MEASURES",
+    "Advice",
     "Coefficient",
     "CoefficientFunction",
     "ComparedRaters",
@@ -32,6 +34,7 @@ __all__ = [
     "ReliabilityData",
     "Resampling",
     "ValueDistribution",
+    "advice",
     "between_group_means",
     "between_raters",
     "bias",

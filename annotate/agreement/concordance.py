@@ -8,7 +8,7 @@ from scipy import special
 from annotate.agreement.bootstrap import Resampling, Statistic
 from annotate.agreement.coefficient import Coefficient, count
 from annotate.agreement.complete import complete_units, too_few_complete
-from annotate.agreement.data import FloatArray, ReliabilityData
+from annotate.agreement.data import FloatArray, MeasurementLevel, ReliabilityData
 from annotate.agreement.estimate import Estimator, estimate, undefined
 from annotate.agreement.patterns import Patterns, by_rater
 
@@ -28,7 +28,7 @@ def kendall_w(
     concordance: chi2 = m (n - 1) W with n - 1 degrees of freedom.
     Takes units that every rater rated; the others are counted in `counts.units_left_out`.
     Source: Kendall and Gibbons 1990, Rank correlation methods, chapter 6.
-    Undefined below two such units, or where every rater gave one value throughout.
+    Undefined below two such units, where every rater gave one value throughout, and for nominal data.
     """
     complete, left_out = complete_units(data)
     estimator = Estimator(
@@ -40,7 +40,7 @@ def kendall_w(
         why_undefined=_WHY_UNDEFINED,
         bounds=(0.0, 1.0),
     )
-    reason = too_few_complete(data, complete)
+    reason = _why_impossible(data) or too_few_complete(data, complete)
     result = (
         undefined(estimator, data, reason) if reason else estimate(estimator, complete, generator, resampling)
     )
@@ -52,6 +52,12 @@ def kendall_w(
     chi2 = raters * (units - 1) * result.value
     p_value = float(special.chdtrc(units - 1, chi2))
     return replace(result, parameters={"chi2": chi2, "degrees_of_freedom": units - 1, "p_value": p_value})
+
+
+def _why_impossible(data: ReliabilityData) -> str | None:
+    if data.measurement_level is MeasurementLevel.NOMINAL:
+        return "Nominal values have no order, so there are no ranks; read alpha or kappa."
+    return None
 
 
 def _statistic(patterns: Patterns) -> Statistic:

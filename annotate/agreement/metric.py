@@ -55,6 +55,11 @@ _USUAL_WEIGHTS: dict[MeasurementLevel, Weights] = {
 }
 
 
+def usual_weights(level: MeasurementLevel) -> Weights:
+    """The weights that chance-corrected agreement takes at a level where none are named."""
+    return _USUAL_WEIGHTS[level]
+
+
 def weighting(data: ReliabilityData, weights: Weights | None) -> tuple[Weights, Metric, FloatArray]:
     """The weights for chance-corrected agreement, their metric, and the scores (categories,) it applies to.
 
@@ -62,7 +67,7 @@ def weighting(data: ReliabilityData, weights: Weights | None) -> tuple[Weights, 
     Scores are the values themselves, but positions on the scale (0, 1, ...) for ordinal data, whose numbers
     only order.
     """
-    chosen = weights or _USUAL_WEIGHTS[data.measurement_level]
+    chosen = weights or usual_weights(data.measurement_level)
     if chosen not in WEIGHT_METRICS:
         raise ValueError(f"The weights {chosen!r} are not one of: {', '.join(WEIGHT_METRICS)}.")
     domain = data.value_domain

@@ -1,5 +1,7 @@
 """A project's dimensions, until Round I freezes them. Every command locks the project's row."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import count
 
 from django.db import transaction
@@ -9,9 +11,17 @@ from django.utils.text import slugify
 from annotate.commands.configuration import lock_configurable
 from annotate.errors import NotReadyError
 from annotate.models import Dimension, Project, ScalePoint
-from annotate.specification import DimensionSpec
+from annotate.specification import DimensionSpec, PointSpec
 
-FIELDS = ("name", "definition", "guidelines", "scale_minimum", "scale_maximum", "measurement_level")
+FIELDS = (
+    "name",
+    "definition",
+    "guidelines",
+    "scale_minimum",
+    "scale_maximum",
+    "measurement_level",
+    "not_applicable",
+)
 # Words that stand in the place of a dimension's key in addresses.
 RESERVED_KEYS = frozenset({"new"})
 
@@ -54,9 +64,25 @@ def move_dimension(*, dimension: Dimension, up: bool) -> None:
     if not 0 <= there < len(order):
         return
     order[here], order[there] = order[there], order[here]
-    for position, moved in enumerate(order, start=1):
-        moved.position = position
-    Dimension.objects.bulk_update(order, ["position"])
+    _put_in_order(order)
+
+
+@transaction.atomic
+def duplicate_dimension(*, dimension: Dimension) -> Dimension:
+    """Put a copy with scale and guidelines below a dimension. Locks the project. Raises FrozenError."""
+    dimension = _locked(dimension)
+    name = f"{dimension.name[:70]} (copy)"
+    copy = add_dimension(project=dimension.project, dimension=replace(spec_of(dimension), name=name))
+    order = [other for other in dimension.project.dimensions.all() if other != copy]
+    order.insert(order.index(dimension) + 1, copy)
+    _put_in_order(order)
+    return copy
+
+
+def spec_of(dimension: Dimension) -> DimensionSpec:
+    """Return a dimension as it is, ready to be made again. One query unless its points were prefetched."""
+    points = tuple(PointSpec(each.value, each.label, each.description) for each in dimension.points.all())
+    return DimensionSpec(**{field: getattr(dimension, field) for field in FIELDS}, points=points)
 
 
 @transaction.atomic
@@ -78,6 +104,12 @@ def _locked(dimension: Dimension) -> Dimension:
     if found is None:
         raise NotReadyError("This dimension was removed meanwhile.")
     return found
+
+
+def _put_in_order(order: Sequence[Dimension]) -> None:
+    for position, dimension in enumerate(order, start=1):
+        dimension.position = position
+    Dimension.objects.bulk_update(order, ["position"])
 
 
 def _fields(dimension: DimensionSpec) -> dict[str, str | int]:

@@ -1,10 +1,11 @@
 """The places of Round I that recorded ratings take."""
 
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Max
 from django.utils import timezone
 
 from annotate.commands.people import add_member
 from annotate.models import Assignment, Membership, Project, Rating, Role, Round
+from annotate.models.ratings import answered
 from annotate.queries.catalogue import BATCH, Catalogue, KnownItem
 from annotate.queries.import_places import Places, Rater
 
@@ -48,8 +49,8 @@ class PlacesToTake(Places):
         places = Assignment.objects.filter(round=self.round, annotator__isnull=False, partial=False)
         rated = Rating.objects.filter(assignment__round=self.round).values("assignment")
         places.filter(started_at=None, pk__in=rated).update(started_at=now)
-        answered = Q(ratings__value__isnull=False) | Q(ratings__cannot_rate=True)
-        complete = places.filter(completed_at=None).annotate(answers=Count("ratings", filter=answered))
+        answers = Count("ratings", filter=answered("ratings__"))
+        complete = places.filter(completed_at=None).annotate(answers=answers)
         pks = complete.filter(answers__gte=dimensions).values("pk")
         Assignment.objects.filter(pk__in=pks).update(completed_at=now)
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Q
 from django.utils import timezone
 
 from annotate.errors import InvalidValueError, PlaceGoneError, RoundClosedError
 from annotate.guideline import FrozenDimension, FrozenGuideline
 from annotate.models import Assignment, Rating, RatingChange, Round, User
+from annotate.models.ratings import answered
 from annotate.queries.assigned import asked_dimensions
 
 LONGEST_COMMENT = 10_000
@@ -18,12 +18,13 @@ LONGEST_COMMENT = 10_000
 
 @dataclass(frozen=True)
 class Answer:
-    """What an annotator says about a unit: a value, or that none can be given, with remarks."""
+    """What an annotator says about a unit: a value, or why there is none, with remarks."""
 
     value: int | None = None
     unsure: bool = False
     cannot_rate: bool = False
     comment: str = ""
+    not_applicable: bool = False
 
 
 @dataclass(frozen=True)
@@ -112,8 +113,12 @@ def check_answer(dimension: FrozenDimension, answer: Answer) -> None:
             f"{dimension.name} is rated from {low} to {high}; {answer.value} is not on this scale.",
             fields={"value": f"Choose a value from {low} to {high}."},
         )
-    if answer.cannot_rate and answer.value is not None:
-        raise InvalidValueError("Either give a value or say that you cannot rate, not both.")
+    if (answer.value is not None) + answer.cannot_rate + answer.not_applicable > 1:
+        raise InvalidValueError("Either give a value or say why there is none, not both.")
+    if answer.not_applicable and not dimension.not_applicable:
+        raise InvalidValueError(
+            f"{dimension.name} has no answer “not applicable”; give a value or say that you cannot rate."
+        )
     if len(answer.comment) > LONGEST_COMMENT:
         raise InvalidValueError(
             f"The comment has {len(answer.comment):,} characters; at most {LONGEST_COMMENT:,} can be kept.",
@@ -142,6 +147,7 @@ def write_rating(
         return rating
     rating.value, rating.comment = answer.value, answer.comment
     rating.unsure, rating.cannot_rate = answer.unsure, answer.cannot_rate
+    rating.not_applicable = answer.not_applicable
     rating.revision += 1
     rating.created_at = rating.created_at or now
     rating.updated_at = now
@@ -155,6 +161,7 @@ _STORED = [
     "comment",
     "unsure",
     "cannot_rate",
+    "not_applicable",
     "revision",
     "updated_at",
     "active_seconds",
@@ -176,12 +183,13 @@ def _keep_history(
         value_after=rating.value,
         unsure=rating.unsure,
         cannot_rate=rating.cannot_rate,
+        not_applicable=rating.not_applicable,
         comment=rating.comment,
     )
 
 
 def _answer_of(rating: Rating) -> Answer:
-    return Answer(rating.value, rating.unsure, rating.cannot_rate, rating.comment)
+    return Answer(rating.value, rating.unsure, rating.cannot_rate, rating.comment, rating.not_applicable)
 
 
 def _unseen(rating: Rating | None, answer: Answer, seen_revision: int) -> Answer | None:
@@ -191,10 +199,8 @@ def _unseen(rating: Rating | None, answer: Answer, seen_revision: int) -> Answer
 
 
 def _mark_progress(assignment: Assignment, asked: Collection[FrozenDimension]) -> bool:
-    answered = Rating.objects.filter(assignment=assignment).filter(
-        Q(value__isnull=False) | Q(cannot_rate=True)
-    )
-    complete = answered.filter(dimension__in=[each.id for each in asked]).count() == len(asked)
+    given = Rating.objects.filter(answered(), assignment=assignment)
+    complete = given.filter(dimension__in=[each.id for each in asked]).count() == len(asked)
     now = timezone.now()
     started = assignment.started_at or now
     completed = (assignment.completed_at or now) if complete else None

@@ -1,17 +1,20 @@
 """A dimension with its scale: one row of the form for each point that can be described."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from django import forms
 from django.forms.boundfield import BoundField
 
+from annotate.agreement import Advice, advice
 from annotate.models import Dimension, MeasurementLevel
+from annotate.scales import USUAL_SCALES, UsualScale
 from annotate.specification import DimensionSpec, PointSpec
 
 # Scales up to 0 to 10 show every point; longer ones their ends and the points that were asked for.
 LONGEST_LISTED_SCALE = 11
+MOST_CATEGORIES = 20
 SMALLEST, LARGEST = -1000, 1000
 
 LEVELS = [
@@ -47,6 +50,11 @@ class DimensionForm(forms.Form):
         choices=LEVELS,
         help_text="Decides how far apart two values count when agreement is computed.",
     )
+    not_applicable = forms.BooleanField(
+        label="Offer “not applicable”",
+        required=False,
+        help_text="An answer beside “cannot rate”: it is counted, and is a gap to every coefficient.",
+    )
     guidelines = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 8, "dir": "auto"}),
@@ -68,8 +76,16 @@ class DimensionForm(forms.Form):
 
     @classmethod
     def as_entered(cls, entered: Mapping[str, Any]) -> "DimensionForm":
-        """Return the form as entered so far, not checked yet: for showing other points of the scale."""
-        return cls(initial=dict(entered.items()))
+        """Return the form as entered so far, not checked yet: for showing other points of the scale.
+
+        `usual` puts a usual scale in place of the one entered; `more` adds a category.
+        """
+        initial = dict(entered.items())
+        if usual := USUAL_SCALES.get(entered.get("usual", "")):
+            initial |= _scale_fields(usual)
+        elif "more" in entered and (highest := _integer(initial.get("scale_maximum"))) is not None:
+            initial["scale_maximum"] = highest + 1
+        return cls(initial=initial)
 
     @property
     def point_rows(self) -> Iterator[PointRow]:
@@ -81,17 +97,52 @@ class DimensionForm(forms.Form):
     def is_listed_whole(self) -> bool:
         """Whether every point of the scale has a row."""
         scale = self._scale()
-        return scale is not None and len(scale) <= LONGEST_LISTED_SCALE
+        return scale is not None and len(scale) <= self._most_listed
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the values are codes of named categories, as entered so far."""
+        return bool(self._entered().get("measurement_level") == MeasurementLevel.NOMINAL)
+
+    @property
+    def usual_scales(self) -> Iterable[UsualScale]:
+        """Scales that can be put in place of the one entered."""
+        return USUAL_SCALES.values()
+
+    @property
+    def advice(self) -> list[Advice]:
+        """What follows from each measurement level for coefficients."""
+        return [advice(level) for level in MeasurementLevel.values]
 
     def clean(self) -> dict[str, Any]:
-        """Refuse scales without two points, and ratio scales below zero."""
+        """Refuse scales without two points, ratio scales below zero, and categories without names."""
         values = self.cleaned_data
         lowest, highest = values.get("scale_minimum"), values.get("scale_maximum")
         if lowest is not None and highest is not None and lowest >= highest:
             self.add_error("scale_maximum", "The highest value must be above the lowest.")
         if values.get("measurement_level") == MeasurementLevel.RATIO and lowest is not None and lowest < 0:
             self.add_error("measurement_level", "A ratio scale starts at zero or above.")
+        if values.get("measurement_level") == MeasurementLevel.NOMINAL and not self.errors:
+            self._check_names(values)
         return values
+
+    def _check_names(self, values: Mapping[str, Any]) -> None:
+        scale = range(values["scale_minimum"], values["scale_maximum"] + 1)
+        if len(scale) > MOST_CATEGORIES:
+            self.add_error(
+                "scale_maximum",
+                f"{len(scale)} categories are too many to choose from; use at most {MOST_CATEGORIES}, "
+                "or another measurement level.",
+            )
+            return
+        seen: dict[str, int] = {}
+        for value in scale:
+            name = values[f"label_{value}"].strip().casefold()
+            if not name:
+                self.add_error(f"label_{value}", f"Name the category {value}; raters choose it by its name.")
+            elif name in seen:
+                self.add_error(f"label_{value}", f"The category {seen[name]} has this name already.")
+            seen.setdefault(name, value)
 
     def to_spec(self) -> DimensionSpec:
         """Return the checked input as what a command takes."""
@@ -103,6 +154,7 @@ class DimensionForm(forms.Form):
             scale_minimum=values["scale_minimum"],
             scale_maximum=values["scale_maximum"],
             measurement_level=values["measurement_level"],
+            not_applicable=values["not_applicable"],
             points=tuple(
                 PointSpec(value, values[f"label_{value}"], values[f"description_{value}"])
                 for value in self._values_shown()
@@ -118,11 +170,15 @@ class DimensionForm(forms.Form):
             return None
         return range(lowest, highest + 1)
 
+    @property
+    def _most_listed(self) -> int:
+        return MOST_CATEGORIES if self.is_named else LONGEST_LISTED_SCALE
+
     def _values_shown(self) -> list[int]:
         scale = self._scale()
         if scale is None:
             return sorted(self._values_described())
-        if len(scale) <= LONGEST_LISTED_SCALE:
+        if len(scale) <= self._most_listed:
             return list(scale)
         another = _integer(self._entered().get("another_point"))
         wanted = {scale[0], scale[-1], another, *self._values_described()}
@@ -146,6 +202,13 @@ def initial_of(dimension: Dimension | None) -> dict[str, Any]:
         **{f"label_{point.value}": point.label for point in points},
         **{f"description_{point.value}": point.description for point in points},
     }
+
+
+def _scale_fields(usual: UsualScale) -> dict[str, Any]:
+    scale = range(usual.minimum, usual.maximum + 1)
+    names = {f"label_{value}": label for value, label in zip(scale, usual.labels, strict=False)}
+    ends = {"scale_minimum": usual.minimum, "scale_maximum": usual.maximum}
+    return {**ends, "measurement_level": usual.level, **names}
 
 
 def _auto(widget: type[forms.Widget], **attributes: Any) -> forms.Widget:

@@ -1,16 +1,26 @@
 """What the rating page sends."""
 
+from typing import Any
+
 from django import forms
 
 from annotate.commands.ratings import Answer, Sent
+
+NOT_APPLICABLE = "not_applicable"
+
+
+class ValueField(forms.IntegerField):
+    """A whole number, or the word that stands in its place where the dimension does not apply."""
+
+    def to_python(self, value: Any) -> Any:
+        """Return a number, the word, or None."""
+        return NOT_APPLICABLE if value == NOT_APPLICABLE else super().to_python(value)
 
 
 class AnswerForm(forms.Form):
     """An answer about one unit, with what the page knew when it was given."""
 
-    value = forms.IntegerField(
-        required=False, error_messages={"invalid": "A rating is a whole number on the scale."}
-    )
+    value = ValueField(required=False, error_messages={"invalid": "A rating is a whole number on the scale."})
     unsure = forms.BooleanField(required=False)
     cannot_rate = forms.BooleanField(required=False)
     comment = forms.CharField(required=False, strip=False)
@@ -22,7 +32,9 @@ class AnswerForm(forms.Form):
     def answer(self) -> Answer:
         """Return what was answered."""
         data = self.cleaned_data
-        return Answer(data["value"], data["unsure"], data["cannot_rate"], data["comment"])
+        not_applicable = data["value"] == NOT_APPLICABLE
+        value = None if not_applicable else data["value"]
+        return Answer(value, data["unsure"], data["cannot_rate"], data["comment"], not_applicable)
 
     def sent(self) -> Sent:
         """Return how it was sent."""

@@ -62,6 +62,9 @@ class Dimension(models.Model):
     measurement_level = models.CharField(
         max_length=8, choices=MeasurementLevel.choices, default=MeasurementLevel.INTERVAL
     )
+    not_applicable = models.BooleanField(
+        default=False, help_text="Whether raters may say that the dimension does not apply to an item."
+    )
 
     class Meta:
         ordering = ["position", "pk"]

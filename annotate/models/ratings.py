@@ -4,6 +4,12 @@ from django.db import models
 from django.db.models import Q
 
 
+def answered(rating: str = "") -> Q:
+    """Return the condition of a rating (or of one reached by a name such as "ratings__") having an answer."""
+    given = Q(**{f"{rating}value__isnull": False})
+    return given | Q(**{f"{rating}cannot_rate": True}) | Q(**{f"{rating}not_applicable": True})
+
+
 class Rating(models.Model):
     """What one annotator holds about one unit in one round, as last saved."""
 
@@ -12,6 +18,7 @@ class Rating(models.Model):
     value = models.IntegerField(null=True, blank=True)
     unsure = models.BooleanField(default=False)
     cannot_rate = models.BooleanField(default=False)
+    not_applicable = models.BooleanField(default=False)
     comment = models.TextField(blank=True)
     active_seconds = models.FloatField(default=0)
     revision = models.PositiveIntegerField(default=1)
@@ -26,6 +33,10 @@ class Rating(models.Model):
             models.CheckConstraint(
                 condition=Q(cannot_rate=False) | Q(value__isnull=True), name="cannot_rate_has_no_value"
             ),
+            models.CheckConstraint(
+                condition=Q(not_applicable=False) | Q(value__isnull=True, cannot_rate=False),
+                name="not_applicable_has_no_value",
+            ),
             models.CheckConstraint(condition=Q(active_seconds__gte=0), name="active_seconds_not_negative"),
         ]
 
@@ -34,8 +45,8 @@ class Rating(models.Model):
 
     @property
     def is_answered(self) -> bool:
-        """Whether the annotator has answered: a value, or that none can be given."""
-        return self.value is not None or self.cannot_rate
+        """Whether the annotator has answered: a value, or why there is none."""
+        return self.value is not None or self.cannot_rate or self.not_applicable
 
 
 class RatingChange(models.Model):
@@ -56,6 +67,7 @@ class RatingChange(models.Model):
     value_after = models.IntegerField(null=True)
     unsure = models.BooleanField(default=False)
     cannot_rate = models.BooleanField(default=False)
+    not_applicable = models.BooleanField(default=False)
     comment = models.TextField(blank=True)
 
     class Meta:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -29,6 +29,7 @@ from annotate.guideline import FrozenDimension, FrozenGuideline
 from annotate.models import Dispute, MeasurementLevel, Project, Round
 from annotate.queries.reliability import reliability_data
 from annotate.queries.rounds import rounds_of
+from annotate.queries.without_value import WithoutValue, answers_without_value
 
 Drawn = Literal["units", "documents"]
 
@@ -59,6 +60,7 @@ class DimensionFigures:
 
     dimension: FrozenDimension
     round_one: RoundFigures
+    without_value: WithoutValue
     disputes: DisputeFigures
     round_two: RoundFigures | None
 
@@ -85,6 +87,7 @@ class DimensionDetail:
     spearman: tuple[ComparedRaters, ...]
     kendall: tuple[ComparedRaters, ...]
     distributions: tuple[ValueDistribution, ...]
+    without_value: WithoutValue
 
     def as_dict(self) -> dict[str, Any]:
         """Return the same as plain values, ready for JSON."""
@@ -102,11 +105,12 @@ class DimensionDetail:
                 {"rater": each.rater, "values": each.values, "counts": each.counts}
                 for each in self.distributions
             ],
+            "without_value": asdict(self.without_value),
         }
 
 
 def agreement_table(project: Project, *, drawn: Drawn = "units") -> AgreementTable | None:
-    """Return alpha with its interval per round and dimension, None before Round I. Six queries at most."""
+    """Return alpha with its interval per round and dimension, None before Round I. Seven queries at most."""
     rounds = rounds_of(project)
     if 1 not in rounds:
         return None
@@ -114,6 +118,7 @@ def agreement_table(project: Project, *, drawn: Drawn = "units") -> AgreementTab
     before = reliability_data(first)
     after = reliability_data(second) if second else {}
     disputes = _disputes(project)
+    without_value = answers_without_value(first)
     guideline = FrozenGuideline.from_json(first.guideline.content)
     return AgreementTable(
         round_one=first,
@@ -123,6 +128,7 @@ def agreement_table(project: Project, *, drawn: Drawn = "units") -> AgreementTab
             DimensionFigures(
                 dimension=dimension,
                 round_one=_figures(before[dimension.key], first, dimension, drawn),
+                without_value=without_value.get(dimension.id, WithoutValue()),
                 disputes=disputes.get(dimension.id, DisputeFigures()),
                 round_two=_figures(after[dimension.key], second, dimension, drawn) if second else None,
             )
@@ -134,11 +140,12 @@ def agreement_table(project: Project, *, drawn: Drawn = "units") -> AgreementTab
 def dimension_details(
     round: Round, *, keys: frozenset[str] | None = None, drawn: Drawn = "units"
 ) -> list[DimensionDetail]:
-    """Return everything about a round's dimensions (all of them, or those with these keys). Two queries."""
+    """Return everything about a round's dimensions (all of them, or those with these keys). Three queries."""
     data = reliability_data(round)
+    without_value = answers_without_value(round)
     guideline = FrozenGuideline.from_json(round.guideline.content)
     return [
-        _detail(round, dimension, data[dimension.key], drawn)
+        _detail(round, dimension, data[dimension.key], drawn, without_value.get(dimension.id, WithoutValue()))
         for dimension in guideline.dimensions
         if keys is None or dimension.key in keys
     ]
@@ -160,7 +167,13 @@ def alpha_with_interval(
     return krippendorff_alpha(data, generator=generator, resampling=Resampling(by=drawn))
 
 
-def _detail(round: Round, dimension: FrozenDimension, data: ReliabilityData, drawn: Drawn) -> DimensionDetail:
+def _detail(
+    round: Round,
+    dimension: FrozenDimension,
+    data: ReliabilityData,
+    drawn: Drawn,
+    without_value: WithoutValue,
+) -> DimensionDetail:
     return DimensionDetail(
         round=round,
         dimension=dimension,
@@ -176,6 +189,7 @@ def _detail(round: Round, dimension: FrozenDimension, data: ReliabilityData, dra
         spearman=_between_all(data, spearman, within=data.documents),
         kendall=_between_all(data, kendall_tau_b, within=data.documents),
         distributions=value_distributions(data),
+        without_value=without_value,
     )
 
 

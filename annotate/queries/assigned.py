@@ -20,11 +20,12 @@ class UnitProgress:
     places: int
     rated: int
     cannot_rate: int
+    not_applicable: int = 0
 
     @property
     def missing(self) -> int:
         """Places without an answer."""
-        return self.places - self.rated - self.cannot_rate
+        return self.places - self.rated - self.cannot_rate - self.not_applicable
 
 
 def asked_dimensions(assignment: Assignment, guideline: FrozenGuideline) -> tuple[FrozenDimension, ...]:
@@ -43,11 +44,13 @@ def unit_progress(round: Round, origin: str) -> dict[Unit, UnitProgress]:
         assignment__round=round, assignment__origin=origin, assignment__partial=True
     ).order_by()
     answers = ratings.values_list("assignment__item", "dimension").annotate(
-        rated=Count("pk", filter=Q(value__isnull=False)), cannot=Count("pk", filter=Q(cannot_rate=True))
+        rated=Count("pk", filter=Q(value__isnull=False)),
+        cannot=Count("pk", filter=Q(cannot_rate=True)),
+        not_applicable=Count("pk", filter=Q(not_applicable=True)),
     )
-    given = {(item, dimension): (rated, cannot) for item, dimension, rated, cannot in answers}
+    given = {(item, dimension): counts for item, dimension, *counts in answers}
     return {
-        (item, dimension): UnitProgress(count, *given.get((item, dimension), (0, 0)))
+        (item, dimension): UnitProgress(count, *given.get((item, dimension), (0, 0, 0)))
         for item, dimension, count in counts
     }
 

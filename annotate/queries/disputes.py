@@ -74,6 +74,7 @@ class Position:
     """A point of the scale and the raters who hold it."""
 
     value: int
+    name: str
     point: FrozenPoint | None
     raters: list[Standpoint]
 
@@ -108,12 +109,16 @@ class DisputePage:
         """The scale from low to high with who stands where; on long scales only the points in use."""
         used = {each.value for each in self.standpoints}
         values = self.dimension.values
-        shown = values if len(values) <= 11 else [value for value in values if value in used]
+        listed = self.dimension.is_named or len(values) <= 11
         return [
             Position(
-                value, self.dimension.point(value), [each for each in self.standpoints if each.value == value]
+                value,
+                self.dimension.name_of(value),
+                self.dimension.point(value),
+                [each for each in self.standpoints if each.value == value],
             )
-            for value in shown
+            for value in values
+            if listed or value in used
         ]
 
     @property
@@ -123,6 +128,8 @@ class DisputePage:
         distance = max(values) - min(values)
         if distance <= self.guideline.tolerance_for(self.dimension):
             return "The values have met."
+        if self.dimension.is_named:
+            return "The raters hold different categories."
         low = [each.name for each in self.standpoints if each.value == min(values)]
         high = [each.name for each in self.standpoints if each.value == max(values)]
         if len(low) == len(high) == 1:

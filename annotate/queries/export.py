@@ -78,7 +78,15 @@ def _guidelines(project: Project) -> Iterator[Row]:
             }
 
 
-_DIMENSION = ("name", "definition", "guidelines", "scale_minimum", "scale_maximum", "measurement_level")
+_DIMENSION = (
+    "name",
+    "definition",
+    "guidelines",
+    "scale_minimum",
+    "scale_maximum",
+    "measurement_level",
+    "not_applicable",
+)
 
 
 def _documents(project: Project) -> Iterator[Row]:
@@ -119,6 +127,7 @@ _RATINGS = {
     "value": "value",
     "unsure": "unsure",
     "cannot_rate": "cannot_rate",
+    "not_applicable": "not_applicable",
     "comment": "comment",
     "active_seconds": "active_seconds",
     "revision": "revision",
@@ -153,7 +162,7 @@ def _assigned_unit(
 ) -> Row:
     answer = "missing"
     if rating is not None and rating.is_answered:
-        answer = "cannot_rate" if rating.cannot_rate else "rated"
+        answer = next((why for why in ("cannot_rate", "not_applicable") if getattr(rating, why)), "rated")
     return {
         "document": place.item.document.key,
         "system": place.item.system.name,
@@ -306,6 +315,7 @@ _HISTORY = {
     "value_after": "value_after",
     "unsure": "unsure",
     "cannot_rate": "cannot_rate",
+    "not_applicable": "not_applicable",
     "comment": "comment",
     "by": "actor",
 }

@@ -25,6 +25,7 @@ def _dimension(dimension: Dimension) -> FrozenDimension:
         scale_minimum=dimension.scale_minimum,
         scale_maximum=dimension.scale_maximum,
         measurement_level=dimension.measurement_level,
+        not_applicable=dimension.not_applicable,
         points=tuple(
             FrozenPoint(point.value, point.label, point.description) for point in dimension.points.all()
         ),

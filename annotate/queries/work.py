@@ -39,6 +39,16 @@ LONGEST_BUTTON_ROW = 11
 
 
 @dataclass(frozen=True)
+class Choice:
+    """A value that can be chosen: what it is called, what it means, and the digit that chooses it, if any."""
+
+    value: int
+    name: str
+    point: FrozenPoint
+    key: str
+
+
+@dataclass(frozen=True)
 class Row:
     """A dimension of the rating form with what this annotator has answered."""
 
@@ -47,14 +57,20 @@ class Row:
 
     @property
     def has_buttons(self) -> bool:
-        """Whether the scale is short enough for a button a point; otherwise a number is typed."""
-        return len(self.dimension.values) <= LONGEST_BUTTON_ROW
+        """Whether there is a button a value: for short scales and categories; otherwise a number is typed."""
+        return self.dimension.is_named or len(self.dimension.values) <= LONGEST_BUTTON_ROW
 
     @property
-    def choices(self) -> list[tuple[int, FrozenPoint]]:
-        """Every value with what it means; both texts are empty where nothing was written about it."""
+    def choices(self) -> list[Choice]:
+        """Every value; both texts of its point are empty where nothing was written about it."""
+        keys = _keys(self.dimension.values)
         return [
-            (value, self.dimension.point(value) or FrozenPoint(value, "", ""))
+            Choice(
+                value,
+                self.dimension.name_of(value),
+                self.dimension.point(value) or FrozenPoint(value, "", ""),
+                keys.get(value, ""),
+            )
             for value in self.dimension.values
         ]
 
@@ -62,6 +78,14 @@ class Row:
     def chosen(self) -> FrozenPoint | None:
         """What the chosen value means."""
         return self.dimension.point(self.rating.value) if self.rating else None
+
+
+def _keys(values: range) -> dict[int, str]:
+    """Return the digits that choose values: those they are written with, else their places in the row."""
+    if values[0] >= 0 and values[-1] <= 10:
+        ten = {} if 0 in values else {10: "0"}
+        return {value: str(value) for value in values if value < 10} | ten
+    return dict(zip(values, "1234567890", strict=False))
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,18 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.access import dimension_in, project_for_admin
 from annotate.commands.configuration import refuse_frozen
-from annotate.commands.dimensions import add_dimension, move_dimension, remove_dimension, update_dimension
+from annotate.commands.dimensions import (
+    add_dimension,
+    duplicate_dimension,
+    move_dimension,
+    remove_dimension,
+    update_dimension,
+)
 from annotate.errors import DomainError
 from annotate.forms.dimensions import DimensionForm, initial_of
 from annotate.models import Dimension, Project
@@ -24,7 +31,12 @@ from annotate.views.page import Request, render_in_project
 def dimensions(request: Request, slug: str) -> HttpResponse:
     """List the dimensions in the order that annotators see."""
     project = project_for_admin(request.user, slug)
-    context = {"dimensions": list(project.dimensions.all()), "frozen": is_frozen(project)}
+    context = {
+        "dimensions": list(project.dimensions.prefetch_related("points")),
+        "frozen": is_frozen(project),
+        "moved": request.GET.get("moved"),
+        "way": request.GET.get("way"),
+    }
     return render_in_project(request, project, "dimensions/list.html", context)
 
 
@@ -55,11 +67,26 @@ def dimension(request: Request, slug: str, key: str) -> HttpResponse:
 def dimension_move(request: Request, slug: str, key: str) -> HttpResponse:
     """Move a dimension up or down."""
     moved = dimension_in(project_for_admin(request.user, slug), key)
+    way = "up" if "up" in request.POST else "down"
     try:
-        move_dimension(dimension=moved, up="up" in request.POST)
+        move_dimension(dimension=moved, up=way == "up")
     except DomainError as error:
         messages.error(request, error.message)
-    return redirect("dimensions", slug)
+    return redirect(f"{reverse('dimensions', args=[slug])}?moved={moved.key}&way={way}")
+
+
+@login_required
+@require_POST
+def dimension_duplicate(request: Request, slug: str, key: str) -> HttpResponse:
+    """Copy a dimension and open the copy."""
+    copied = dimension_in(project_for_admin(request.user, slug), key)
+    try:
+        made = duplicate_dimension(dimension=copied)
+    except DomainError as error:
+        messages.error(request, error.message)
+        return redirect("dimensions", slug)
+    messages.success(request, f"{made.name} stands below {copied.name}. Give it a name of its own.")
+    return redirect("dimension", slug, made.key)
 
 
 @login_required
@@ -81,7 +108,7 @@ def _edit(
     edited: Dimension | None,
     save: Callable[[DimensionSpec], Dimension],
 ) -> HttpResponse:
-    if "show" in request.POST:
+    if request.POST.keys() & {"show", "usual", "more"}:
         return _page(request, project, edited, DimensionForm.as_entered(request.POST))
     entered = request.POST if request.method == "POST" else None
     form = DimensionForm(entered, initial=initial_of(edited), frozen=is_frozen(project))
@@ -105,7 +132,9 @@ def _page(
     status: int = 200,
 ) -> HttpResponse:
     """Render the page, or for htmx the part of it that `show` names."""
-    part = {"points": "#scale", "preview": "#preview"}.get(request.POST.get("show", ""), "")
+    part = {"points": "#scale", "schema": "#schema", "preview": "#preview"}.get(
+        request.POST.get("show", ""), ""
+    )
     template = "dimensions/edit.html" + (part if request.htmx else "")
     context = {"form": form, "dimension": edited}
     return render_in_project(request, project, template, context, status=status)

@@ -9,7 +9,7 @@ from annotate import access
 from annotate.commands.assignments import renew_reservation, reserve_items
 from annotate.commands.ratings import PLACE_GONE, Answer, save_rating
 from annotate.errors import DomainError, InvalidValueError, NotFoundError, PlaceGoneError, SignedOutError
-from annotate.forms.ratings import AnswerForm
+from annotate.forms.ratings import NOT_APPLICABLE, AnswerForm
 from annotate.guideline import FrozenDimension, FrozenGuideline
 from annotate.models import Assignment, Role
 from annotate.queries.assigned import asked_dimensions
@@ -122,7 +122,9 @@ def _save(
 
 
 def _shown(answer: Answer | None) -> dict[str, object] | None:
-    return {"value": answer.value, "comment": answer.comment} if answer else None
+    if answer is None:
+        return None
+    return {"value": NOT_APPLICABLE if answer.not_applicable else answer.value, "comment": answer.comment}
 
 
 def _save_all(request: HttpRequest, assignment: Assignment) -> list[str]:

@@ -1,5 +1,7 @@
 """The screens of dimensions: list, order, one dimension with its scale, preview of guidelines."""
 
+import re
+
 import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
@@ -155,9 +157,80 @@ def test_guidelines_are_previewed_rendered_and_harmless(admin: Client, cast: Cas
     assert "<strong>one</strong> &lt;script&gt;" in part
 
 
+@pytest.mark.parametrize(
+    ("usual", "values", "level"),
+    [
+        ("1-7", list(range(1, 8)), "interval"),
+        ("1-10", list(range(1, 11)), "interval"),
+        ("1-100", [1, 3, 100], "interval"),
+        ("binary", [0, 1], "nominal"),
+        ("categories", [1, 2, 3], "nominal"),
+    ],
+)
+def test_a_usual_scale_takes_the_place_of_the_one_entered(
+    admin: Client, cast: Cast, usual: str, values: list[int], level: str
+) -> None:
+    entered = VALID | {"show": "schema", "usual": usual}
+    part = admin.post(address(cast, "new/"), entered, headers=HTMX).content.decode()
+    assert rows(part) == values
+    assert re.search(rf'value="{level}"[^>]*checked', part)
+    assert part.strip() in admin.post(address(cast, "new/"), entered).content.decode()
+
+
+NAMED = VALID | {
+    "measurement_level": "nominal",
+    "label_1": "Praise",
+    "label_2": "Blame",
+    "label_3": "Neither",
+}
+
+
+def test_a_category_is_added_and_the_others_keep_their_names(admin: Client, cast: Cast) -> None:
+    page = admin.post(address(cast, "new/"), NAMED | {"more": "1"}).content.decode()
+    assert rows(page) == [1, 2, 3, 4]
+    assert 'value="Neither"' in page
+
+
+@pytest.mark.parametrize(
+    ("entered", "sentence"),
+    [
+        (NAMED | {"label_2": " "}, "Name the category 2; raters choose it by its name."),
+        (NAMED | {"label_3": "praise"}, "The category 1 has this name already."),
+        (NAMED | {"scale_maximum": "40"}, "40 categories are too many to choose from; use at most 20"),
+    ],
+)
+def test_categories_that_cannot_be_chosen_are_refused_in_words(
+    admin: Client, cast: Cast, entered: dict[str, str], sentence: str
+) -> None:
+    response = admin.post(address(cast, "new/"), entered)
+    assert response.status_code == 422
+    assert sentence in response.content.decode()
+
+
+def test_a_dimension_of_categories_is_listed_with_them(admin: Client, cast: Cast) -> None:
+    admin.post(address(cast, "new/"), NAMED | {"not_applicable": "on"})
+    page = admin.get(address(cast)).content.decode()
+    assert "Praise / Blame / Neither · nominal · may be “not applicable”" in page
+
+
+def test_the_form_says_which_coefficients_follow_from_a_level(admin: Client, cast: Cast) -> None:
+    page = admin.get(address(cast, "fluency/")).content.decode()
+    assert "Krippendorff&#x27;s alpha, nominal" in page
+    assert "Agreement within one point, ICC" in page
+
+
+def test_a_dimension_is_duplicated_below_itself_with_its_scale(admin: Client, cast: Cast) -> None:
+    response = admin.post(address(cast, "fluency/duplicate/"))
+    assert response["Location"] == address(cast, "fluency-copy/")
+    assert names(cast) == ["Fluency", "Fluency (copy)", "Coherence"]
+    copy = Dimension.objects.get(key="fluency-copy")
+    assert [(point.value, point.label) for point in copy.points.all()] == [(1, "fluency 1"), (5, "fluency 5")]
+
+
 def test_dimensions_are_put_in_order(admin: Client, cast: Cast) -> None:
-    admin.post(address(cast, "coherence/move/"), {"up": "1"})
+    page = admin.post(address(cast, "coherence/move/"), {"up": "1"}, follow=True).content.decode()
     assert names(cast) == ["Coherence", "Fluency"]
+    assert re.search(r'aria-label="Move Coherence up"\s+autofocus', page)
     admin.post(address(cast, "coherence/move/"), {"down": "1"})
     assert names(cast) == ["Fluency", "Coherence"]
 
@@ -193,7 +266,7 @@ def test_adding_to_frozen_dimensions_is_refused_in_words(admin: Client, cast: Ca
     assert names(cast) == ["Fluency", "Coherence"]
 
 
-@pytest.mark.parametrize("rest", ["coherence/move/", "fluency/remove/"])
+@pytest.mark.parametrize("rest", ["coherence/move/", "fluency/duplicate/", "fluency/remove/"])
 def test_ordering_and_removing_frozen_dimensions_is_refused_in_words(
     admin: Client, cast: Cast, rest: str
 ) -> None:
@@ -209,7 +282,7 @@ def test_only_admins_get_to_dimensions(client: Client, cast: Cast) -> None:
         client.force_login(user)
         for rest in ("", "new/", "fluency/"):
             assert client.get(address(cast, rest)).status_code == 404
-        for rest in ("new/", "fluency/", "fluency/move/", "fluency/remove/"):
+        for rest in ("new/", "fluency/", "fluency/move/", "fluency/duplicate/", "fluency/remove/"):
             assert client.post(address(cast, rest), VALID).status_code == 404
     assert names(cast) == ["Fluency", "Coherence"]
 
@@ -224,7 +297,7 @@ def test_the_number_of_queries_is_fixed(
 ) -> None:
     for extra in ("one", "two"):
         make_dimension(cast.project, extra)
-        with django_assert_num_queries(6):
+        with django_assert_num_queries(7):
             admin.get(address(cast))
         with django_assert_num_queries(7):
             admin.get(address(cast, "fluency/"))

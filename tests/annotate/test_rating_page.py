@@ -7,10 +7,14 @@ from django.utils import timezone
 
 from annotate.access import token_of
 from annotate.commands.assignments import reserve_items
+from annotate.commands.ratings import Answer, save_rating
 from annotate.commands.rounds import add_places, close_round_one
-from annotate.models import Assignment, Document, Item, Rating, System
-from tests.annotate.rounds import opened
-from tests.factories import make_project
+from annotate.guideline import FrozenDimension
+from annotate.models import Assignment, Dimension, Document, Item, Rating, System
+from annotate.queries.without_value import WithoutValue, answers_without_value
+from annotate.queries.work import Row
+from tests.annotate.rounds import assigned, frozen, opened
+from tests.factories import make_dimension, make_project
 
 pytestmark = pytest.mark.django_db
 
@@ -276,3 +280,52 @@ def test_a_save_costs_at_most_12_queries_whatever_the_projects_size(
         assert save(client, cast, value=4, revision=1, assignment=token).status_code == 200
     with django_assert_max_num_queries(12):
         assert save(client, cast, "coherence", value=4, assignment=token).json()["complete"]
+
+
+def test_categories_are_chosen_by_name_and_a_dimension_may_not_apply(client):
+    cast = make_project(dimensions=("fluency",))
+    tone = make_dimension(cast.project, "tone", minimum=1, maximum=2)
+    Dimension.objects.filter(pk=tone.pk).update(measurement_level="nominal", not_applicable=True)
+    opened(cast)
+    client.force_login(cast.annotators[0].user)
+    html = page(client, cast).content.decode()
+    assert re.search(
+        r'value="2" data-key="2"[^>]*>\s*<span aria-hidden="true"><kbd>2</kbd> <span dir="auto">tone 2', html
+    )
+    assert html.count("not_applicable") == 1
+    assert save(client, cast, value=3).status_code == 200
+    assert save(client, cast, "tone", value="not_applicable").json()["complete"]
+    html = page(client, cast).content.decode()
+    given = Rating.objects.get(dimension=tone)
+    assert (given.value, given.not_applicable, given.changes.get().not_applicable) == (None, True, True)
+    refused = save(client, cast, value="not_applicable").json()
+    assert "no answer “not applicable”" in refused["message"]
+
+
+def test_an_answer_that_does_not_apply_is_replaced_by_a_value_and_counted(client):
+    cast = make_project(documents=1, systems=1)
+    Dimension.objects.update(not_applicable=True)
+    round = opened(cast)
+    dimension = frozen(round)
+    answers = (Answer(not_applicable=True), Answer(4), Answer(5))
+    for place, answer in zip(cast.annotators, answers, strict=True):
+        assignment = assigned(cast, round, place, cast.items[0])
+        save_rating(assignment=assignment, dimension=dimension, answer=answer, by=place.user)
+    assert answers_without_value(round) == {dimension.id: WithoutValue(not_applicable=1, apart=1)}
+    first = Assignment.objects.get(annotator=cast.annotators[0])
+    save_rating(assignment=first, dimension=dimension, answer=Answer(2), by=cast.annotators[0].user)
+    assert answers_without_value(round) == {}
+
+
+@pytest.mark.parametrize(
+    ("values", "keys"),
+    [
+        (range(1, 11), {1: "1", 9: "9", 10: "0"}),
+        (range(0, 11), {0: "0", 9: "9", 10: ""}),
+        (range(-2, 3), {-2: "1", 2: "5"}),
+    ],
+)
+def test_every_value_within_reach_has_a_digit(values, keys):
+    dimension = FrozenDimension(1, "tone", "Tone", "", "", values[0], values[-1], "interval", ())
+    choices = {each.value: each.key for each in Row(dimension, None).choices}
+    assert {value: choices[value] for value in keys} == keys
