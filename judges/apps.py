@@ -5,7 +5,10 @@ from django.apps import AppConfig
 
 
 class JudgesConfig(AppConfig):
-    """Names the app, lets workers look for judgments to ask, imports judgments, and adds a tab."""
+    """Names the app, lets workers look for judgments to ask, imports judgments, and adds a tab.
+
+    Admins watch its runs with everything else.
+    """
 
     name = "judges"
     verbose_name = "Judges"
@@ -14,9 +17,12 @@ class JudgesConfig(AppConfig):
         """Add what needs the models, which cannot be imported before."""
         from annotate.import_kinds import add_import_kind
         from annotate.views.page import READERS, add_tab
+        from annotate.watching import Watched, add_watched
         from judges.commands.judgment_imports import JUDGMENTS_KIND
+        from judges.queries.watching import needs_of_runs, spending_section, work_waits
         from judges.waking import LookForWork
 
         current_app.steps["worker"].add(LookForWork)
         add_import_kind(JUDGMENTS_KIND)
+        add_watched(Watched("judges", work_waits, needs_of_runs, spending_section))
         add_tab("Judges", "judges", READERS, before="Export")

@@ -4,13 +4,16 @@ from annotate.models.disputes import Dispute, DisputeEvent, Post
 from annotate.models.imports import DataImport
 from annotate.models.material import Document, Item, System, text_digest
 from annotate.models.people import Invitation, Membership, Role, User
+from annotate.models.plans import AssignmentPlan
 from annotate.models.projects import Dimension, MeasurementLevel, Project, ScalePoint
 from annotate.models.ratings import Rating, RatingChange
 from annotate.models.rounds import AssignedUnit, Assignment, Guideline, Round
+from annotate.models.workers import WorkerSign
 
 __all__ = [
     "AssignedUnit",
     "Assignment",
+    "AssignmentPlan",
     "DataImport",
     "Dimension",
     "Dispute",
@@ -30,5 +33,6 @@ __all__ = [
     "ScalePoint",
     "System",
     "User",
+    "WorkerSign",
     "text_digest",
 ]

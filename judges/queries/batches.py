@@ -86,13 +86,3 @@ def _mean_usage(judge: Judge) -> tuple[int, int] | None:
     answered = judge.judgments.filter(input_tokens__isnull=False, output_tokens__isnull=False)
     mean = answered.aggregate(sent=Avg("input_tokens"), got=Avg("output_tokens"))
     return None if mean["sent"] is None else (ceil(mean["sent"]), ceil(mean["got"]))
-
-
-def nobody_attends(run: Run, since: timedelta) -> bool:
-    """Return whether a run's batches have waited for a worker so long. Two queries at the most."""
-    long_ago = timezone.now() - since
-    is_open = open_batches(run)
-    if is_open.exists():
-        free = Q(held_until__isnull=True) | Q(held_until__lt=timezone.now())
-        return is_open.filter(free, due_at__lt=long_ago).exists()
-    return not Batch.objects.filter(run=run, closed_at__gt=long_ago).exists()

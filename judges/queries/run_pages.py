@@ -3,17 +3,16 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from annotate.models import Project
 from judges.models import Batch, Endpoint, Judgment, Run
-from judges.queries.batches import batches_of, nobody_attends
+from judges.queries.batches import batches_of
 from judges.queries.runs import RunProgress, progress_of, runs_of
+from judges.queries.watching import runs_without_worker
 
-WORKER_SHOULD_TAKE = timedelta(seconds=10)
 MOST_REASONS = 5
 LISTED_RUNS = 50
 Status = Judgment.Status
@@ -106,15 +105,9 @@ def run_state(run: Run) -> RunState:
 
 
 def waits_for_worker(progress: RunProgress) -> bool:
-    """Return whether a run has been going on for a while and nobody asks. Two queries at the most."""
-    run, long_ago = progress.run, timezone.now() - WORKER_SHOULD_TAKE
-    if run.status != Run.Status.RUNNING or not run.started_at or run.started_at > long_ago:
-        return False
-    if run.via == Run.Via.BATCH:
-        return nobody_attends(run, WORKER_SHOULD_TAKE)
-    if progress.in_flight:
-        return False
-    return not Judgment.objects.filter(run=run, answered_at__gt=long_ago).exists()
+    """Return whether a run has been going on for a while and nobody asks. One query at the most."""
+    run = progress.run
+    return run.status == Run.Status.RUNNING and runs_without_worker().filter(pk=run.pk).exists()
 
 
 def listed_judgments(judgments: QuerySet[Judgment], status: str) -> QuerySet[Judgment]:

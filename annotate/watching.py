@@ -1,0 +1,48 @@
+"""What the pages of an admin watch, and how other apps add to it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Exists
+
+from annotate.models import Project
+
+
+@dataclass(frozen=True)
+class Need:
+    """Something that waits for an admin: a sentence, and the page where it is done."""
+
+    sentence: str
+    url: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the overview: the template that shows it, and what it is given as `section`."""
+
+    template: str
+    content: Any
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What another app lets admins watch.
+
+    work_waits: whether the outer row's project has work that no worker has taken, though one should have.
+    needs: what waits for an admin of a project.
+    section: a part of the project's overview, None where there is nothing to show.
+    """
+
+    key: str
+    work_waits: Callable[[], Exists]
+    needs: Callable[[Project], list[Need]]
+    section: Callable[[Project], Section | None]
+
+
+WATCHED: dict[str, Watched] = {}
+
+
+def add_watched(watched: Watched) -> None:
+    """Let admins watch this as well."""
+    WATCHED[watched.key] = watched
