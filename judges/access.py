@@ -9,9 +9,10 @@ from typing import TypeVar
 from django.db.models import Model, QuerySet
 from django.http import Http404
 
-from annotate.access import SomeUser, membership, roles_in
+from annotate.access import SomeUser, membership, project_for_admin, project_for_reader, roles_in
 from annotate.models import Project, Role
-from judges.models import Endpoint, Judge, PromptTemplate, RoutingPolicy, Run
+from judges.models import Calibration, Endpoint, Judge, PromptTemplate, RoutingPolicy, Run
+from judges.queries.bindings import OF_JUDGES
 
 Found = TypeVar("Found", bound=Model)
 
@@ -23,6 +24,12 @@ def project_for_judges(user: SomeUser, slug: str) -> Project:
     replied is a result, for which `project_for_reader` of annotate.access decides.
     """
     return membership(user, slug, Role.ADMIN, Role.RESEARCHER).project
+
+
+def project_for_routing(user: SomeUser, slug: str) -> Project:
+    """Return the project of an admin who does not rate in it: deciding what people rate shows results."""
+    project_for_admin(user, slug)
+    return project_for_reader(user, slug)
 
 
 def may_change_judges(user: SomeUser, project: Project) -> bool:
@@ -56,6 +63,12 @@ def policy_in(project: Project, pk: int) -> RoutingPolicy:
     """Return a routing policy of the project, with its judges."""
     policies = RoutingPolicy.objects.select_related("rts", "mcq", "round", "routed_by")
     return _found(policies.filter(project=project, pk=pk), "policy")
+
+
+def calibration_in(project: Project, pk: int) -> Calibration:
+    """Return a calibration of the project, with its judges."""
+    calibrations = Calibration.objects.select_related("drawn_by", "ended_by", "project", *OF_JUDGES)
+    return _found(calibrations.filter(project=project, pk=pk), "calibration")
 
 
 def _found(candidates: "QuerySet[Found]", name: str) -> Found:

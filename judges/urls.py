@@ -2,7 +2,18 @@
 
 from django.urls import path
 
-from judges.views import comparison, endpoints, imports, judges, plans, reliability, routing, runs, templates
+from judges.views import (
+    certificates,
+    comparison,
+    endpoints,
+    imports,
+    judges,
+    plans,
+    reliability,
+    routing,
+    runs,
+    templates,
+)
 
 PROJECT = "projects/<slug:slug>/judges/"
 
@@ -18,6 +29,12 @@ urlpatterns = [
     path(f"{PROJECT}reliability/", reliability.judge_reliability, name="judge_reliability"),
     path(f"{PROJECT}estimates/", reliability.judge_estimates, name="judge_estimates"),
     path(f"{PROJECT}replacement/", reliability.judge_replacement, name="judge_replacement"),
+    path(f"{PROJECT}certificates/", certificates.certificates, name="certificates"),
+    path(f"{PROJECT}certificates/new/", certificates.certificate_new, name="certificate_new"),
+    path(f"{PROJECT}certificates/<int:pk>/", certificates.certificate, name="certificate"),
+    path(
+        f"{PROJECT}certificates/<int:pk>/<slug:step>/", certificates.certificate_step, name="certificate_step"
+    ),
     path(f"{PROJECT}routing/", routing.routing, name="routing"),
     path(f"{PROJECT}routing/new/", routing.routing_new, name="routing_new"),
     path(f"{PROJECT}routing/<int:pk>/", routing.routing_policy, name="routing_policy"),

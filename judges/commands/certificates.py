@@ -6,12 +6,12 @@ from django.utils import timezone
 from annotate.commands.configuration import lock_project
 from annotate.commands.rounds import BATCH, open_round_one_for_units
 from annotate.commands.units import WantedUnit, ask_for_units, begun_units, withdraw_units
-from annotate.errors import InvalidValueError
 from annotate.models import Project, User
 from annotate.queries.rounds import round_one
 from judges.commands.routing import forget_empty_round
 from judges.errors import CalibrationChangedError, CalibrationRefusedError
 from judges.models import Calibration, CalibrationUnit, Certificate
+from judges.queries.bindings import OF_JUDGES
 from judges.queries.calibration_plans import DrawPlan, draw_plan, lacking
 from judges.queries.certifying import certificates_from, look_at
 from judges.specification import CalibrationSpec
@@ -31,7 +31,6 @@ def draw_calibration(
     CalibrationRefusedError, CalibrationChangedError, NotReadyError.
     """
     project = lock_project(project)
-    _refuse(project, spec)
     plan = draw_plan(project, spec)
     if plan.refusal:
         raise CalibrationRefusedError(plan.refusal)
@@ -124,9 +123,7 @@ def _ask(plan: DrawPlan, by: User | None) -> None:
 
 def _locked(calibration: Calibration) -> Calibration:
     project = lock_project(calibration.project)
-    locked = Calibration.objects.select_for_update(of=("self",)).select_related(
-        "judge__endpoint", "judge__template", "other__endpoint", "other__template"
-    )
+    locked = Calibration.objects.select_for_update(of=("self",)).select_related(*OF_JUDGES)
     found = locked.get(pk=calibration.pk)
     found.project = project
     return found
@@ -135,21 +132,3 @@ def _locked(calibration: Calibration) -> Calibration:
 def _end(calibration: Calibration, status: Status, by: User | None) -> None:
     calibration.status, calibration.ended_at, calibration.ended_by = status, timezone.now(), by
     calibration.save(update_fields=["status", "ended_at", "ended_by"])
-
-
-def _refuse(project: Project, spec: CalibrationSpec) -> None:
-    if Calibration.objects.filter(project=project, name=spec.name).exists():
-        raise _invalid("name", f"The project has a calibration {spec.name} already; choose another name.")
-    for field, judge in (("judge", spec.judge), ("other", spec.other)):
-        if judge is not None and judge.project_id != project.pk:
-            raise _invalid(field, f"{judge} is no judge of this project.")
-    if spec.confidence == Calibration.Confidence.CLOSENESS and spec.other is None:
-        raise _invalid("other", "Closeness needs a second judge, by MCQ; choose one or another confidence.")
-    if spec.other == spec.judge:
-        raise _invalid("other", "A judge is always close to itself; choose another second judge.")
-    if (spec.cut is None) is (spec.loss == Calibration.Loss.OTHER_SIDE):
-        raise _invalid("cut", "A cut is needed for sides of it, and for nothing else.")
-
-
-def _invalid(field: str, message: str) -> InvalidValueError:
-    return InvalidValueError(message, fields={field: message})

@@ -14,6 +14,9 @@ from judges.queries.scores import Material
 
 Samples = Mapping[tuple[int, str], npt.NDArray[np.float64]]
 
+OF_JUDGES = ("judge__endpoint", "judge__template", "other__endpoint", "other__template")
+"""What must be loaded with a calibration to tell what it binds."""
+
 SETTINGS = {
     "model": "model",
     "method": "method",
@@ -28,21 +31,28 @@ SETTINGS = {
 }
 
 
+def population_of(project: Project, material: Material) -> dict[str, Any]:
+    """Return which texts certificates speak of. One query."""
+    rows = Item.objects.filter(document__project=project).order_by("pk")
+    texts = list(rows.values_list("pk", "digest", "document__digest", "system"))
+    return {"items": len(material.items), "digest": text_digest(texts)}
+
+
 def bound_now(
-    project: Project,
     judges: Mapping[str, Judge | None],
     dimensions: Sequence[FrozenDimension],
     material: Material,
     samples: Samples,
+    population: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return what certificates of these judges ("judge", "other") on these dimensions would bind. One query.
+    """Return what certificates of these judges ("judge", "other") on these dimensions bind.
 
     The judges need their endpoints and templates.
     """
     asked = {name: judge for name, judge in judges.items() if judge is not None}
     return {
         "judges": {name: _settings(judge) for name, judge in asked.items()},
-        "population": {"items": len(material.items), "digest": _texts(project)},
+        "population": dict(population),
         "dimensions": {
             each.key: {
                 "definition": _definition(each),
@@ -122,11 +132,6 @@ def _settings(judge: Judge) -> dict[str, Any]:
 def _definition(dimension: FrozenDimension) -> str:
     names = ("definition", "guidelines", "scale_minimum", "scale_maximum", "measurement_level")
     return text_digest([getattr(dimension, name) for name in names])
-
-
-def _texts(project: Project) -> str:
-    rows = Item.objects.filter(document__project=project).order_by("pk")
-    return text_digest(list(rows.values_list("pk", "digest", "document__digest", "system")))
 
 
 def _values(items: npt.NDArray[np.int64], samples: npt.NDArray[np.float64]) -> str:

@@ -16,8 +16,8 @@ from annotate.queries.assigned import Unit, median_seconds, places_by_unit
 from annotate.queries.guidelines import current_guideline
 from annotate.queries.rounds import round_one
 from judges.models import Calibration
-from judges.queries.bindings import bound_now
-from judges.queries.calibration_refusals import refused, refused_by_round
+from judges.queries.bindings import bound_now, population_of
+from judges.queries.calibration_refusals import check_spec, refused, refused_by_round
 from judges.queries.confidences import Evidence, Kind, evidence_of
 from judges.queries.scores import material_of, samples_of
 from judges.reliability import CalibrationPlan, Guarantee, draw_sample, grid_of, plan_calibration
@@ -104,7 +104,11 @@ class DrawPlan:
 
 
 def draw_plan(project: Project, spec: CalibrationSpec) -> DrawPlan:
-    """Return what drawing would do now, in the same way every time. Eleven queries at most."""
+    """Return what drawing would do now, in the same way every time. Thirteen queries at most.
+
+    Raises InvalidValueError where what is asked for does not fit together.
+    """
+    check_spec(project, spec)
     calibration = _unsaved(project, spec)
     round = round_one(project)
     guideline = FrozenGuideline.from_json(round.guideline.content) if round else current_guideline(project)
@@ -118,7 +122,7 @@ def draw_plan(project: Project, spec: CalibrationSpec) -> DrawPlan:
     _settle_size(calibration, spec, needed.values())
     drawn = {each.key: _drawn(calibration, each, material.items, evidence[each.key]) for each in dimensions}
     calibration.grids = {each.key: _grid(calibration, evidence[each.key]) for each in dimensions}
-    calibration.bound = bound_now(project, judges, dimensions, material, samples)
+    calibration.bound = bound_now(judges, dimensions, material, samples, population_of(project, material))
     units = [unit for each in drawn.values() for unit in each]
     places = places_by_unit(round)
     refusal = refused(calibration, spec, dimensions, evidence, needed)

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from annotate.errors import InvalidValueError
 from annotate.guideline import FrozenDimension
-from annotate.models import Round
+from annotate.models import Project, Round
 from annotate.queries.assigned import PlacesByUnit, Unit
 from judges.models import Calibration
 from judges.queries.confidences import Evidence, Kind
@@ -82,3 +83,22 @@ def refused_by_round(
                 "be drawn; a calibration needs an open round, or one in which everything was rated."
             )
     return ""
+
+
+def check_spec(project: Project, spec: CalibrationSpec) -> None:
+    """Raise InvalidValueError, beside its field, where a calibration does not fit together. One query."""
+    if Calibration.objects.filter(project=project, name=spec.name).exists():
+        raise _invalid("name", f"The project has a calibration {spec.name} already; choose another name.")
+    for field, judge in (("judge", spec.judge), ("other", spec.other)):
+        if judge is not None and judge.project_id != project.pk:
+            raise _invalid(field, f"{judge} is no judge of this project.")
+    if spec.confidence == Calibration.Confidence.CLOSENESS and spec.other is None:
+        raise _invalid("other", "Closeness needs a second judge, by MCQ; choose one or another confidence.")
+    if spec.other == spec.judge:
+        raise _invalid("other", "A judge is always close to itself; choose another second judge.")
+    if (spec.cut is None) is (spec.loss == Calibration.Loss.OTHER_SIDE):
+        raise _invalid("cut", "A cut is needed for sides of it, and for nothing else.")
+
+
+def _invalid(field: str, message: str) -> InvalidValueError:
+    return InvalidValueError(message, fields={field: message})

@@ -12,7 +12,7 @@ from annotate.models import Round
 from annotate.queries.guidelines import current_guideline
 from annotate.queries.rounds import round_one
 from judges.models import Calibration, Certificate
-from judges.queries.bindings import bound_now, lapses_of
+from judges.queries.bindings import bound_now, lapses_of, population_of
 from judges.queries.confidences import Evidence, Kind, evidence_of, fitted, loss_of, modelled
 from judges.queries.scores import Material, material_of, samples_of
 from judges.reliability import Ceiling, Certified, Guarantee, certify, grid_of
@@ -49,7 +49,7 @@ class Look:
 
 
 def look_at(calibration: Calibration) -> Look:
-    """Return a calibration beside what there is now. Nine queries; its judges need endpoint and template."""
+    """Return a calibration beside what there is now. Nine queries; it needs its `OF_JUDGES`."""
     project = calibration.project
     round = round_one(project)
     guideline = FrozenGuideline.from_json(round.guideline.content) if round else current_guideline(project)
@@ -58,13 +58,14 @@ def look_at(calibration: Calibration) -> Look:
     judges = {"judge": calibration.judge, "other": calibration.other}
     samples = samples_of([judge for judge in judges.values() if judge is not None], material)
     drawn = list(calibration.units.values_list("dimension", "item", "fits"))
+    now = bound_now(judges, dimensions, material, samples, population_of(project, material))
     return Look(
         calibration=calibration,
         round=round,
         material=material,
         dimensions=dimensions,
         evidence={each.key: evidence_of(calibration, material, samples, each.key) for each in dimensions},
-        lapses=lapses_of(calibration, bound_now(project, judges, dimensions, material, samples)),
+        lapses=lapses_of(calibration, now),
         sample={each.key: _indices(material, drawn, each.id, fits=False) for each in dimensions},
         fits={each.key: _indices(material, drawn, each.id, fits=True) for each in dimensions},
     )

@@ -17,6 +17,7 @@ SECTIONS = (
     ("Reliability", "judge_reliability"),
     ("Estimates", "judge_estimates"),
     ("Replacement", "judge_replacement"),
+    ("Certificates", "certificates"),
     ("Routing", "routing"),
     ("Runs", "runs"),
     ("Prompts", "templates"),
@@ -24,7 +25,14 @@ SECTIONS = (
 )
 # Routes that tell what others gave.
 RESULTS = frozenset(
-    {"judge_comparison", "judge_reliability", "judge_estimates", "judge_replacement", "routing"}
+    {
+        "judge_comparison",
+        "judge_reliability",
+        "judge_estimates",
+        "judge_replacement",
+        "certificates",
+        "routing",
+    }
 )
 
 

@@ -1,4 +1,4 @@
-"""A project whose judge is right on one dimension where a second judge agrees with it, and never on another."""
+"""A project whose judge is right where a second one agrees with it on one dimension, never on another."""
 
 from datetime import datetime
 from typing import Any
