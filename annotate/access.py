@@ -15,6 +15,7 @@ from annotate.models import (
     DataImport,
     Dimension,
     Dispute,
+    GuidelineImage,
     Invitation,
     Membership,
     Project,
@@ -172,6 +173,14 @@ def invitation_in(project: Project, pk: int) -> Invitation:
         return Invitation.objects.select_related("project").get(project=project, pk=pk)
     except Invitation.DoesNotExist:
         raise Http404("There is no such invitation.") from None
+
+
+def image_in(project: Project, key: str) -> GuidelineImage:
+    """Return a picture of the guidelines of a project that this person is in (see `membership`)."""
+    found = project.images.filter(key=key).first()
+    if found is None:
+        raise Http404("There is no such picture.")
+    return found
 
 
 def data_import_in(project: Project, pk: int, kind: str = "") -> DataImport:

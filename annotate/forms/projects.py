@@ -54,7 +54,7 @@ class SettingsForm(forms.Form):
         label="Guidelines for all dimensions",
         required=False,
         widget=forms.Textarea(attrs={"rows": 10, "dir": "auto"}),
-        help_text="Markdown. Annotators can open it beside every item.",
+        help_text="Markdown, with pictures. Annotators can open it beside every item.",
     )
     raters_per_item = forms.IntegerField(
         label="Raters per item", min_value=1, max_value=50, help_text="How many annotators rate each item."

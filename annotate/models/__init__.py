@@ -1,6 +1,7 @@
 """Tables of annotate, by concept. Invariants are database constraints wherever a database can hold them."""
 
 from annotate.models.disputes import Dispute, DisputeEvent, Post
+from annotate.models.images import GuidelineImage
 from annotate.models.imports import DataImport
 from annotate.models.material import Document, Item, System, text_digest
 from annotate.models.people import Invitation, Membership, Role, User
@@ -22,6 +23,7 @@ __all__ = [
     "Guideline",
     "Invitation",
     "Item",
+    "GuidelineImage",
     "MeasurementLevel",
     "Membership",
     "Post",

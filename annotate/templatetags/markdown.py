@@ -1,9 +1,16 @@
 """Markdown that people wrote, made safe to show."""
 
+import re
+
 from django import template
+from django.urls import reverse
 from django.utils.safestring import SafeString
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
+from markdown_it.utils import EnvType
+
+from annotate.pictures import KEY
 
 register = template.Library()
 
@@ -18,19 +25,35 @@ def adjust(state: StateCore) -> None:
             token.tag = f"h{min(int(token.tag[1]) + HEADINGS_SHIFT, 6)}"
         if token.nesting == 1 and token.level == 0:
             token.attrSet("dir", "auto")
+        if token.children:
+            token.children = [kept for child in token.children for kept in _pictures(child, state.env)]
         for child in token.children or ():
             if child.type == "link_open":
                 child.attrSet("rel", "noopener noreferrer")
                 child.attrSet("target", "_blank")
 
 
-# Raw HTML is shown as text; addresses like javascript: make no link. Images would be fetched from elsewhere,
-# which tells that server who rates when, so they stay links.
-_markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+def _pictures(token: Token, env: EnvType) -> list[Token]:
+    """Show the project's own pictures. From elsewhere they tell its server who rates when: they are links."""
+    if token.type != "image":
+        return [token]
+    source = str(token.attrGet("src") or "")
+    if "project" in env and (own := OWN_PICTURE.fullmatch(source)):
+        token.attrSet("src", reverse("image", args=[env["project"], own[1]]))
+        token.attrSet("loading", "lazy")
+        return [token]
+    text = Token("text", "", 0, content=token.content or source)
+    return [Token("link_open", "a", 1, attrs={"href": source}), text, Token("link_close", "a", -1)]
+
+
+OWN_PICTURE = re.compile(rf"image:({KEY})")
+
+# Raw HTML is shown as text; addresses like javascript: make no link.
+_markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
 _markdown.core.ruler.push("adjust", adjust)
 
 
 @register.filter
-def markdown(text: str) -> SafeString:
-    """Return Markdown as HTML; HTML in it is shown as text."""
-    return SafeString(_markdown.render(text))
+def markdown(text: str, project: str | None = None) -> SafeString:
+    """Return Markdown as HTML; HTML in it is shown as text. The project's slug lets its pictures be shown."""
+    return SafeString(_markdown.render(text, {"project": project} if project else {}))

@@ -50,8 +50,28 @@ def test_a_links_title_stays_in_its_attribute() -> None:
     assert 'title="x&quot; onclick=&quot;alert(1)"' in rendered
 
 
-def test_images_are_not_fetched() -> None:
-    assert "<img" not in markdown("![pixel](https://example.org/pixel.png)")
+@pytest.mark.parametrize(
+    "source",
+    [
+        "https://example.org/pixel.png",
+        "/projects/p/images/0123456789abcdef.png",
+        "image:../0123456789abcdef.png",
+        "image:x.svg",
+    ],
+)
+def test_pictures_from_elsewhere_are_not_fetched(source: str) -> None:
+    rendered = markdown(f"![pixel]({source})", "p")
+    assert "<img" not in rendered
+    assert ">pixel</a>" in rendered
+
+
+def test_a_projects_own_picture_is_shown_in_it_alone() -> None:
+    text = '![A "scale"](image:0123456789abcdef.png)'
+    assert markdown(text, "p") == (
+        '<p dir="auto"><img src="/projects/p/images/0123456789abcdef.png" alt="A &quot;scale&quot;" '
+        'loading="lazy" /></p>\n'
+    )
+    assert "<img" not in markdown(text)
 
 
 def test_every_block_takes_its_own_direction() -> None:
