@@ -68,7 +68,15 @@ def project_for_reader(user: SomeUser, slug: str) -> Project:
 
     Raises PermissionDenied with a sentence for who also rates in it, until Round I is closed.
     """
-    project = membership(user, slug, Role.ADMIN, Role.RESEARCHER).project
+    return _unless_rating(user, membership(user, slug, Role.ADMIN, Role.RESEARCHER).project)
+
+
+def project_of_watching_admin(user: SomeUser, slug: str) -> Project:
+    """Return the project if this person administers it and may see how others rate; raises as for readers."""
+    return _unless_rating(user, project_for_admin(user, slug))
+
+
+def _unless_rating(user: SomeUser, project: Project) -> Project:
     if rates_independently(user, project):
         raise PermissionDenied(
             "You rate in this project: results are shown to you when Round I is closed, "
@@ -151,12 +159,28 @@ def may_begin_projects(user: SomeUser) -> bool:
     return user.is_staff or places_of(user).filter(role=Role.ADMIN).exists()
 
 
+def round_in(project: Project, number: int) -> Round:
+    """Return a round of a project that this person administers (see `project_for_admin`)."""
+    round = project.rounds.filter(number=number).first()
+    if round is None:
+        raise Http404("This round has not been opened.")
+    return round
+
+
 def dimension_in(project: Project, key: str) -> Dimension:
     """Return a dimension of a project that this person administers (see `project_for_admin`)."""
     try:
         return project.dimensions.prefetch_related("points").get(key=key)
     except Dimension.DoesNotExist:
         raise Http404("There is no such dimension.") from None
+
+
+def image_in(project: Project, key: str) -> GuidelineImage:
+    """Return a picture of the guidelines of a project that this person is in (see `membership`)."""
+    found = project.images.filter(key=key).first()
+    if found is None:
+        raise Http404("There is no such picture.")
+    return found
 
 
 def place_in(project: Project, pk: int) -> Membership:
@@ -173,14 +197,6 @@ def invitation_in(project: Project, pk: int) -> Invitation:
         return Invitation.objects.select_related("project").get(project=project, pk=pk)
     except Invitation.DoesNotExist:
         raise Http404("There is no such invitation.") from None
-
-
-def image_in(project: Project, key: str) -> GuidelineImage:
-    """Return a picture of the guidelines of a project that this person is in (see `membership`)."""
-    found = project.images.filter(key=key).first()
-    if found is None:
-        raise Http404("There is no such picture.")
-    return found
 
 
 def data_import_in(project: Project, pk: int, kind: str = "") -> DataImport:

@@ -1,6 +1,6 @@
 """Discussing disputes in Round II: answers, posts, adjudication."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from django.db import transaction
 from django.utils import timezone
@@ -63,10 +63,11 @@ def answer_dispute(
         answer,
         by=rater.user,
         cause=RatingChange.Cause.KEPT if value == standing else RatingChange.Cause.CHANGED,
+        guideline=round.guideline,
         repeat=True,
     )
-    values = {**held, rater.pk: value}.values()
-    return _settle_or_reopen(dispute, round, dimension, values, rater.user)
+    values = _counted({**held, rater.pk: value})
+    return _settle_or_reopen(dispute, values, rater.user)
 
 
 def _as_it_stands(dispute: Dispute, rating: Rating, answer: Answer) -> Dispute:
@@ -136,8 +137,26 @@ def open_again(*, dispute: Dispute, note: str, by: User) -> Dispute:
     note = _reason(note)
     if dispute.takes_answers:
         return dispute
-    status = _status_of(round, dimension, current_values(dispute).values())
+    status = _status_of(round, dimension, _counted(current_values(dispute)))
     return _decide(dispute, status, by, kind=DisputeEvent.Kind.RESUMED, note=note)
+
+
+@transaction.atomic
+def ask_again(*, dispute: Dispute, note: str, by: User) -> Dispute:
+    """Open a settled unit again, with the reason: it settles when every rater has answered since and values meet.
+
+    One that is open is returned as it is. Locks the dispute's row.
+    Raises InvalidValueError, DisputeClosedError, RoundClosedError, NotReadyError.
+    """
+    dispute, _, _ = _locked(dispute)
+    note = _reason(note)
+    if dispute.status == Dispute.Status.OPEN:
+        return dispute
+    if dispute.status != Dispute.Status.SETTLED:
+        raise DisputeClosedError(
+            f"This dispute was {dispute.get_status_display()} by an admin; open it again instead."
+        )
+    return _decide(dispute, Dispute.Status.OPEN, by, kind=DisputeEvent.Kind.ASKED_AGAIN, note=note)
 
 
 def _reason(note: str) -> str:
@@ -166,6 +185,12 @@ def current_values(dispute: Dispute) -> dict[int, int]:
     return {annotator: value for annotator, value in ratings if annotator is not None and value is not None}
 
 
+def _counted(values: Mapping[int, int]) -> Collection[int]:
+    """Return the values of raters whom the statistics count; of all of them where they count none."""
+    counted = Membership.objects.filter(pk__in=values, counted=True).values_list("pk", flat=True)
+    return [values[rater] for rater in counted] or list(values.values())
+
+
 def _locked(dispute: Dispute) -> tuple[Dispute, Round, FrozenDimension]:
     dispute = Dispute.objects.select_for_update(of=("self",)).select_related("round").get(pk=dispute.pk)
     round = (
@@ -191,17 +216,27 @@ def _locked_for_discussion(dispute: Dispute, rater: Membership) -> tuple[Dispute
     return dispute, round, dimension
 
 
-def _settle_or_reopen(
-    dispute: Dispute, round: Round, dimension: FrozenDimension, values: Collection[int], by: User | None
-) -> Dispute:
-    status = _status_of(round, dimension, values)
+def _settle_or_reopen(dispute: Dispute, values: Collection[int], by: User | None) -> Dispute:
+    status = Dispute.Status.OPEN if _waits_since_asked_again(dispute) else _status_of(dispute, values)
     return dispute if status == dispute.status else _decide(dispute, status, by)
 
 
-def _status_of(round: Round, dimension: FrozenDimension, values: Collection[int]) -> Dispute.Status:
-    tolerance = FrozenGuideline.from_json(round.guideline.content).tolerance_for(dimension)
-    met = max(values) - min(values) <= tolerance
+def _status_of(dispute: Dispute, values: Collection[int]) -> Dispute.Status:
+    met = max(values) - min(values) <= dispute.tolerance
     return Dispute.Status.SETTLED if met else Dispute.Status.OPEN
+
+
+def _waits_since_asked_again(dispute: Dispute) -> bool:
+    asked = dispute.events.filter(kind=DisputeEvent.Kind.ASKED_AGAIN).last()
+    if asked is None:
+        return False
+    answered = Rating.objects.filter(
+        assignment__round__number=2,
+        assignment__item=dispute.item_id,
+        dimension=dispute.dimension_id,
+        updated_at__gt=asked.at,
+    )
+    return raters_of(dispute).exclude(pk__in=answered.values("assignment__annotator")).exists()
 
 
 _KIND_OF = {

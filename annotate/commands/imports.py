@@ -74,7 +74,7 @@ class _Writing(FileCheck):
     def _write_ratings(self, catalogue: Catalogue, by: User | None, tell: Tell) -> None:
         if self.refusals.count:
             raise _RefusedWhileWritingError
-        round = round_one(self.project) or open_round_one(project=self.project, by=by)
+        round = round_one(self.project) or open_round_one(project=self.project, by=by, as_planned=False)
         self.ratings = importer = RatingImporter(self.project, catalogue, round, by)
         self.guarded(lambda: self.take_all("writing ratings", tell, items=False))
         importer.finish()

@@ -10,25 +10,32 @@ from django.db.models import Count, Max, Min
 from django.utils import timezone
 
 from annotate.commands.configuration import lock_project
+from annotate.commands.plans import give_planned_items
 from annotate.errors import NotReadyError
 from annotate.guideline import FrozenGuideline
 from annotate.models import Assignment, Dispute, DisputeEvent, Guideline, Item, Project, Rating, Round, User
+from annotate.queries.dispute_rules import rules_of, spreads_of
 from annotate.queries.guidelines import current_guideline
 from annotate.queries.raters import places_of_raters
+from annotate.queries.rounds import seed_of_round
 
 BATCH = 5000
 
 
 @transaction.atomic
-def open_round_one(*, project: Project, by: User | None) -> Round:
+def open_round_one(*, project: Project, by: User | None, as_planned: bool = True) -> Round:
     """Freeze the guideline and make every item's places for raters; an open Round I is returned as it is.
 
-    Locks the project's row. Raises NotReadyError without dimensions or items, or when Round I was closed.
+    Places are given out by the project's plan, or left free for whoever asks, as ratings that were recorded
+    elsewhere need them. Locks the project's row. Raises NotReadyError without dimensions or items, when
+    Round I was closed, and for a plan that cannot be met.
     """
     project = Project.objects.select_for_update().get(pk=project.pk)
     if existing := open_or_unopened(project):
         return existing
     round = _new_round(project, 1, by)
+    if as_planned and give_planned_items(round=round):
+        return round
     items = Item.objects.filter(document__project=project)
     add_places(round=round, items=items.order_by("pk").values_list("pk", flat=True).iterator(BATCH))
     return round
@@ -115,7 +122,7 @@ def open_round_two(*, project: Project, by: User | None) -> Round:
         raise NotReadyError("Round II of this project is closed; a closed round is not opened again.")
     if not rounds[1].disputes.exists():
         raise NotReadyError("Round I left no disputes, so there is nothing to discuss in Round II.")
-    round = _new_round(project, 2, by, guideline=rounds[1].guideline)
+    round = _new_round(project, 2, by)
     _hand_disputes_to_raters(rounds[1], round)
     return round
 
@@ -144,13 +151,12 @@ def close_round_two(*, project: Project, by: User | None) -> Round:
     return round
 
 
-def freeze_guideline(project: Project) -> Guideline:
+def freeze_guideline(project: Project, *, note: str = "", by: User | None = None) -> Guideline:
     """Return the project's guideline as it stands, as a version of its own unless an equal one exists."""
     frozen = current_guideline(project)
     last = project.guideline_versions.aggregate(last=Max("version"))["last"] or 0
-    version, _ = project.guideline_versions.get_or_create(
-        digest=frozen.digest(), defaults={"version": last + 1, "content": frozen.to_json()}
-    )
+    made = {"version": last + 1, "content": frozen.to_json(), "note": note, "made_by": by}
+    version, _ = project.guideline_versions.get_or_create(digest=frozen.digest(), defaults=made)
     return version
 
 
@@ -159,14 +165,13 @@ def _new_round(
     number: int,
     by: User | None,
     *,
-    guideline: Guideline | None = None,
     every_item: bool = True,
 ) -> Round:
     return Round.objects.create(
         project=project,
         number=number,
-        guideline=guideline or freeze_guideline(project),
-        seed=random.Random(f"{project.seed} round {number}").randrange(2**31),
+        guideline=freeze_guideline(project),
+        seed=seed_of_round(project, number),
         every_item=every_item,
         opened_at=timezone.now(),
         opened_by=by,
@@ -188,32 +193,23 @@ def _close(round: Round, by: User | None) -> datetime:
 
 
 def _open_disputes(round: Round, by: User | None) -> None:
-    guideline = FrozenGuideline.from_json(round.guideline.content)
-    thresholds = {dimension.id: guideline.threshold_for(dimension) for dimension in guideline.dimensions}
-    units = (
-        Rating.objects.filter(assignment__round=round, value__isnull=False)
-        .values_list("assignment__item", "dimension")
-        .annotate(count=Count("value"), smallest=Min("value"), largest=Max("value"))
-        .order_by("assignment__item", "dimension")
-    )
-    apart = [
-        (item, dimension, largest - smallest)
-        for item, dimension, _, smallest, largest in units.iterator(BATCH)
-        if largest - smallest >= thresholds[dimension]
-    ]
+    rules = rules_of(round.project)
+    apart = [spread for spread in spreads_of(round) if spread.points >= rules[spread.dimension].threshold]
     random.Random(f"{round.seed} disputes").shuffle(apart)
     now = round.closed_at or timezone.now()
     disputes = Dispute.objects.bulk_create(
         (
             Dispute(
                 round=round,
-                item_id=item,
-                dimension_id=dimension,
+                item_id=spread.item,
+                dimension_id=spread.dimension,
                 number=number,
-                spread=spread,
+                spread=spread.points,
+                threshold=rules[spread.dimension].threshold,
+                tolerance=rules[spread.dimension].tolerance,
                 updated_at=now,
             )
-            for number, (item, dimension, spread) in enumerate(apart, start=1)
+            for number, spread in enumerate(apart, start=1)
         ),
         BATCH,
     )

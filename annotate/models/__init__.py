@@ -7,6 +7,7 @@ from annotate.models.material import Document, Item, System, text_digest
 from annotate.models.people import Invitation, Membership, Role, User
 from annotate.models.plans import AssignmentPlan
 from annotate.models.projects import Dimension, MeasurementLevel, Project, ScalePoint
+from annotate.models.quality import CountingDecision
 from annotate.models.ratings import Rating, RatingChange
 from annotate.models.rounds import AssignedUnit, Assignment, Guideline, Round
 from annotate.models.workers import WorkerSign
@@ -15,6 +16,7 @@ __all__ = [
     "AssignedUnit",
     "Assignment",
     "AssignmentPlan",
+    "CountingDecision",
     "DataImport",
     "Dimension",
     "Dispute",

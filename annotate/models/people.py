@@ -63,6 +63,7 @@ class Membership(models.Model):
     label = models.CharField(max_length=150, help_text="The name that admins see.")
     alias = models.CharField(max_length=8, blank=True, help_text="The letter that other raters see.")
     active = models.BooleanField(default=True)
+    counted = models.BooleanField(default=True, help_text="Whether its ratings count in the statistics.")
     joined_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

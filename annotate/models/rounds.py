@@ -77,6 +77,10 @@ class Assignment(models.Model):
 
     class Plan(models.TextChoices):
         N_OF_M = "n_of_m", "N of M annotators rate every item"
+        EVERYONE = "everyone", "every annotator rates every item"
+        BALANCED = "balanced", "N of M annotators, dealt out evenly"
+        SHARING = "sharing", "N of M annotators, and a block that everyone rates"
+        LISTED = "listed", "as a file lists it"
         IMPORTED = "imported", "recorded elsewhere and imported"
         DISPUTES = "disputes", "the Round I raters of a disputed unit"
         ROUTED = "routed", "routed from a model judge"

@@ -128,6 +128,7 @@ _RATINGS = {
     "unsure": "unsure",
     "cannot_rate": "cannot_rate",
     "not_applicable": "not_applicable",
+    "counted": "assignment__annotator__counted",
     "comment": "comment",
     "active_seconds": "active_seconds",
     "revision": "revision",
@@ -204,12 +205,14 @@ def _final_values(project: Project) -> Iterator[Row]:
         "item_id": "assignment__item",
         "dimension_id": "dimension",
         "level": "dimension__measurement_level",
+        "counted": "assignment__annotator__counted",
     }
     rows = _named(ratings, needed)
     for unit, group in groupby(rows, key=itemgetter("item_id", "dimension_id")):
         given = list(group)
         status, adjudicated = disputes.get(unit, (otherwise, None))
-        last = {f"Rater {row['rater']}": row["value"] for row in given if row["value"] is not None}
+        counted = [row for row in given if row["counted"] and row["value"] is not None]
+        last = {f"Rater {row['rater']}": row["value"] for row in counted}
         mean = fmean(last.values()) if last and given[0]["level"] != MeasurementLevel.NOMINAL else None
         yield {
             **{name: given[0][name] for name in UNIT},

@@ -15,9 +15,10 @@ _ROW = np.dtype([("dimension", "i8"), ("item", "i8"), ("document", "i8"), ("rate
 
 @dataclass(frozen=True)
 class RatedItems:
-    """A dimension's reliability data, and the item (its key) that each column is about."""
+    """A dimension's reliability data, the item (its key) of each column, and the annotator of each row."""
 
     items: npt.NDArray[np.int64]
+    annotators: npt.NDArray[np.int64]
     data: ReliabilityData
 
 
@@ -31,7 +32,8 @@ def rated_items(round: Round) -> Mapping[str, RatedItems]:
 
     For Round I these are its own values. For Round II each rater's last value counts: the one given in
     discussion, else the one of Round I. Columns are the items that anyone rated, in order of documents; rows
-    are the raters under their pseudonyms. The `round` needs its guideline.
+    are the raters under their pseudonyms, without those whose ratings an admin left out. The `round` needs
+    its guideline.
     """
     rows = _rows(round)
     raters = _raters(np.unique(rows["rater"]))
@@ -47,6 +49,7 @@ def _rows(round: Round) -> np.ndarray:
         Rating.objects.filter(
             assignment__round__project=round.project_id,
             assignment__round__number__lte=round.number,
+            assignment__annotator__counted=True,
             value__isnull=False,
         )
         .order_by("assignment__round__number")
@@ -74,4 +77,4 @@ def _table(dimension: FrozenDimension, rows: np.ndarray, raters: dict[int, str])
         documents=rows["document"][first],
         raters=list(raters.values()),
     )
-    return RatedItems(rows["item"][first], data)
+    return RatedItems(rows["item"][first], np.array(list(raters), dtype=np.int64), data)

@@ -1,5 +1,7 @@
 """Rounds of a project."""
 
+import random
+
 from annotate.models import Project, Round
 
 
@@ -11,3 +13,8 @@ def rounds_of(project: Project) -> dict[int, Round]:
 def round_one(project: Project) -> Round | None:
     """Return Round I, None before it was opened. One query."""
     return project.rounds.select_related("guideline").filter(number=1).first()
+
+
+def seed_of_round(project: Project, number: int) -> int:
+    """Return the seed that a round of the project has, or will have."""
+    return random.Random(f"{project.seed} round {number}").randrange(2**31)

@@ -6,6 +6,7 @@ from django.views.decorators.http import require_GET
 
 from annotate import access
 from annotate.queries.agreement import Drawn, agreement_table, dimension_details
+from annotate.queries.quality import left_out
 from annotate.queries.rounds import rounds_of
 from annotate.views.page import render_in_project
 
@@ -15,7 +16,7 @@ from annotate.views.page import render_in_project
 def agreement(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the table of both rounds to admins and researchers."""
     project = access.project_for_reader(request.user, slug)
-    context = {"table": agreement_table(project, drawn=_drawn(request))}
+    context = {"table": agreement_table(project, drawn=_drawn(request)), "left_out": left_out(project)}
     return render_in_project(request, project, "agreement/agreement.html", context)
 
 

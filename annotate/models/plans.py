@@ -1,0 +1,28 @@
+"""How the items of Round I are to be shared out, chosen before it opens."""
+
+from django.db import models
+from django.db.models import Q
+
+
+class AssignmentPlan(models.Model):
+    """A project's choice; a project without a row has the shared queue."""
+
+    class Kind(models.TextChoices):
+        QUEUE = "queue", "Shared queue"
+        EVERYONE = "everyone", "Everyone rates everything"
+        BALANCED = "balanced", "N of M, dealt out evenly"
+        SHARING = "sharing", "Every pair shares a set share of items"
+        LISTED = "listed", "Fixed lists from a file"
+
+    project = models.OneToOneField("annotate.Project", models.CASCADE, related_name="assignment_plan")
+    kind = models.CharField(max_length=8, choices=Kind.choices, default=Kind.QUEUE)
+    share = models.PositiveSmallIntegerField(
+        default=10, help_text="Percent of the items that every pair of annotators shares."
+    )
+    pairs = models.JSONField(default=list, help_text="The listed pairs of keys: item, membership.")
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=Q(share__lte=100), name="share_is_a_percentage")]
+
+    def __str__(self) -> str:
+        return self.get_kind_display()
