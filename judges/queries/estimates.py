@@ -15,6 +15,7 @@ from judges.queries.comparison import guideline_of
 from judges.queries.sampling import Drawn, drawn_units
 from judges.queries.scores import material_of, samples_of, scores_of
 from judges.reliability import (
+    Betting,
     Difference,
     Estimate,
     RankSet,
@@ -24,6 +25,7 @@ from judges.reliability import (
     judge_only,
     pairwise_differences,
     prediction_powered,
+    projected_guaranteed_widths,
     projected_widths,
     rank_sets,
     regression_estimate,
@@ -59,13 +61,13 @@ class SystemEstimates:
 class Width:
     """How wide intervals are after so many ratings of each system, on average over systems; None: unknown.
 
-    guaranteed: told only for the ratings there are, `is_now`, since nothing tells it beforehand.
+    is_now: for the ratings there are.
     """
 
     ratings: float
     humans: float | None
     combined: float | None
-    guaranteed: float | None = None
+    guaranteed: float | None
     is_now: bool = False
 
 
@@ -149,9 +151,11 @@ def _estimated(
         for name, sample in zip(scores.system_names, samples, strict=True)
     ]
     refused = _why_no_differences(samples)
-    differences = () if refused else pairwise_differences(scores, confidence_level=level)
+    betting = Betting(dimension.scale_minimum, dimension.scale_maximum, generator)
+    differences = () if refused else pairwise_differences(scores, confidence_level=level, betting=betting)
     ranks = rank_sets(scores.system_names, differences) if differences else ()
-    return DimensionEstimates(dimension, systems, differences, ranks, refused, _widths(systems))
+    widths = _widths(systems, samples, betting, level)
+    return DimensionEstimates(dimension, systems, differences, ranks, refused, widths)
 
 
 def _of_system(
@@ -198,7 +202,9 @@ def _why_no_differences(samples: Sequence[RatedSample]) -> str:
     return ""
 
 
-def _widths(systems: Sequence[SystemEstimates]) -> list[Width]:
+def _widths(
+    systems: Sequence[SystemEstimates], samples: Sequence[RatedSample], betting: Betting, level: float
+) -> list[Width]:
     """Return the mean width after 5, 10, ... ratings of each system, as far as it can be told."""
     largest = min((each.humans.units for each in systems), default=0)
     spent = [number for number in SPENT if number <= largest]
@@ -212,8 +218,15 @@ def _widths(systems: Sequence[SystemEstimates]) -> list[Width]:
         ],
         dtype=float,
     )
+    guaranteed = np.array(
+        [
+            projected_guaranteed_widths(sample, spent, **vars(betting), confidence_level=level)
+            for sample in samples
+        ],
+        dtype=float,
+    )
     found = [
-        Width(number, _mean(humans[:, index]), _mean(combined[:, index]))
+        Width(number, _mean(humans[:, index]), _mean(combined[:, index]), _mean(guaranteed[:, index]))
         for index, number in enumerate(spent)
     ]
     told = [each for each in found if each.humans is not None or each.combined is not None]

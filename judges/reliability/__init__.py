@@ -9,7 +9,11 @@ from judges.reliability.alternative_annotator import (
     share_of_equal_values,
 )
 from judges.reliability.audit import DrawnUnit, draw, draw_audit, draw_sample, size_of_audit, uniform_numbers
-from judges.reliability.betting import betting_interval, guaranteed_mean
+from judges.reliability.betting import (
+    betting_interval,
+    guaranteed_mean,
+    projected_guaranteed_widths,
+)
 from judges.reliability.confidence import (
     ErrorModel,
     closeness,
@@ -21,9 +25,11 @@ from judges.reliability.confidence import (
 )
 from judges.reliability.controls import AuditFinding, Certified, certify, check_audit, usual_value
 from judges.reliability.differences import (
+    Betting,
     Difference,
     RankSet,
     difference_of,
+    guaranteed_difference,
     holm,
     pairwise_differences,
     rank_sets,
@@ -83,6 +89,7 @@ __all__ = [
     "AlternativeAnnotatorTest",
     "AnnotatorComparison",
     "AuditFinding",
+    "Betting",
     "CalibrationPlan",
     "Ceiling",
     "CellDecision",
@@ -128,6 +135,7 @@ __all__ = [
     "fold_numbers",
     "grid_between",
     "grid_of",
+    "guaranteed_difference",
     "guaranteed_mean",
     "holm",
     "human_ceiling",
@@ -143,6 +151,7 @@ __all__ = [
     "pairwise_differences",
     "plan_calibration",
     "prediction_powered",
+    "projected_guaranteed_widths",
     "projected_widths",
     "rank_sets",
     "regression_estimate",

@@ -1,5 +1,6 @@
 """Guaranteed intervals: a mean of a finite population by betting against every value it could have."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -87,6 +88,41 @@ def guaranteed_mean(
     return replace(empty, value=float(value), interval=interval)
 
 
+def projected_guaranteed_widths(
+    sample: RatedSample,
+    ratings: Sequence[int],
+    *,
+    low: float,
+    high: float,
+    generator: np.random.Generator,
+    confidence_level: float = 0.95,
+) -> list[float | None]:
+    """How wide the guaranteed interval would be after so many ratings, spread as those there are.
+
+    `betting_interval` over n' values at evenly spaced quantiles of the rated ones, in a random order: one
+    sample as typical as can be, since no formula tells. None below 3 ratings, above N, for unequal
+    probabilities, and where fewer than 3 units or all are rated.
+    """
+    known = np.sort(sample.human[sample.rated])
+    if sample.unequal or not 3 <= len(known) < sample.units:
+        return [None] * len(ratings)
+    widths: list[float | None] = []
+    for number in ratings:
+        if not 3 <= number <= sample.units:
+            widths.append(None)
+            continue
+        typical = known[((np.arange(number) + 0.5) / number * len(known)).astype(np.intp)]
+        first, last = betting_interval(
+            generator.permutation(typical),
+            sample.units,
+            low=low,
+            high=high,
+            confidence_level=confidence_level,
+        )
+        widths.append(last - first)
+    return widths
+
+
 _SOURCE = "Waudby-Smith and Ramdas 2024, JRSS B 86, sections 4 and 5"
 _MOST_GROUPS = 4
 
@@ -94,29 +130,36 @@ _MOST_GROUPS = 4
 def _surviving(
     scaled: FloatArray, units: int, first: float, last: float, significance_level: float, planned: int
 ) -> tuple[float, float]:
-    """The ends of the means between first and last that no gambler has beaten, moved out by a grid step."""
+    """The ends of the means between first and last that no gambler has beaten, moved out by a grid step.
+
+    Each factor of K+ falls as m grows, with the stake cut or not, and each of K- grows: what K+ beats lies
+    below what it does not, so both ends are found by halving.
+    """
     means = np.linspace(first, last, _GRID + 1)
-    alive = np.flatnonzero(
-        _log_capital(scaled, units, means, significance_level, planned) < np.log(1 / significance_level)
-    )
-    if not len(alive):
-        return first, last
-    return float(means[max(alive[0] - 1, 0)]), float(means[min(alive[-1] + 1, _GRID)])
-
-
-def _log_capital(
-    scaled: FloatArray, units: int, means: FloatArray, significance_level: float, planned: int
-) -> FloatArray:
-    """(means,): the largest over time of ln(max(K+, K-) / 2)."""
+    stakes = _stakes(scaled, significance_level, planned)
     before = np.concatenate([[0.0], np.cumsum(scaled)[:-1]])
     left = units - np.arange(len(scaled))
-    rest = np.clip((units * means - before[:, None]) / left[:, None], 0, 1)
-    stakes = _stakes(scaled, significance_level, planned)[:, None]
-    tiny = np.finfo(float).tiny
-    up = np.log1p(np.minimum(stakes, _CAP / np.maximum(rest, tiny)) * (scaled[:, None] - rest))
-    down = np.log1p(-np.minimum(stakes, _CAP / np.maximum(1 - rest, tiny)) * (scaled[:, None] - rest))
-    capital = np.maximum(np.cumsum(up, axis=0), np.cumsum(down, axis=0))
-    return np.asarray(capital.max(axis=0) - np.log(2))
+
+    def beaten(sign: int, index: int) -> bool:
+        rest = np.clip((units * means[index] - before) / left, 0, 1)
+        most = _CAP / np.maximum(rest if sign > 0 else 1 - rest, np.finfo(float).tiny)
+        capital = np.cumsum(np.log1p(sign * np.minimum(stakes, most) * (scaled - rest)))
+        return bool(capital.max() - np.log(2) >= np.log(1 / significance_level))
+
+    lowest = _first(lambda index: not beaten(1, index))
+    highest = _first(lambda index: beaten(-1, index)) - 1
+    if lowest > highest:
+        return first, last
+    return float(means[max(lowest - 1, 0)]), float(means[min(highest + 1, _GRID)])
+
+
+def _first(holds: Callable[[int], bool]) -> int:
+    """The first index of the grid from which on `holds`; one behind the grid where it never does."""
+    low, high = 0, _GRID + 1
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return low
 
 
 def _stakes(scaled: FloatArray, significance_level: float, planned: int) -> FloatArray:

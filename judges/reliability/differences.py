@@ -8,8 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from annotate.agreement import Interval
 from annotate.agreement.data import FloatArray
 from judges.comparison import Scores
+from judges.reliability.betting import guaranteed_mean
 from judges.reliability.estimates import Estimate, regression_estimate, with_interval
 from judges.reliability.sample import RatedSample
 
@@ -20,7 +22,8 @@ LEAST_PAIRS = 3
 class Difference:
     """Mean human score of the first system minus that of the second, over the documents that both have.
 
-    estimate: its interval at the confidence level asked for, for this pair alone. paired: whether both
+    estimate: its interval at the confidence level asked for, for this pair alone. guaranteed: from people
+    only, likewise for this pair alone; None where it was not asked for. paired: whether both
     systems were rated on the same documents. simultaneous_low, simultaneous_high: an interval that holds for
     all pairs at once (Bonferroni). p_value: two-sided, for no difference. adjusted_p_value: by Holm over all
     pairs that have one; differs: whether it is at most 1 - confidence level.
@@ -30,6 +33,7 @@ class Difference:
     second: str
     paired: bool
     estimate: Estimate
+    guaranteed: Estimate | None
     simultaneous_low: float | None
     simultaneous_high: float | None
     p_value: float | None
@@ -46,14 +50,26 @@ class RankSet:
     worst: int
 
 
-def pairwise_differences(scores: Scores, *, confidence_level: float = 0.95) -> tuple[Difference, ...]:
+@dataclass(frozen=True)
+class Betting:
+    """What guaranteed intervals need: the ends of the scale, and the order in which ratings are taken."""
+
+    low: float
+    high: float
+    generator: np.random.Generator
+
+
+def pairwise_differences(
+    scores: Scores, *, confidence_level: float = 0.95, betting: Betting | None = None
+) -> tuple[Difference, ...]:
     """Every pair of systems: the difference of mean human scores, from all judgments and the rated documents.
 
     With D the difference of mean human scores on a document and g that of the judge's values, the regression
     estimate of the mean of D over the documents with texts of both systems: what differs between documents
     cancels. Pairs with fewer than 3 documents rated for both use the two systems' own estimates if they
     share no rated document, with the variances added and Welch's degrees of freedom; else they are undefined.
-    Rated documents must be a simple random sample of all. Source: Cochran 1977, section 7; Holm 1979.
+    Rated documents must be a simple random sample of all. With `betting` each pair also has a guaranteed
+    interval (`guaranteed_difference`). Source: Cochran 1977, section 7; Holm 1979.
     """
     judge, people = scores.by_document(scores.judge), scores.by_document(scores.human_means)
     present = scores.by_document(np.ones(len(scores.judge))) == 1
@@ -65,7 +81,8 @@ def pairwise_differences(scores: Scores, *, confidence_level: float = 0.95) -> t
         paired, estimate = _difference(sides[0], sides[1], confidence_level)
         low, high = _simultaneous(estimate, confidence_level, len(pairs))
         names = scores.system_names[one], scores.system_names[other]
-        found.append(Difference(*names, paired, estimate, low, high, _p_value(estimate), None, False))
+        sure = guaranteed_difference(*sides, betting, confidence_level=confidence_level) if betting else None
+        found.append(Difference(*names, paired, estimate, sure, low, high, _p_value(estimate), None, False))
     return _adjusted(found, 1 - confidence_level)
 
 
@@ -111,6 +128,34 @@ def difference_of(first: RatedSample, second: RatedSample) -> RatedSample:
     high - low of the scale.
     """
     return RatedSample(judge=first.judge - second.judge, human=first.human - second.human)
+
+
+def guaranteed_difference(
+    first: RatedSample, second: RatedSample, betting: Betting, *, confidence_level: float = 0.95
+) -> Estimate:
+    """The mean difference of two systems with an interval that is valid at any size, from people only.
+
+    `guaranteed_mean` of the differences on documents rated for both. Without any, the two systems' own
+    intervals, each with half of 1 - confidence_level: from low - high' to high - low'.
+    """
+    pairs = difference_of(first, second)
+    if pairs.ratings:
+        reach = betting.high - betting.low
+        return guaranteed_mean(
+            pairs, low=-reach, high=reach, generator=betting.generator, confidence_level=confidence_level
+        )
+    level = (1 + confidence_level) / 2
+    means = [
+        guaranteed_mean(
+            side, low=betting.low, high=betting.high, generator=betting.generator, confidence_level=level
+        )
+        for side in (first, second)
+    ]
+    one, other = (mean.interval for mean in means)
+    if one is None or other is None:
+        return replace(means[0], value=None, interval=None, reason=means[0].reason or means[1].reason)
+    ends = Interval(one.low - other.high, one.high - other.low, "guaranteed, betting", confidence_level)
+    return replace(means[0], value=(means[0].value or 0) - (means[1].value or 0), interval=ends)
 
 
 def _difference(first: RatedSample, second: RatedSample, confidence_level: float) -> tuple[bool, Estimate]:

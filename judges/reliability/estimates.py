@@ -246,16 +246,17 @@ def _with_finite_interval(
         shares = np.zeros(units)
         shares[sample.rated] = residuals / number * np.sqrt((number - 1) / max(number - fitted, 1))
         return _with_clustered_interval(estimate, sample, shares, confidence_level, finite=True)
-    if number <= fitted:
+    if number <= fitted and number < units:
         return replace(estimate, interval_reason=f"An interval needs more than {fitted} ratings.")
-    spread = float(np.sum(residuals**2)) / (number - fitted)
+    freedom = max(number - fitted, 1)
+    spread = float(np.sum(residuals**2)) / freedom
     if not np.any(np.abs(residuals) > 1e-12):
         spread = 0.0
     variance = (1 - number / units) * spread / number
     return with_interval(
         estimate,
         variance,
-        number - fitted,
+        freedom,
         confidence_level,
         effective=effective_size(variance, sample, finite=True),
         complete=number == units,

@@ -21,6 +21,7 @@ from judges.comparison import (
     scores_by_system,
 )
 from judges.reliability.audit import BoolArray
+from judges.reliability.meta import with_interval_of_documents
 
 LEAST_ITEMS = 3  # two items always lie on a line
 _MOST_FOR_ALL_ORDERS = 7  # 5,040 of them
@@ -95,13 +96,14 @@ def reliability(
 
     scores: the first judge (RTS in the paper) beside people; a table of human scores without rows where
     nobody has rated. other_judge: (items,), the second judge's values (MCQ), NaN for a gap. measure: one of
-    `judges.comparison.CORRELATIONS`. With a generator R, P and the validity have intervals: R and P resample
-    a system's items, the validity resamples systems.
+    `judges.comparison.CORRELATIONS`. With a generator all have intervals: R and P resample a system's items,
+    the validity systems, and M documents.
     Source: Shen and others 2023, equations 2 to 4, table 7.
     """
     indicators = indicator(scores, other_judge, measure, generator=generator, resampling=resampling)
     agreements = agreement_with_humans(scores, measure, generator=generator, resampling=resampling)
     qualities = [each.human_mean for each in scores_by_system(scores)]
+    validities = validity(scores, other_judge, measure, generator=generator, resampling=resampling)
     return DimensionReliability(
         systems=tuple(
             SystemReliability(
@@ -114,8 +116,8 @@ def reliability(
             )
             for one, other, quality in zip(indicators, agreements, qualities, strict=True)
         ),
-        meta_correlation=_meta_correlation(scores, measure),
-        validity=validity(scores, other_judge, measure, generator=generator, resampling=resampling),
+        validity=validities,
+        meta_correlation=_meta_correlation(scores, measure, generator, resampling),
         indicator_spread=spread(indicators),
         agreement_spread=spread(agreements),
     )
@@ -227,11 +229,15 @@ def expected_interval(
     return Interval(float(low), float(high), "Fisher's transformation, no ties", confidence_level)
 
 
-def _meta_correlation(scores: Scores, measure: Measure) -> Coefficient:
+def _meta_correlation(
+    scores: Scores, measure: Measure, generator: np.random.Generator | None, resampling: Resampling | None
+) -> Coefficient:
     """M over the systems with 3 items or more that have both a value of the judge and a human score."""
     large = _large_systems(scores, scores.judge, scores.human_means)
     kept = scores.of_judge(np.where(large, scores.judge, np.nan))
     found = meta_correlation(kept, measure)
+    if generator is not None:
+        found = with_interval_of_documents(found, kept, measure, generator, resampling)
     return _explained(found, large, scores)
 
 

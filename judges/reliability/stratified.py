@@ -19,6 +19,7 @@ from judges.reliability.sample import RatedSample
 from judges.reliability.weighted import weighted_estimate
 
 LEAST_FOR_REGRESSION = 5
+SMALL = 20  # of so many units one
 
 
 def stratified_estimate(sample: RatedSample, *, confidence_level: float = 0.95) -> Estimate:
@@ -30,8 +31,10 @@ def stratified_estimate(sample: RatedSample, *, confidence_level: float = 0.95) 
     ratings use people only. Within a stratum the sample is a simple random one, or has probabilities of its
     own: then it is weighed by them (`weighted_estimate`). Between strata it need not be in proportion.
     Source: Cochran 1977, sections 5.4 and 7.10; Fisch and others 2024, StratPPI.
-    Undefined without either, or where a stratum has no rating; without an interval where one has a single
-    rating or no spread.
+    A small stratum (one unit, or up to a twentieth of all) that is not rated throughout and has fewer than
+    two ratings is joined to the largest one, with a warning: a unit without a value of the judge, say.
+    Undefined without either, or where another stratum has no rating; without an interval where one has a
+    single rating or no spread.
     """
     empty = Estimate("stratified", "Stratified estimate", _SOURCE, None, None, sample.ratings, sample.units)
     strata = _strata(sample)
@@ -39,15 +42,16 @@ def stratified_estimate(sample: RatedSample, *, confidence_level: float = 0.95) 
         return replace(empty, reason="The units have no strata.")
     if not sample.ratings:
         return replace(empty, reason="No person has rated a unit yet.")
-    parts = [sample.of_units(mask) for mask in strata.values()]
-    estimates = [_of_stratum(part, confidence_level) for part in parts]
-    for name, part, estimate in zip(strata, parts, estimates, strict=True):
+    parts, joined = _parts(sample, strata)
+    estimates = [_of_stratum(part, confidence_level) for part in parts.values()]
+    for (name, part), estimate in zip(parts.items(), estimates, strict=True):
         if estimate.value is None:
             few = f"Only {part.ratings} unit" if part.ratings else "No unit"
             return replace(empty, reason=f"{few} of the stratum {name} is rated.")
-    shares = np.array([part.units / sample.units for part in parts])
+    shares = np.array([part.units / sample.units for part in parts.values()])
     values = np.array([estimate.value for estimate in estimates], dtype=float)
-    found = replace(empty, value=float(shares @ values), warnings=safety_warnings(sample.human[sample.rated]))
+    warnings = joined + safety_warnings(sample.human[sample.rated])
+    found = replace(empty, value=float(shares @ values), warnings=warnings)
     return _with_interval(found, sample, estimates, shares, confidence_level)
 
 
@@ -81,6 +85,46 @@ def _strata(sample: RatedSample) -> dict[str, BoolArray] | None:
         return None
     chances = np.unique(sample.probabilities)
     return {f"of probability {chance:.6g}": sample.probabilities == chance for chance in chances}
+
+
+def _parts(
+    sample: RatedSample, strata: dict[str, BoolArray]
+) -> tuple[dict[str, RatedSample], tuple[str, ...]]:
+    """The sample of each stratum by name, small ones without a spread joined, and a sentence on each."""
+    largest = max(strata, key=lambda name: int(strata[name].sum()))
+    alone = {name: mask for name, mask in strata.items() if name == largest or not _lost(sample, mask)}
+    parts = {name: sample.of_units(mask) for name, mask in alone.items()}
+    lost = {name: mask for name, mask in strata.items() if name not in alone}
+    if not lost:
+        return parts, ()
+    chances = np.empty(sample.units)
+    for name in (largest, *lost):
+        chances[strata[name]] = _chances(sample, strata[name], like=chances[strata[largest]])
+    together = np.any([strata[largest], *lost.values()], axis=0)
+    parts[largest] = RatedSample(
+        judge=sample.judge[together],
+        human=sample.human[together],
+        probabilities=chances[together],
+        documents=None if sample.documents is None else sample.documents[together],
+    )
+    return parts, tuple(
+        f"{int(sample.rated[mask].sum())} of {int(mask.sum())} units of the stratum {name} are rated, which "
+        f"tells no spread; it was joined to the stratum {largest}."
+        for name, mask in lost.items()
+    )
+
+
+def _lost(sample: RatedSample, mask: BoolArray) -> bool:
+    units, ratings = int(mask.sum()), int(sample.rated[mask].sum())
+    return ratings < min(units, 2) and units <= max(1, sample.units // SMALL)
+
+
+def _chances(sample: RatedSample, mask: BoolArray, *, like: FloatArray) -> FloatArray:
+    """(units of the stratum,): of having been rated; as the least of `like` where none was."""
+    own = sample.of_units(mask)
+    if own.probabilities is not None:
+        return own.probabilities
+    return np.full(own.units, own.ratings / own.units if own.ratings else like.min())
 
 
 def _of_stratum(part: RatedSample, confidence_level: float) -> Estimate:

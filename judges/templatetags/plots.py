@@ -105,14 +105,14 @@ def spread_plot(dimensions: Sequence[DimensionFigures]) -> SafeString:
 
 @register.simple_tag
 def widths_plot(one: DimensionEstimates) -> SafeString:
-    """Draw the mean width of intervals against ratings spent: people only dashed, combined solid."""
+    """Draw mean widths against ratings spent: people only dashed, combined solid, guaranteed dotted."""
     lines = {
         kind: [
             (each.ratings, width)
             for each in one.widths
             if not each.is_now and (width := getattr(each, kind)) is not None
         ]
-        for kind in ("humans", "combined")
+        for kind in ("humans", "combined", "guaranteed")
     }
     points = [point for line in lines.values() for point in line]
     if not points:

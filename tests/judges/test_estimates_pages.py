@@ -12,6 +12,7 @@ from annotate.models import Assignment, Rating, Role
 from judges.commands.routing import make_policy, route
 from judges.models import Judgment
 from judges.reliability import (
+    Betting,
     RatedSample,
     guaranteed_mean,
     humans_only,
@@ -93,11 +94,15 @@ def test_every_estimate_is_that_of_its_function(cast):
 
 def test_differences_are_paired_and_ranks_follow(cast):
     scores = as_scores(JUDGE, [PEOPLE], documents=DOCUMENTS, systems=SYSTEMS)
-    (expected,) = pairwise_differences(scores)
     found = reported(cast)
+    generator = np.random.default_rng(cast.project.seed)
+    for index in range(SYSTEMS):
+        guaranteed_mean(of_system(index), low=1, high=5, generator=generator)
+    (expected,) = pairwise_differences(scores, betting=Betting(1, 5, generator))
     (difference,) = found["differences"]
     assert difference["paired"] is True
     assert bounds(difference["estimate"]) == pytest.approx(bounds(expected.estimate))
+    assert bounds(difference["guaranteed"]) == pytest.approx(bounds(expected.guaranteed))
     assert difference["adjusted_p_value"] == pytest.approx(expected.adjusted_p_value)
     sets = [(each.system, each.best, each.worst) for each in rank_sets(scores.system_names, [expected])]
     assert [(each["system"], each["best"], each["worst"]) for each in found["ranks"]] == sets
@@ -113,6 +118,8 @@ def test_widths_are_told_for_more_ratings(cast):
     there = [humans_only(of_system(index)).width for index in range(SYSTEMS)]
     assert now["humans"] == pytest.approx(np.mean(np.array(there, dtype=float)))
     assert now["guaranteed"] > now["humans"]
+    assert more[0]["guaranteed"] > more[0]["humans"]
+    assert more[1]["guaranteed"] < more[0]["guaranteed"]
 
 
 def test_the_page_names_each_kind_of_interval_and_shows_counts(client, cast):
@@ -121,13 +128,15 @@ def test_the_page_names_each_kind_of_interval_and_shows_counts(client, cast):
     people, both = humans_only(of_system(0)), regression_estimate(of_system(0))
     assert "people only, asymptotic judge only combined, asymptotic" in page
     assert "guaranteed ranks" in page
+    assert "first minus second, asymptotic guaranteed, people only" in page
+    assert "dashed: people only, solid: combined, dotted: guaranteed" in page
     assert people.interval
     low, high = people.interval.low, people.interval.high
     assert f"system-1 8 of 12 {people.value:.3f} [{low:.3f}, {high:.3f}]" in page
     assert f"{both.value:.3f} [" in page
     assert "at the end of Round I, which is still open" in page
     assert "ratings in an order by the project’s seed" in page
-    assert "<polyline" in response.content.decode()
+    assert response.content.decode().count("<polyline") == 3
 
 
 def test_a_skewed_scale_is_warned_about(client):
@@ -181,6 +190,16 @@ def test_a_system_of_which_some_units_were_sent_for_certain_is_a_stratified_samp
     assert "1 assigned units have no rating" in first["guaranteed"]["reason"]
     assert second["combined"]["value"] is None
     assert "documents drawn at random" in found["no_differences"]
+
+
+def test_a_unit_without_a_value_of_the_judge_leaves_the_interval_of_its_system():
+    """System 1 stays but for one unit, which nobody has rated yet."""
+    cast = estimated()
+    audited = {2: (0.5, 5), 4: (0.5, 4), 8: (0.5, 4), 12: (0.5, 2), 16: (0.5, 1), 20: (0.5, 5)}
+    routed_at_once(cast, {0: (1.0, None), **audited})
+    first, _ = reported(cast)["systems"]
+    assert first["combined"]["interval"]
+    assert "0 of 1 units of the stratum sent to people are rated" in first["combined"]["warnings"][0]
 
 
 def test_after_routing_what_people_rated_throughout_is_exact_and_the_rest_is_estimated_from_the_audit():
@@ -293,3 +312,5 @@ def test_the_command_prints_the_table(cast):
     call_command("estimates", cast.project.slug, stdout=out)
     assert f"{humans_only(of_system(0)).value:.2f} [" in out.getvalue()
     assert "8 of 12" in out.getvalue()
+    assert "system-1 - system-2" in out.getvalue()
+    assert "now 8" in out.getvalue()

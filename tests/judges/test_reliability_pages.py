@@ -10,6 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotate.models import Role
+from annotate.templatetags.figures import decimals
 from judges.comparison import CORRELATIONS
 from judges.models import Judge
 from judges.queries.pairings import measured_judges, usual_pairing
@@ -71,6 +72,18 @@ def test_intervals_are_those_of_the_projects_seed(cast):
         bounds = other.coefficient.interval
         assert (one["interval"] and one["interval"]["low"]) == (bounds and bounds.low)
     assert reported(cast) == reported(cast)
+
+
+def test_m_has_an_interval_over_documents(client):
+    rts, people = np.random.default_rng(1).integers(1, 6, (2, 30)).tolist()
+    cast = measured_project(rts=rts, mcq=rts, people=[people], documents=10)
+    client.force_login(cast.admin)
+    meta = reported(cast)["figures"]["meta_correlation"]
+    assert meta["interval"]["method"].startswith("jackknife of documents")
+    assert f"M: {meta['value']:.3f} [{meta['interval']['low']:.3f}, " in printed(cast)
+    low, high = meta["interval"]["low"], meta["interval"]["high"]
+    page = text_of(client.get(address(cast, PAGE)))
+    assert f"{decimals(meta['value'])} [{decimals(low)}, {decimals(high)}]" in page
 
 
 def test_p_can_be_that_of_the_other_judge(cast):

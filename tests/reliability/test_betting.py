@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judges.reliability import RatedSample, betting_interval, guaranteed_mean, humans_only
+from judges.reliability import (
+    RatedSample,
+    betting_interval,
+    guaranteed_mean,
+    humans_only,
+    projected_guaranteed_widths,
+)
 
 GAP: Any = float("nan")
 CEILING = np.repeat([5.0, 4.0, 3.0, 1.0], [255, 30, 9, 6])  # nearly everything is a 5
@@ -83,6 +89,27 @@ def test_units_rated_for_certain_are_known() -> None:
         tuple((people[:100].mean() + end) / 2 for end in audit)
     )
     assert found.value == pytest.approx((people[:100].mean() + people[100:130].mean()) / 2)
+
+
+def test_projected_widths_are_those_that_more_ratings_bring() -> None:
+    """From 40 ratings the width after 100 is told within a tenth of what it then is on average."""
+    generator = np.random.default_rng(8)
+    people = generator.permutation(np.repeat([1.0, 2, 3, 4, 5], [20, 40, 80, 120, 40]))
+
+    def rated(number: int) -> RatedSample:
+        human = np.full(300, np.nan)
+        human[generator.choice(300, number, replace=False)] = people[:number]
+        return RatedSample(judge=people, human=human)
+
+    def width(sample: RatedSample) -> float:
+        return guaranteed_mean(sample, low=1, high=5, generator=generator).width or 0
+
+    told = projected_guaranteed_widths(rated(40), [2, 20, 100, 300, 400], low=1, high=5, generator=generator)
+    there = np.mean([width(rated(100)) for _ in range(20)])
+    assert told[2] == pytest.approx(there, rel=0.1)
+    assert (told[0], told[3], told[4]) == (None, 0, None)
+    assert (told[1] or 0) > (told[2] or 9)
+    assert projected_guaranteed_widths(rated(2), [20], low=1, high=5, generator=generator) == [None]
 
 
 def test_nothing_is_guaranteed_where_ratings_are_missing() -> None:

@@ -7,7 +7,16 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from judges.comparison import Scores
-from judges.reliability import RatedSample, holm, pairwise_differences, rank_sets, regression_estimate
+from judges.reliability import (
+    Betting,
+    Estimate,
+    RatedSample,
+    betting_interval,
+    holm,
+    pairwise_differences,
+    rank_sets,
+    regression_estimate,
+)
 
 GAP: Any = float("nan")
 
@@ -60,6 +69,46 @@ def test_systems_rated_on_different_documents_are_compared_unpaired() -> None:
     assert found.estimate.standard_error == pytest.approx(
         np.hypot(means[0].standard_error or 0, means[1].standard_error or 0)
     )
+
+
+def test_a_guaranteed_difference_bets_on_the_differences_of_documents() -> None:
+    generator = np.random.default_rng(3)
+    people = generator.integers(1, 6, (2, 60)).astype(float)
+    people[:, 40:] = GAP
+    scores = Scores(
+        systems=np.repeat(["S0", "S1"], 60),
+        documents=np.tile(np.arange(60), 2),
+        human=[people.ravel()],
+        judge=generator.integers(1, 6, 120),
+    )
+    (found,) = pairwise_differences(scores, betting=Betting(1, 5, np.random.default_rng(7)))
+    differences = (people[0] - people[1])[:40]
+    order = np.random.default_rng(7).permutation(differences)
+    assert found.guaranteed is not None
+    assert found.guaranteed.value == pytest.approx(differences.mean())
+    assert ends(found.guaranteed) == betting_interval(order, 60, low=-4, high=4)
+    people[0, :20], people[1, 20:] = GAP, GAP
+    apart = Scores(
+        systems=np.repeat(["S0", "S1"], 60),
+        documents=np.tile(np.arange(60), 2),
+        human=[people.ravel()],
+        judge=scores.judge,
+    )
+    (found,) = pairwise_differences(apart, betting=Betting(1, 5, np.random.default_rng(7)))
+    generator = np.random.default_rng(7)
+    one, other = (
+        betting_interval(
+            generator.permutation(values[~np.isnan(values)]), 60, low=1, high=5, confidence_level=0.975
+        )
+        for values in people
+    )
+    assert found.guaranteed is not None
+    assert ends(found.guaranteed) == pytest.approx((one[0] - other[1], one[1] - other[0]))
+
+
+def ends(estimate: Estimate) -> tuple[float, float]:
+    assert estimate.interval is not None
+    return estimate.interval.low, estimate.interval.high
 
 
 def test_two_rated_documents_are_too_few() -> None:

@@ -224,6 +224,41 @@ def test_units_sent_to_people_and_an_audit_of_the_others_are_two_strata() -> Non
     )
 
 
+@pytest.mark.parametrize("value", [4, GAP])
+def test_a_stratum_of_one_unit_does_not_take_the_interval(value: float) -> None:
+    """Rated it is known; unrated it counts as one more unit of the others, and that is said."""
+    judge, others = [3, 1, 2, 4, 5, 3, 2, 1, 4], [2, 1, 3, 4, 5, GAP, GAP, GAP, GAP]
+    sample = RatedSample(judge=[*judge, 3], human=[*others, value], strata=["left"] * 9 + ["sent"])
+    estimate = stratified_estimate(sample)
+    if np.isnan(value):
+        expected = regression_estimate(RatedSample(judge=[*judge, 3], human=[*others, GAP]))
+        assert estimate.value == expected.value
+        assert ends(estimate) == pytest.approx(ends(expected))
+        assert estimate.warnings[0] == (
+            "0 of 1 units of the stratum sent are rated, which tells no spread; "
+            "it was joined to the stratum left."
+        )
+    else:
+        left = regression_estimate(RatedSample(judge=judge, human=others))
+        assert estimate.value == pytest.approx(0.9 * (left.value or 0) + 0.4)
+        assert estimate.standard_error == pytest.approx(0.9 * (left.standard_error or 0))
+        assert estimate.warnings == ()
+
+
+def test_a_small_stratum_with_one_rating_of_two_is_weighed_with_the_largest() -> None:
+    people, judge = population(15)
+    human = np.where(np.arange(400) < 60, people, GAP)
+    human[399] = people[399]
+    strata = np.where(np.arange(400) < 398, "left", "sent")
+    estimate = stratified_estimate(RatedSample(judge=judge, human=human, strata=strata))
+    chances = np.where(np.arange(400) < 398, 60 / 398, 0.5)
+    expected = weighted_estimate(RatedSample(judge=judge, human=human, probabilities=chances))
+    assert estimate.value == pytest.approx(expected.value)
+    assert estimate.standard_error == pytest.approx(expected.standard_error)
+    halves = RatedSample(judge=judge, human=human, strata=np.where(np.arange(400) < 200, "a", "b"))
+    assert "too few ratings" in (stratified_estimate(halves).interval_reason or "")
+
+
 def test_an_audit_with_probabilities_of_its_own_is_weighed_within_its_stratum() -> None:
     people, judge = population(13)
     generator = np.random.default_rng(2)

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from annotate.agreement import kendall_tau_b, mean_absolute_error, pearson, spearman
+from annotate.agreement import Resampling, kendall_tau_b, mean_absolute_error, pearson, spearman
 from judges.comparison import CORRELATIONS, Scores
 from judges.reliability import expected_interval, indicator, reliability, validity
+from judges.reliability.meta import with_interval_of_documents
 
 GAP = float("nan")
 RTS = [[1, 2, 3, 4], [4, 1, 3, 2], [5, 5, 5, 5], [2, 3, 1, 4]]
@@ -53,6 +54,36 @@ def test_the_indicator_needs_no_human_scores_and_says_so_of_the_rest() -> None:
     assert found.validity.correlation.value is None
     assert found.validity.p_value_reason == "The correlation is undefined."
     assert found.agreement_spread is None
+
+
+def test_m_resamples_documents_and_computes_everything_anew() -> None:
+    generator = np.random.default_rng(4)
+    quality = generator.integers(1, 6, (5, 30)).astype(float)
+    judge = np.clip(quality + generator.integers(-2, 3, (5, 30)), 1, 5)
+    judge[0, :4], quality[1, 3:6] = GAP, GAP
+    table = Scores(
+        systems=np.repeat([*NAMES, "E"], 30),
+        documents=np.tile(np.arange(30), 5),
+        human=[quality.ravel()],
+        judge=judge.ravel(),
+    )
+    plan = Resampling(by="documents", replicates=100)
+    found = reliability(table, judge.ravel(), pearson).meta_correlation
+    resampled = with_interval_of_documents(found, table, pearson, np.random.default_rng(9), plan)
+    draws = np.random.default_rng(9).multinomial(30, np.full(30, 1 / 30), size=100)
+    expected = []
+    for draw in draws:
+        chosen = np.repeat(np.arange(30), draw)
+        sides = []
+        for human, values in zip(quality[:, chosen], judge[:, chosen], strict=True):
+            both = ~np.isnan(human) & ~np.isnan(values)
+            sides.append((stats.pearsonr(human[both], values[both]).statistic, np.nanmean(human)))
+        expected.append(stats.pearsonr(*np.transpose(sides)).statistic)
+    assert resampled.value == found.value
+    assert resampled.interval is not None
+    assert [resampled.interval.low, resampled.interval.high] == pytest.approx(
+        list(np.quantile(expected, [0.025, 0.975]))
+    )
 
 
 def test_two_items_always_lie_on_a_line() -> None:

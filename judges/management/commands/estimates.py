@@ -65,10 +65,32 @@ def _of_dimension(found: DimensionEstimates) -> Iterator[str]:
         )
     if found.no_differences:
         yield found.no_differences
+    elif found.differences:
+        yield from _of_pairs(found)
+    if found.widths:
+        yield WIDTHS.format("widths after", "people only", "combined", "guaranteed")
+    for width in found.widths:
+        after = f"now {width.ratings:g}" if width.is_now else f"{width.ratings:g}"
+        numbers = (width.humans, width.combined, width.guaranteed)
+        yield WIDTHS.format(after, *("" if each is None else f"{each:.2f}" for each in numbers))
     for each in found.systems:
         yield from (f"{each.system}: {warning}" for warning in each.warnings)
 
 
+def _of_pairs(found: DimensionEstimates) -> Iterator[str]:
+    yield PAIR.format("first minus second", "asymptotic", "guaranteed", "p by Holm", "differ")
+    for each in found.differences:
+        yield PAIR.format(
+            f"{each.first} - {each.second}",
+            plain(each.estimate),
+            plain(each.guaranteed) if each.guaranteed else "",
+            "" if each.adjusted_p_value is None else f"{each.adjusted_p_value:.3f}",
+            "yes" if each.differs else "no",
+        )
+
+
+PAIR = "{:<33.33} {:>20} {:>20} {:>9} {:>6}"
+WIDTHS = "{:<20.20} {:>12} {:>10} {:>10}"
 ROW = "{:<20.20} {:>12} {:>20} {:>6} {:>20} {:>6} {:>20} {:>9}"
 
 

@@ -1,0 +1,104 @@
+"""The meta-correlation M with an interval over documents."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+
+from annotate.agreement import Coefficient, Measure, Resampling
+from annotate.agreement.bootstrap import Statistic, independent, resampled_interval
+from annotate.agreement.data import FloatArray, IntArray
+from annotate.agreement.groups import values_within_documents
+from annotate.agreement.measure import paired
+from judges.comparison import Scores
+
+
+def with_interval_of_documents(
+    found: Coefficient,
+    scores: Scores,
+    measure: Measure,
+    generator: np.random.Generator,
+    resampling: Resampling | None = None,
+) -> Coefficient:
+    """M of `judges.comparison.meta_correlation` with the interval over resampled documents.
+
+    In each resample every P_i and Q_i is computed anew over the drawn documents, the same for all systems,
+    and M from them; a system whose P_i is then undefined is left out of it. So the interval is about other
+    documents for these systems, not about other systems. Source: Efron and Tibshirani 1993, chapter 13.
+    """
+    if not found.defined:
+        return found
+    plan = replace(resampling or Resampling(), by="documents")
+    used = ~np.isnan(scores.human_means)
+    numbers = np.unique(scores.documents[used], return_inverse=True)[1]
+    interval, reason = resampled_interval(
+        _statistic(scores.of_items(used), numbers, measure),
+        independent(int(numbers.max()) + 1, "documents"),
+        generator,
+        plan,
+        measure.estimator.bounds,
+    )
+    return replace(found, interval=interval, interval_reason=reason)
+
+
+_TOGETHER = 200  # pairs of P and Q whose correlations are computed at a time
+
+
+@dataclass(frozen=True, eq=False)
+class _System:
+    """P_i as a statistic of weights of patterns, and what weights of documents are multiplied by.
+
+    patterns: (documents, patterns), items with both values. quality: (documents,), the sum of mean human
+    scores; rated: (documents,), how many items have one.
+    """
+
+    correlation: Statistic
+    patterns: sparse.csr_array
+    quality: FloatArray
+    rated: FloatArray
+
+
+def _statistic(scores: Scores, documents: IntArray, measure: Measure) -> Statistic:
+    """From weights (replicates, documents) to M (replicates,)."""
+    systems = [
+        _system(
+            scores.of_items(scores.systems == index), documents[scores.systems == index], measure, documents
+        )
+        for index in range(len(scores.system_names))
+    ]
+
+    def meta_correlations(weights: FloatArray) -> FloatArray:
+        sides = np.full((2, len(weights), len(systems)), np.nan)
+        for index, system in enumerate(systems):
+            drawn = np.asarray((system.patterns.T @ weights.T).T)
+            sides[0, :, index] = system.correlation(drawn)
+            rated = weights @ system.rated
+            np.divide(weights @ system.quality, rated, out=sides[1, :, index], where=rated > 0)
+        return _of_each(measure, sides)
+
+    return meta_correlations
+
+
+def _system(own: Scores, documents: IntArray, measure: Measure, everywhere: IntArray) -> _System:
+    both = ~np.isnan(own.judge)
+    patterns = measure.estimator.patterns(paired(own.human_means[both], own.judge[both]))
+    number = int(everywhere.max()) + 1
+    shape = (number, len(patterns.unit_counts))
+    return _System(
+        correlation=measure.estimator.statistic(patterns),
+        patterns=sparse.csr_array((np.ones(both.sum()), (documents[both], patterns.of_unit)), shape=shape),
+        quality=np.bincount(documents, own.human_means, number).astype(float),
+        rated=np.bincount(documents, minlength=number).astype(float),
+    )
+
+
+def _of_each(measure: Measure, sides: FloatArray) -> FloatArray:
+    """(replicates,): the measure of P and Q (2, replicates, systems) over systems."""
+    _, replicates, systems = sides.shape
+    step = max(1, _TOGETHER // systems)
+    found = np.empty(replicates)
+    for start in range(0, replicates, step):
+        part = sides[:, start : start + step]
+        of = np.repeat(np.arange(part.shape[1]), systems)
+        found[start : start + step] = values_within_documents(measure, part[0].ravel(), part[1].ravel(), of)
+    return found
