@@ -1,0 +1,253 @@
+"""Annotators rating over HTTP at the same time: items a second, how long a save takes, CPU an item, bytes.
+
+python benchmarks/annotators.py [--annotators 1 8 32 64] [--seconds 15] [--repeats 3] [--check]
+
+Each annotator loads an item, saves its seven ratings one after the other as they are given, and goes on,
+without a pause. Items are of the size of SummEval-OP's: 416 texts about 32 documents of eight reviews, three
+raters an item. The server is started as docs/deployment.md says, and a worker beside it. The yardstick is a
+bare program under the same server: it reads an item and inserts each answer through the driver, without
+sessions, rights or history. They take turns, each turn with a project of its own. Then the server is killed
+with -9 while eight annotators rate, and started again. After every turn what was acknowledged is looked for
+in the database. `--check` does only this last turn, with few items.
+
+Makes a database of its own: SQLite in a temporary folder, or where DATABASE_URL names a PostgreSQL server a
+new one there. Clients, web server and database share this machine's cores. Linux only.
+"""
+
+import argparse
+import json
+import os
+import platform
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.annotators_client import Annotator, Told
+from benchmarks.annotators_process import cpu_seconds, database_cpu, family, memory
+from benchmarks.export import own_database
+from benchmarks.judges import run, working
+
+HERE = Path(__file__).resolve().parent
+SERVER = "granian --interface wsgi --workers {} --blocking-threads 4 --log-level warning"
+CONCORD, BARE = "config.wsgi:application", "benchmarks.annotators_yardstick:application"
+ITEMS = 416
+LONGEST = 600.0
+MEGABYTE = 10**6
+LEAST_ITEMS = {8: 50.0, 32: 45.0}  # a second, on PostgreSQL
+MOST_CPU, MOST_SAVE, MOST_MEMORY = 0.020, 0.040, 300 * MEGABYTE
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What one turn gave; CPU in seconds an item."""
+
+    told: Told
+    seconds: float
+    web: float
+    database: float | None
+    client: float
+
+    @property
+    def pace(self) -> float:
+        """Items a second."""
+        return self.told.items / self.seconds
+
+
+def free_port() -> int:
+    """Return a port that nothing uses."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def start(
+    environment: Mapping[str, str], application: str, port: int, workers: int = 2
+) -> subprocess.Popen[bytes]:
+    """Start a web server and wait until it can be reached."""
+    command = [
+        sys.executable,
+        "-m",
+        *SERVER.format(workers).split(),
+        "--host",
+        "127.0.0.1",
+        "--port",
+        str(port),
+        application,
+    ]
+    server = subprocess.Popen(command, cwd=HERE.parent, env=dict(environment), start_new_session=True)
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return server
+        time.sleep(0.05)
+    raise RuntimeError("The web server did not start.")
+
+
+@contextmanager
+def serving(
+    environment: Mapping[str, str], application: str
+) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """Run a web server; give its process and its port."""
+    port = free_port()
+    server = start(environment, application, port)
+    try:
+        yield server, port
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def crowd(port: int, sessions: list[str]) -> list[Annotator]:
+    """Return an annotator for each session."""
+    return [Annotator(port, session, number) for number, session in enumerate(sessions)]
+
+
+def rate(annotators: list[Annotator], address: str, seconds: float) -> Told:
+    """Let everybody rate at the same time; return what they did together."""
+    until = time.monotonic() + seconds
+    with ThreadPoolExecutor(len(annotators)) as threads:
+        list(threads.map(lambda each: each.rate(address, until), annotators))
+    told = Told()
+    for each in annotators:
+        told.add(each.told)
+    return told
+
+
+def turn(environment: Mapping[str, str], application: str, annotators: int, seconds: float) -> Turn:
+    """Measure one turn of so many annotators, after a short one that warms the server up."""
+    made = run("annotators_fill.py", environment, annotators, ITEMS)
+    address = f"/projects/{made['slug']}/rate/" if application == CONCORD else "/rate/1/"
+    with serving(environment, application) as (server, port):
+        warm = rate(crowd(port, made["sessions"]), address, 1.0)
+        processes, url = family(server.pid), environment.get("DATABASE_URL", "")
+        web, stored, client = cpu_seconds(processes), database_cpu(url), time.process_time()
+        begun = time.perf_counter()
+        told = rate(crowd(port, made["sessions"]), address, seconds)
+        took = time.perf_counter() - begun
+        client = time.process_time() - client
+        web, after = cpu_seconds(processes) - web, database_cpu(url)
+    if application == CONCORD:
+        check(environment, made["slug"], warm.answers + told.answers)
+    database = None if after is None or stored is None else (after - stored) / told.items
+    return Turn(told, took, web / told.items, database, client / told.items)
+
+
+def check(environment: Mapping[str, str], slug: str, answers: list[Any]) -> dict[str, int]:
+    """Look for what was acknowledged; stop where anything of it is missing or doubled."""
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(answers, file)
+        file.flush()
+        found: dict[str, int] = run("annotators_check.py", environment, slug, file.name)
+    if not answers or found["missing"] or found["doubled"]:
+        sys.exit(f"No answers, or some lost or doubled: {found}")
+    return found
+
+
+def killed(environment: Mapping[str, str], items: int, workers: int) -> None:
+    """Kill the server with -9 while eight rate, start it again, and look for every answer."""
+    made = run("annotators_fill.py", environment, 8, items)
+    port = free_port()
+    server = start(environment, CONCORD, port, workers)
+    people = crowd(port, made["sessions"])
+    with ThreadPoolExecutor(1) as beside:
+        rating = beside.submit(rate, people, f"/projects/{made['slug']}/rate/", LONGEST)
+        while sum(len(each.told.answers) for each in people) < items * 7 and not rating.done():
+            time.sleep(0.01)
+        os.killpg(server.pid, signal.SIGKILL)
+        server.wait()
+        server = start(environment, CONCORD, port, workers)
+        told = rating.result()
+    server.terminate()
+    server.wait()
+    found = check(environment, made["slug"], told.answers)
+    print(
+        f"Server killed with -9 in the middle: {found['acknowledged']:,} answers acknowledged, "
+        f"{found['missing']} missing, {found['doubled']} doubled; {told.sent_again} requests sent again."
+    )
+
+
+def report(annotators: int, ours: list[Turn], bare: list[Turn]) -> bool:
+    """Print the medians of both; return whether ours are as they should be."""
+    lines = []
+    for name, turns in (("concord", ours), ("bare", bare)):
+        cuts = [quantiles(each.told.saves, n=100) for each in turns]
+        save = {share: median(cut[share - 1] for cut in cuts) for share in (50, 95, 99)}
+        pace, web = median(each.pace for each in turns), median(each.web for each in turns)
+        stored = [each.database for each in turns if each.database is not None]
+        print(
+            f"{annotators:>10}  {name:<8}{pace:>9.1f}{save[50] * 1000:>8.1f}{save[95] * 1000:>8.1f}"
+            f"{save[99] * 1000:>8.1f}{median(quantiles(each.told.loads)[1] for each in turns) * 1000:>9.1f}"
+            f"{web * 1000:>9.1f}{f'{median(stored) * 1000:.1f}' if stored else '-':>9}"
+            f"{median(each.client for each in turns) * 1000:>9.1f}"
+            f"{median(each.told.received / each.told.items for each in turns) / 1000:>9.1f}",
+            flush=True,
+        )
+        lines.append((pace, web, save[95]))
+    (pace, web, slow), (bare_pace, bare_web, _) = lines
+    print(f"{'':>12}ratio   {pace / bare_pace:>9.2f}{'':>33}{web / bare_web:>9.1f}")
+    return (
+        pace >= LEAST_ITEMS.get(annotators, 0) and web <= MOST_CPU and (annotators != 8 or slow < MOST_SAVE)
+    )
+
+
+def measure(environment: Mapping[str, str], numbers: list[int], seconds: float, repeats: int) -> bool:
+    """Print a line for each number of annotators, and the memory after them; return whether all is good."""
+    print(
+        f"{'annotators':>10}  {'':<8}{'items/s':>9}{'save':>8}{'p95':>8}{'p99':>8}{'load':>9}"
+        f"{'web CPU':>9}{'db CPU':>9}{'client':>9}{'KB':>9}"
+    )
+    good = True
+    for annotators in numbers:
+        ours, bare = [], []
+        for _ in range(repeats):
+            bare.append(turn(environment, BARE, annotators, seconds))
+            ours.append(turn(environment, CONCORD, annotators, seconds))
+        good = report(annotators, ours, bare) and good
+    return good
+
+
+def report_memory(environment: Mapping[str, str], seconds: float) -> bool:
+    """Print what web server and worker hold after a turn of eight; return whether it is little."""
+    made = run("annotators_fill.py", environment, 8, ITEMS)
+    with ExitStack() as stack:
+        worker = stack.enter_context(working(environment, 0))
+        server, port = stack.enter_context(serving(environment, CONCORD))
+        rate(crowd(port, made["sessions"]), f"/projects/{made['slug']}/rate/", seconds)
+        web, beside = memory(family(server.pid)), memory(family(worker))
+    print(f"Memory after a turn of 8: web server {web / MEGABYTE:.0f} MB, worker {beside / MEGABYTE:.0f} MB.")
+    return web + beside <= MOST_MEMORY
+
+
+def main() -> None:
+    """Rate, kill, report; the exit code is 1 where a figure is not as it should be."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--annotators", type=int, nargs="+", default=[1, 8, 32, 64])
+    parser.add_argument("--seconds", type=float, default=15.0, help="how long a turn takes")
+    parser.add_argument("--repeats", type=int, default=3, help="turns, of which the median is shown")
+    parser.add_argument("--check", action="store_true", help="only the turn in which the server is killed")
+    asked, good = parser.parse_args(), True
+    with tempfile.TemporaryDirectory(prefix="concord-annotators-") as name, own_database(Path(name)) as there:
+        environment = there | {"PYTHONPATH": str(HERE.parent), "CONCORD_LOG_LEVEL": "ERROR"}
+        if not asked.check:
+            where = "PostgreSQL" if "DATABASE_URL" in environment else "SQLite"
+            print(f"{where}; Python {platform.python_version()}, {os.cpu_count()} cores; CPU and save in ms.")
+            good = measure(environment, asked.annotators, asked.seconds, asked.repeats)
+            good = report_memory(environment, asked.seconds) and good
+        killed(environment, 8 if asked.check else ITEMS, 1 if asked.check else 2)
+    sys.exit(not good)
+
+
+if __name__ == "__main__":
+    main()

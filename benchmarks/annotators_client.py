@@ -1,0 +1,104 @@
+"""One annotator over HTTP for benchmarks/annotators.py, who does what the rating page does."""
+
+import http.client
+import json
+import random
+import re
+import time
+from dataclasses import dataclass, field
+from urllib.parse import urlencode
+
+FOR = re.compile(r'data-annotator="(\w+)" data-assignment="(\w+)"')
+ROWS = re.compile(r'data-url="([^"]+)" data-key="([^"]+)"')
+NEXT = re.compile(r'id="next"[^>]* href="([^"]+)"')
+PATIENCE = 30.0  # seconds that a server may be away
+
+
+@dataclass
+class Told:
+    """What annotators did: seconds of requests, saved answers as (place, position, dimension, value)."""
+
+    items: int = 0
+    saves: list[float] = field(default_factory=list)
+    loads: list[float] = field(default_factory=list)
+    answers: list[tuple[int, int, str, int]] = field(default_factory=list)
+    received: int = 0
+    sent_again: int = 0
+
+    def add(self, other: "Told") -> None:
+        """Take in what another one did."""
+        for name, value in vars(other).items():
+            setattr(self, name, getattr(self, name) + value)
+
+
+class Annotator:
+    """Loads an item, saves each rating when it is given, one after the other, and goes on."""
+
+    def __init__(self, port: int, session: str, number: int) -> None:
+        self.told = Told()
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+        self._cookies = {"sessionid": session}
+        self._chance = random.Random(number)
+        self._client, self._sequence = f"annotator-{number}", 0
+
+    def rate(self, address: str, until: float) -> None:
+        """Rate item after item until there is none, or until this moment of time.monotonic()."""
+        while time.monotonic() < until:
+            begun = time.perf_counter()
+            status, page, address = self._load(address)
+            if (made_for := FOR.search(page)) is None:
+                if status == 200:
+                    return
+                raise RuntimeError(f"{address} answered {status}: {page[:500]}")
+            self.told.loads.append(time.perf_counter() - begun)
+            for url, key in ROWS.findall(page):
+                self._save(url, key, *made_for.groups())
+            self.told.items += 1
+            address = next(iter(NEXT.findall(page)), address.rpartition("rate/")[0] + "rate/")
+
+    def _load(self, address: str) -> tuple[int, str, str]:
+        status, page, location = self._ask("GET", address, "")
+        return self._load(location) if location else (status, page, address)
+
+    def _save(self, url: str, key: str, annotator: str, assignment: str) -> None:
+        self._sequence += 1
+        value = self._chance.randint(1, 5)
+        answer = {"annotator": annotator, "assignment": assignment, "value": value, "comment": ""}
+        how = {"revision": 0, "active_seconds": 2.5, "client": self._client, "sequence": self._sequence}
+        begun = time.perf_counter()
+        status, reply, _ = self._ask("POST", url, urlencode(answer | how))
+        if status != 200 or json.loads(reply).get("revision") != 1:
+            raise RuntimeError(f"{url} answered {status}: {reply[:500]}")
+        self.told.saves.append(time.perf_counter() - begun)
+        self.told.answers.append((int(annotator), int(url.split("/")[-3]), key, value))
+
+    def _ask(self, method: str, address: str, body: str) -> tuple[int, str, str]:
+        """Send until the server answers, the same each time, as the page's queue does."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return self._once(method, address, body)
+            except (http.client.HTTPException, OSError):
+                self._connection.close()
+                if time.monotonic() > until:
+                    raise
+                self.told.sent_again += 1
+                time.sleep(0.1)
+
+    def _once(self, method: str, address: str, body: str) -> tuple[int, str, str]:
+        headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in self._cookies.items())}
+        if method == "POST":
+            headers |= {
+                "X-CSRFToken": self._cookies.get("csrftoken", ""),
+                "Content-Type": "application/x-www-form-urlencoded",
+            }
+        self._connection.request(method, address, body, headers)
+        response = self._connection.getresponse()
+        content = response.read()
+        self.told.received += len(content) + sum(
+            len(name) + len(value) + 4 for name, value in response.getheaders()
+        )
+        for cookie in response.headers.get_all("Set-Cookie") or []:
+            name, _, value = cookie.partition(";")[0].partition("=")
+            self._cookies[name] = value
+        return response.status, content.decode(), response.headers.get("Location", "")

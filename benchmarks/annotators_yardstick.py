@@ -1,0 +1,57 @@
+"""The least that serves annotators, for benchmarks/annotators.py: the driver, no sessions, no history.
+
+A GET reads one item's texts, a POST inserts its body as a row and commits. Same server, same database.
+"""
+
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+ITEM = """
+    SELECT document.parts, item.text FROM annotate_item item
+    JOIN annotate_document document ON document.id = item.document_id ORDER BY item.id LIMIT 1 OFFSET {}
+"""
+INSERT = "INSERT INTO yardstick VALUES ({0}, {0}, {0})"
+ITEMS, DIMENSIONS = 416, 7
+url = os.environ.get("DATABASE_URL", "")
+mark = "%s" if url else "?"
+local = threading.local()
+
+
+def connection() -> Any:
+    """Return this thread's connection."""
+    if not hasattr(local, "connection"):
+        if url:
+            local.connection = psycopg.connect(url)
+        else:
+            file = Path(os.environ["CONCORD_DATA"]) / "concord.sqlite3"
+            local.connection = sqlite3.connect(file, timeout=20, isolation_level="IMMEDIATE")
+    return local.connection
+
+
+def application(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
+    """Answer one request."""
+    address, database = environ["PATH_INFO"], connection()
+    if environ["REQUEST_METHOD"] == "POST":
+        body = environ["wsgi.input"].read().decode()
+        database.execute(INSERT.format(mark), (environ["HTTP_COOKIE"], address, body))
+        content = b'{"revision": 1}'
+    else:
+        content = page(database, address).encode()
+    database.commit()
+    start("200 OK", [("Content-Type", "text/html"), ("Content-Length", str(len(content)))])
+    return [content]
+
+
+def page(database: Any, address: str) -> str:
+    """Return an item's page with where to save and where to go on."""
+    position = int(address.rstrip("/").rpartition("/")[2])
+    parts, text = database.execute(ITEM.format(mark), (position % ITEMS,)).fetchone()
+    rows = "".join(f'<p data-url="{address}d{n}/" data-key="d{n}">' for n in range(DIMENSIONS))
+    go_on = f'<a id="next" href="/rate/{position + 1}/">'
+    return f'<form data-annotator="1" data-assignment="1"><p>{parts}<p>{text}{rows}{go_on}'
