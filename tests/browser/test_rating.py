@@ -267,6 +267,8 @@ def test_a_scale_of_a_hundred_is_typed(live_server, context) -> None:
     page.goto(f"/projects/{cast.project.slug}/rate/")
     page.get_by_label("Fluency, 1 to 100").fill("87")
     page.keyboard.press("Enter")
+    expect(page.get_by_role("link", name="Next")).to_be_focused()
+    page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="All done")).to_be_visible()
     assert values() == {"fluency": 87}
 
