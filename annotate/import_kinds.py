@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from annotate.importing.progress import Tell
 from annotate.models import DataImport
 
 
@@ -28,7 +29,7 @@ class ImportKind:
     """
 
     key: str
-    run: Callable[[DataImport, Callable[[str, float], None]], Report]
+    run: Callable[[DataImport, Tell], Report]
     read_report: Callable[[Mapping[str, Any]], Report]
     page: str
     pages: str

@@ -1,7 +1,7 @@
 """Documents and items of a file, written in batches."""
 
 from annotate.importing.rows import DocumentRow, ItemRow
-from annotate.models import Document, Item, Project, System
+from annotate.models import DataImport, Document, Item, Project, System
 from annotate.queries.catalogue import Catalogue, KnownDocument, KnownItem, KnownSystem
 from annotate.queries.import_items import ItemCheck
 
@@ -12,9 +12,9 @@ MOST_CHARACTERS = 4_000_000
 class ItemImporter(ItemCheck):
     """Takes rows one by one and writes what is new, inside the caller's transaction."""
 
-    def __init__(self, project: Project, catalogue: Catalogue) -> None:
+    def __init__(self, project: Project, catalogue: Catalogue, brought_by: DataImport) -> None:
         super().__init__(catalogue)
-        self.project = project
+        self.project, self.brought_by = project, brought_by
         self.new_items: list[int] = []
         self._documents: list[tuple[KnownDocument, Document]] = []
         self._items: list[tuple[KnownItem, KnownDocument, Item]] = []
@@ -39,7 +39,12 @@ class ItemImporter(ItemCheck):
         known = super().new_document(digest, row)
         parts = [{"label": label, "text": text} for label, text in row.parts]
         document = Document(
-            project=self.project, key=row.document, title=row.title, parts=parts, digest=digest.hex()
+            project=self.project,
+            key=row.document,
+            title=row.title,
+            parts=parts,
+            digest=digest.hex(),
+            brought_by=self.brought_by,
         )
         self._documents.append((known, document))
         self._prepared(sum(len(text) for _, text in row.parts))
@@ -48,7 +53,7 @@ class ItemImporter(ItemCheck):
     def new_system(self, name: str) -> KnownSystem:
         """Note a system and write it."""
         known = super().new_system(name)
-        known.pk = System.objects.create(project=self.project, name=name).pk
+        known.pk = System.objects.create(project=self.project, name=name, brought_by=self.brought_by).pk
         return known
 
     def new_item(
@@ -57,7 +62,7 @@ class ItemImporter(ItemCheck):
         """Note an item and prepare it; its document may be prepared only."""
         known = super().new_item(document, system, digest, row)
         assert system.pk is not None
-        item = Item(system_id=system.pk, text=row.text, digest=digest.hex())
+        item = Item(system_id=system.pk, text=row.text, digest=digest.hex(), brought_by=self.brought_by)
         self._items.append((known, document, item))
         self._prepared(len(row.text))
         return known

@@ -1,23 +1,25 @@
 """Importing a file: checked as a whole first, then written in one transaction or not at all."""
 
+import json
+from pathlib import Path
+
 from django.db import transaction
+from django.utils import timezone
 
 from annotate.commands.configuration import lock_project
 from annotate.commands.import_items import ItemImporter
 from annotate.commands.import_ratings import RatingImporter
 from annotate.commands.rounds import add_places, open_round_one
+from annotate.importing.mapping_json import mapping_to_json
+from annotate.importing.progress import Tell, silent
 from annotate.importing.report import ImportReport
 from annotate.importing.source import Source
-from annotate.models import Project, Round, User
+from annotate.models import DataImport, Project, Round, User
 from annotate.queries.catalogue import Catalogue
-from annotate.queries.import_check import (
-    FileCheck,
-    Tell,
-    check_file,
-    refuse_items_after_round_one,
-    silent,
-)
+from annotate.queries.import_check import FileCheck, refuse_items_after_round_one
 from annotate.queries.rounds import round_one
+
+What = DataImport.What
 
 
 class _RefusedWhileWritingError(Exception):
@@ -25,22 +27,36 @@ class _RefusedWhileWritingError(Exception):
 
 
 def import_file(
-    *, project: Project, source: Source, by: User | None, tell: Tell | None = None
+    *,
+    project: Project,
+    source: Source,
+    by: User | None,
+    tell: Tell = silent,
+    data_import: DataImport | None = None,
+    only_good: bool = False,
+    refused_to: Path | None = None,
 ) -> ImportReport:
     """Import the file if not one line of it is refused; what is there already is not made again.
 
     Checks the whole file without a lock. Then locks the project, its annotators' places and, for ratings,
     the places of Round I, and writes everything in one transaction. Ratings open Round I if it is not open.
     The transaction's last act is to tell "written": who is told may still raise, and nothing is written.
+
+    only_good: leave out the lines with something refused, and what needs them. refused_to: a file for them.
+    data_import: what brings it; without, one is made with what is written, so that it can be undone.
     """
-    tell = tell or silent
-    report = check_file(project=project, source=source, tell=tell)
+    check = FileCheck(project, source, refused_to=refused_to)
+    report = check.check(None, tell)
+    while only_good and check.refused_lines and not check.stopped:
+        skip = check.skip | check.refused_lines
+        check = FileCheck(project, source, skip=skip, refused_to=refused_to)
+        report = check.check(None, tell)
     if report.is_refused or not report.made.total:
         return report
-    tell("writing", 0.0)
-    writing = _Writing(project, source)
+    tell("writing", 0.0, report.lines)
+    writing = _Writing(project, source, skip=check.skip)
     try:
-        return writing.write(report, by, tell)
+        return writing.write(report, data_import, by, tell)
     except _RefusedWhileWritingError:
         return writing.report(opens_round_one=False)
 
@@ -49,8 +65,11 @@ class _Writing(FileCheck):
     """A reading of the file that makes every check again, and writes."""
 
     @transaction.atomic
-    def write(self, checked: ImportReport, by: User | None, tell: Tell) -> ImportReport:
+    def write(
+        self, checked: ImportReport, data_import: DataImport | None, by: User | None, tell: Tell
+    ) -> ImportReport:
         self.project = lock_project(self.project)
+        self.data_import = data_import or _import_without_upload(self.project, self.source, by)
         round = round_one(self.project)
         catalogue = Catalogue(self.project)
         if self.source.items:
@@ -60,11 +79,14 @@ class _Writing(FileCheck):
         report = self.report(opens_round_one=checked.opens_round_one)
         if report.is_refused:
             raise _RefusedWhileWritingError
-        tell("written", 1.0)
+        if data_import is None:
+            self.data_import.report, self.data_import.lines = report.to_json(), report.lines
+            self.data_import.save(update_fields=["report", "lines"])
+        tell("written", 1.0, report.lines)
         return report
 
     def _write_items(self, catalogue: Catalogue, round: Round | None, tell: Tell) -> None:
-        self.items = importer = ItemImporter(self.project, catalogue)
+        self.items = importer = ItemImporter(self.project, catalogue, self.data_import)
         self.guarded(lambda: self.take_all("writing items", tell, ratings=False))
         importer.flush()
         self.guarded(lambda: refuse_items_after_round_one(round, importer))
@@ -78,3 +100,19 @@ class _Writing(FileCheck):
         self.ratings = importer = RatingImporter(self.project, catalogue, round, by)
         self.guarded(lambda: self.take_all("writing ratings", tell, items=False))
         importer.finish()
+
+
+def _import_without_upload(project: Project, source: Source, by: User | None) -> DataImport:
+    what = (What.BOTH if source.items else What.RATINGS) if source.ratings else What.ITEMS
+    return DataImport.objects.create(
+        project=project,
+        name=source.name[-255:],
+        size=source.path.stat().st_size,
+        mapping=json.loads(mapping_to_json(source.mapping)),
+        part=source.part,
+        what=what,
+        status=DataImport.Status.IMPORTED,
+        progress=1.0,
+        created_by=by,
+        touched_at=timezone.now(),
+    )

@@ -2,7 +2,6 @@
 
 import json
 import logging
-from collections.abc import Callable
 from time import monotonic
 from typing import Any
 from uuid import UUID, uuid4
@@ -17,11 +16,11 @@ from annotate.errors import DomainError, NotReadyError
 from annotate.import_kinds import KINDS, ImportKind, Report
 from annotate.importing.mapping_json import mapping_from_json, mapping_to_json
 from annotate.importing.mappings import Mapping
+from annotate.importing.progress import Tell
 from annotate.importing.report import ImportReport
 from annotate.models import DataImport, Project, User
 from annotate.models.imports import MATERIAL
-from annotate.queries.import_check import Tell
-from annotate.queries.imports import may_start, source_of
+from annotate.queries.imports import may_start, notes_of, refused_file_of, source_of
 
 Status = DataImport.Status
 What = DataImport.What
@@ -30,8 +29,15 @@ TELL_SECONDS = 1.0
 logger = logging.getLogger(__name__)
 
 
+CANCELLED = "The import was cancelled and nothing was imported."
+
+
 class _LeaseLostError(Exception):
     """The import was started again or discarded since this worker took it."""
+
+
+class _CancelledError(Exception):
+    """Someone has asked for the import to stop."""
 
 
 def receive_upload(
@@ -49,14 +55,25 @@ def receive_upload(
     )
 
 
+def choose_part(*, data_import: DataImport, part: str) -> None:
+    """Say which configuration and split of a data set's folder is read; how it is read is guessed anew."""
+    DataImport.objects.filter(pk=data_import.pk, status__in=(Status.UPLOADED, Status.REFUSED)).update(
+        part=part, status=Status.UPLOADED, mapping=None, report=None, touched_at=timezone.now()
+    )
+
+
 def start_import(*, data_import: DataImport, mapping: Mapping, what: What) -> None:
     """Let a worker import a file of documents, items or ratings (see `start_upload`)."""
     start_upload(data_import=data_import, mapping=json.loads(mapping_to_json(mapping)), what=what)
 
 
 @transaction.atomic
-def start_upload(*, data_import: DataImport, mapping: dict[str, Any], what: str = "") -> None:
+def start_upload(
+    *, data_import: DataImport, mapping: dict[str, Any], what: str = "", only_good: bool = False
+) -> None:
     """Let a worker import a file of any kind; the caller tells one after the commit. Locks the import's row.
+
+    only_good: leave refused lines out, where otherwise one refused line is enough to import nothing.
 
     Starting again is possible whenever no worker is at it, or the one that was has gone silent; that one
     loses its lease and writes nothing when it comes back. Raises NotReadyError.
@@ -64,12 +81,29 @@ def start_upload(*, data_import: DataImport, mapping: dict[str, Any], what: str 
     locked = DataImport.objects.select_for_update().get(pk=data_import.pk)
     if not may_start(locked):
         raise NotReadyError("A worker is at this import already, or has finished it.")
-    locked.mapping, locked.what = mapping, what
+    locked.mapping, locked.what, locked.only_good = mapping, what, only_good
     locked.status, locked.progress, locked.touched_at = Status.WAITING, 0.0, timezone.now()
-    locked.report, locked.message, locked.lease = None, "", None
-    locked.save(
-        update_fields=["mapping", "what", "status", "progress", "touched_at", "report", "message", "lease"]
-    )
+    locked.report, locked.message, locked.lease, locked.lines = None, "", None, 0
+    locked.save(update_fields=_STARTED)
+    notes_of(locked).clear()
+
+
+_STARTED = ["mapping", "what", "only_good", "status", "progress", "touched_at"]
+_STARTED += ["report", "message", "lease", "lines"]
+
+
+def cancel_import(*, data_import: DataImport) -> None:
+    """Ask the worker to stop: it notices within some hundred lines, and nothing is imported.
+
+    What no worker has taken yet stops at once. The worker is told by a file first, because while it writes
+    SQLite lets nobody else write. Raises NotReadyError where there is nothing to cancel.
+    """
+    if not data_import.is_under_way:
+        raise NotReadyError("This import is not under way, so there is nothing to cancel.")
+    notes_of(data_import).cancel()
+    waiting = DataImport.objects.filter(pk=data_import.pk, status=Status.WAITING)
+    if waiting.update(status=Status.STOPPED, message=CANCELLED, lease=None, touched_at=timezone.now()):
+        notes_of(data_import).clear()
 
 
 @transaction.atomic
@@ -81,7 +115,14 @@ def discard_import(*, data_import: DataImport) -> None:
     if not may_start(locked):
         raise NotReadyError("An import that is under way or finished cannot be discarded.")
     locked.delete()
-    transaction.on_commit(lambda: _delete_file(data_import))
+    transaction.on_commit(lambda: forget_files(data_import))
+
+
+def forget_files(data_import: DataImport) -> None:
+    """Delete everything that is kept of an import outside the database."""
+    _delete_file(data_import)
+    refused_file_of(data_import).unlink(missing_ok=True)
+    notes_of(data_import).clear()
 
 
 def run_import(*, import_id: int) -> None:
@@ -98,6 +139,8 @@ def run_import(*, import_id: int) -> None:
         return
     try:
         report = KINDS[data_import.kind].run(data_import, _teller(data_import))
+    except _CancelledError:
+        _finish(data_import, Status.STOPPED, message=CANCELLED)
     except _LeaseLostError:
         logger.warning("Import %s was started again or discarded while this worker was silent", import_id)
     except DomainError as error:
@@ -129,6 +172,9 @@ def _import_material(data_import: DataImport, tell: Tell) -> ImportReport:
         source=source_of(data_import, mapping, data_import.what),
         by=data_import.created_by,
         tell=tell,
+        data_import=data_import,
+        only_good=data_import.only_good,
+        refused_to=refused_file_of(data_import),
     )
 
 
@@ -141,27 +187,34 @@ MATERIAL_KIND = ImportKind(
 )
 
 
-def _teller(data_import: DataImport) -> Callable[[str, float], None]:
-    """Note progress now and then while checking, and that writing begins and ends; nothing while it lasts.
+def _teller(data_import: DataImport) -> Tell:
+    """Note progress now and then, and stop where the import was cancelled.
 
     Noting needs the lease, so nothing is written without it: the end is noted in the writing transaction.
+    While that lasts, how far it has come is noted in a file.
     """
     last = 0.0
+    notes = notes_of(data_import)
 
-    def tell(stage: str, fraction: float) -> None:
+    def tell(stage: str, fraction: float, lines: int = 0) -> None:
         nonlocal last
+        if notes.is_cancelled:
+            raise _CancelledError
+        due = monotonic() - last >= TELL_SECONDS
         if stage in ("writing", "written"):
-            _touch(data_import, Status.WRITING, 1.0)
-        elif stage == "checking" and monotonic() - last >= TELL_SECONDS:
-            last = monotonic()
-            _touch(data_import, Status.CHECKING, fraction)
+            _touch(data_import, Status.WRITING, 1.0, lines)
+        elif due and stage == "checking":
+            _touch(data_import, Status.CHECKING, fraction, lines)
+        elif due:
+            notes.tell(lines)
+        last = monotonic() if due else last
 
     return tell
 
 
-def _touch(data_import: DataImport, status: str, progress: float) -> None:
+def _touch(data_import: DataImport, status: str, progress: float, lines: int) -> None:
     held = _held(data_import.pk, data_import.lease)
-    if not held.update(status=status, progress=progress, touched_at=timezone.now()):
+    if not held.update(status=status, progress=progress, lines=lines, touched_at=timezone.now()):
         raise _LeaseLostError
 
 
@@ -176,6 +229,8 @@ def _finish(data_import: DataImport, status: str, *, report: Report | None = Non
         lease=None,
         **({"file": ""} if imported else {}),
     )
+    if written:
+        notes_of(data_import).clear()
     if written and imported:
         _delete_file(data_import)
 

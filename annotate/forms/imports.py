@@ -9,8 +9,8 @@ from django import forms
 from django.core.files.uploadedfile import UploadedFile
 
 from annotate.importing.columns import ColumnMapping, PartColumn, ValueColumn
-from annotate.importing.mappings import SHIPPED, Mapping
-from annotate.importing.readers import FORMATS, TEXT_READERS
+from annotate.importing.mappings import SHIPPED, Mapping, misfit
+from annotate.importing.readers import FORMATS, SUFFIXES
 from annotate.models import DataImport
 
 LARGEST_UPLOAD = 512 * 1024**2
@@ -40,7 +40,7 @@ class UploadForm(forms.Form):
         """Refuse what is too large or of an unknown format before anything is kept."""
         file: UploadedFile[Any] = self.cleaned_data["file"]
         name = (file.name or "").lower()
-        if PurePath(name.removesuffix(".gz")).suffix not in {*TEXT_READERS, ".xlsx"}:
+        if PurePath(name.removesuffix(".gz")).suffix not in SUFFIXES:
             raise forms.ValidationError(f"“{file.name}” is of no known format; upload {FORMATS}.")
         if (file.size or 0) > LARGEST_UPLOAD:
             raise forms.ValidationError(
@@ -86,6 +86,9 @@ class MappingForm(forms.Form):
             return data
         name = data["mapping_name"]
         data["mapping"] = mapping = SHIPPED[name] if name else self._columns_mapping()
+        if mapping and (reason := misfit(mapping, self.columns)):
+            self.add_error("mapping_name", reason)
+            return data
         if mapping and data["what"] != What.RATINGS and not mapping.gives_items:
             self.add_error(
                 None, "For items, say which columns are the document and the system and text, or parts."

@@ -71,6 +71,12 @@ class ColumnMapping:
         """Whether a line tells which document it is about."""
         return bool(self.document_key or self.parts)
 
+    @property
+    def needed_columns(self) -> list[str]:
+        """The columns without which no line can be read."""
+        single = (self.document_key, self.system, self.text, self.rater, self.dimension, self.value)
+        return [*filter(None, single), *(part.column for part in self.parts)]
+
     def item_rows(self, record: Record) -> Iterator[Row | RefusedLine]:
         """The document or item of a record."""
         yield attempt(record.line, partial(self._item, record))

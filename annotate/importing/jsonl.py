@@ -28,16 +28,17 @@ def _parsed(number: int, text: str) -> Record | RefusedLine:
     try:
         value = json.loads(text, object_pairs_hook=_unique_pairs, parse_constant=_refuse_constant)
     except _DuplicateKeyError as error:
-        return RefusedLine(number, str(error), f"The field “{error}” is there twice; keep one of them.")
+        return RefusedLine(number, str(error), f"The field “{error}” is there twice; keep one of them.", text)
     except json.JSONDecodeError as error:
         reason = f"The line is not JSON ({error.msg}, column {error.colno}); write one object per line."
-        return RefusedLine(number, "", reason)
+        return RefusedLine(number, "", reason, text)
     except (ValueError, RecursionError) as error:
         return RefusedLine(
-            number, "", f"The line cannot be read as JSON ({error}); write one object per line."
+            number, "", f"The line cannot be read as JSON ({error}); write one object per line.", text
         )
     if not isinstance(value, dict):
-        return RefusedLine(number, "", "The line is JSON but not an object; write one object {…} per line.")
+        reason = "The line is JSON but not an object; write one object {…} per line."
+        return RefusedLine(number, "", reason, text)
     return Record(number, value)
 
 

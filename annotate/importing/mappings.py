@@ -7,7 +7,13 @@ from typing import Protocol
 
 from annotate.importing.columns import ColumnMapping, PartColumn, ValueColumn
 from annotate.importing.rows import Record, RefusedLine, Row
-from annotate.importing.shipped import SummEval, SummEvalDocuments, SummEvalOp, SummEvalOpDetailed
+from annotate.importing.shipped import (
+    SUMMEVAL_OP_DIMENSIONS,
+    SummEval,
+    SummEvalDocuments,
+    SummEvalOp,
+    SummEvalOpDetailed,
+)
 from annotate.importing.values import RefusedFieldError
 
 
@@ -39,6 +45,13 @@ class Mapping(Protocol):
 
 SHIPPED: dict[str, Mapping] = {
     mapping.name: mapping for mapping in (SummEvalOp(), SummEvalOpDetailed(), SummEval(), SummEvalDocuments())
+}
+# What a file must have for a mapping: of each group one column.
+NEEDED: dict[str, Sequence[Sequence[str]]] = {
+    "summeval-op": (("reviews",), ("summaries",)),
+    "summeval-op-detailed": (("reviews",), ("summaries",), *((code,) for code in SUMMEVAL_OP_DIMENSIONS)),
+    "summeval": (("id",), ("model_id", "system"), ("decoded", "summary")),
+    "summeval-documents": (("id",), ("source",)),
 }
 COLUMN_WORDS = {
     "document_key": (
@@ -94,6 +107,20 @@ def _refusing(
         yield from rows(record)
     except RefusedFieldError as refused:
         yield RefusedLine(record.line, refused.field, refused.reason)
+
+
+def misfit(mapping: Mapping, columns: Collection[str]) -> str:
+    """Why a mapping cannot be that of a file with these columns, in a sentence; empty where it can be."""
+    if isinstance(mapping, ColumnMapping):
+        needed: Sequence[Sequence[str]] = [(name,) for name in mapping.needed_columns]
+    else:
+        needed = NEEDED[mapping.name]
+    missing = [" or ".join(group) for group in needed if not set(group) & set(columns)]
+    if not missing:
+        return ""
+    has = ", ".join(columns) or "no columns"
+    how = "map other columns" if isinstance(mapping, ColumnMapping) else "choose another way to read it"
+    return f"This file has no {', no '.join(missing)}, which this mapping needs; it has {has}. Please {how}."
 
 
 def guess_mapping(records: Sequence[Record | RefusedLine], dimensions: Collection[str] = ()) -> Mapping:

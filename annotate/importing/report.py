@@ -1,7 +1,7 @@
 """What an import found and made, as people and programs read it."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from annotate.importing.rows import RefusedLine, printable
@@ -57,7 +57,10 @@ class Refusals:
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What a file makes in a project, or why nothing of it is imported."""
+    """What a file makes in a project, or why nothing of it is imported.
+
+    left_out: how many refused lines were left out. stopped: whether more than single lines is refused.
+    """
 
     made: Counts
     already_there: Counts
@@ -66,6 +69,8 @@ class ImportReport:
     complete: bool
     refused_count: int
     refused: tuple[RefusedLine, ...]
+    left_out: int = 0
+    stopped: bool = False
 
     @property
     def is_refused(self) -> bool:
@@ -80,11 +85,15 @@ class ImportReport:
     @property
     def remarks(self) -> list[str]:
         """What else happened, in sentences."""
-        return ["Round I was opened, and its guideline is frozen."] if self.opens_round_one else []
+        remarks = ["Round I was opened, and its guideline is frozen."] if self.opens_round_one else []
+        if self.left_out:
+            remarks.append(f"Lines with something refused were left out: {self.left_out:,}.")
+        return remarks
 
     def to_json(self) -> dict[str, Any]:
         """What is stored and what the command line prints."""
-        return asdict(self)
+        listed = [{"line": each.line, "field": each.field, "reason": each.reason} for each in self.refused]
+        return {**asdict(replace(self, refused=())), "refused": listed}
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> "ImportReport":
@@ -97,6 +106,8 @@ class ImportReport:
             complete=content["complete"],
             refused_count=content["refused_count"],
             refused=tuple(RefusedLine(**line) for line in content["refused"]),
+            left_out=content.get("left_out", 0),
+            stopped=content.get("stopped", False),
         )
 
 

@@ -1,5 +1,6 @@
 """What a line of a file becomes: a document, an item, a rating, or a refusal."""
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -25,11 +26,15 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class RefusedLine:
-    """A line that cannot be imported: where, which field, and why in one sentence."""
+    """A line that cannot be imported: where, which field, and why in one sentence.
+
+    text: the line as it stands where it could not be read at all.
+    """
 
     line: int
     field: str
     reason: str
+    text: str = dataclasses.field(default="", compare=False, repr=False)
 
 
 def printable(text: str, limit: int = 300) -> str:

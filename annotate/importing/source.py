@@ -8,10 +8,14 @@ from annotate.importing.mappings import Mapping
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file, how to read it, and what to take from it."""
+    """A file, how to read it, and what to take from it.
+
+    part: of a data set's folder, the "config/split" to read; empty: its first configuration.
+    """
 
     path: Path
     name: str
     mapping: Mapping
     items: bool
     ratings: bool
+    part: str = ""

@@ -38,12 +38,17 @@ class _CsvLines:
         self.held = 0
 
 
-def read_csv(stream: IO[bytes]) -> Iterator[Record | RefusedLine]:
+def read_tsv(stream: IO[bytes]) -> Iterator[Record | RefusedLine]:
+    """The records of a stream separated by tabs."""
+    return read_csv(stream, delimiter="\t")
+
+
+def read_csv(stream: IO[bytes], delimiter: str = "") -> Iterator[Record | RefusedLine]:
     """The records of a CSV stream, separated by commas, semicolons or tabs as its header is."""
     lines = _CsvLines(stream)
     texts = iter(lines)
     header_line = next((text for text in texts if text.strip()), "")
-    delimiter = _delimiter(header_line)
+    delimiter = delimiter or _delimiter(header_line)
     rows = csv.reader(_chain(header_line, texts), delimiter=delimiter, strict=True)
     header: tuple[str, ...] = ()
     for cells in _csv_rows(rows, lines):
@@ -81,7 +86,7 @@ def _csv_record(line: int, header: Sequence[str], cells: Sequence[str]) -> Recor
         reason = (
             f"The row has {len(cells)} cells and the header {len(header)}; quote cells that hold separators."
         )
-        return RefusedLine(line, "", reason)
+        return RefusedLine(line, "", reason, ",".join(cells))
     return Record(line, named_cells(header, cells))
 
 

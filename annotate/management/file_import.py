@@ -3,6 +3,7 @@
 import json
 from argparse import ArgumentParser
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, OutputWrapper
@@ -10,8 +11,9 @@ from django.core.management.base import BaseCommand, CommandError, OutputWrapper
 from annotate.commands.imports import import_file
 from annotate.errors import DomainError
 from annotate.importing.mapping_json import MappingError, mapping_from_options, shipped_mapping
-from annotate.importing.mappings import SHIPPED, Mapping, guess_mapping
+from annotate.importing.mappings import SHIPPED, Mapping, guess_mapping, misfit
 from annotate.importing.readers import FORMATS, first_records
+from annotate.importing.refused import refused_csv, refused_jsonl
 from annotate.importing.report import ImportReport, refusal
 from annotate.importing.rows import Record, UnreadableFileError
 from annotate.importing.source import Source
@@ -29,7 +31,13 @@ class FileImportCommand(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
         parser.add_argument("project", help="the project's slug, as its address has it")
-        parser.add_argument("file", type=Path, help=f"a file in {FORMATS}, in UTF-8")
+        parser.add_argument("file", type=Path, help=f"{FORMATS}, texts in UTF-8, or a data set's folder")
+        parser.add_argument(
+            "--part",
+            default="",
+            metavar="CONFIG/SPLIT",
+            help="which configuration and split of a data set's folder; without it all of the first one",
+        )
         how = parser.add_mutually_exclusive_group()
         how.add_argument("--mapping", metavar="NAME", help=f"a mapping by name: {', '.join(SHIPPED)}")
         how.add_argument(
@@ -39,6 +47,15 @@ class FileImportCommand(BaseCommand):
             help="what a column means, once per column: document_key, document_title, part (or part:LABEL), "
             "system, text, rater, dimension, value, dimension:NAME; without it the file's names decide",
         )
+        parser.add_argument(
+            "--only-good", action="store_true", help="leave refused lines out instead of importing nothing"
+        )
+        parser.add_argument(
+            "--refused",
+            type=Path,
+            metavar="FILE",
+            help="write the refused lines with the reasons to this .jsonl or .csv file",
+        )
         parser.add_argument("--dry-run", action="store_true", help="check the file and write nothing")
         parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
@@ -46,49 +63,60 @@ class FileImportCommand(BaseCommand):
         """Import the file; exit with 1 if a line was refused, and then nothing is written."""
         project = project_called(options["project"])
         path: Path = options["file"]
-        if not path.is_file():
+        if not path.exists():
             raise CommandError(f"There is no file “{path}”.")
         mapping = self._mapping(project, path, options)
-        source = Source(path, path.name, mapping, items=self.items, ratings=self.ratings)
-        tell = Progress(self.stderr, options["verbosity"] > 0)
-        try:
-            if options["dry_run"]:
-                report = check_file(project=project, source=source, tell=tell)
-            else:
-                report = import_file(project=project, source=source, by=None, tell=tell)
-        except DomainError as error:
-            raise CommandError(error.message) from error
-        finally:
-            tell.end()
+        source = Source(
+            path, path.name, mapping, items=self.items, ratings=self.ratings, part=options["part"]
+        )
+        with TemporaryDirectory(prefix="concord-import-") as folder:
+            kept = Path(folder, "refused")
+            report = self._import(project, source, kept, options)
+            if options["refused"] and kept.exists():
+                write = refused_csv if options["refused"].suffix == ".csv" else refused_jsonl
+                options["refused"].write_text("".join(write(kept)), encoding="utf-8")
         self._print(report, mapping, options)
         if report.is_refused:
             raise SystemExit(1)
 
+    def _import(self, project: Project, source: Source, kept: Path, options: dict[str, Any]) -> ImportReport:
+        tell = Progress(self.stderr, options["verbosity"] > 0)
+        try:
+            if options["dry_run"]:
+                return check_file(project=project, source=source, tell=tell, refused_to=kept)
+            good = options["only_good"]
+            return import_file(
+                project=project, source=source, by=None, tell=tell, only_good=good, refused_to=kept
+            )
+        except DomainError as error:
+            raise CommandError(error.message) from error
+        finally:
+            tell.end()
+
     def _mapping(self, project: Project, path: Path, options: dict[str, Any]) -> Mapping:
         try:
+            records = first_records(path, part=options["part"])
             if options["mapping"]:
                 mapping = shipped_mapping(options["mapping"])
             elif options["map"]:
                 mapping = mapping_from_options(options["map"])
             else:
-                dimensions = project.dimensions.values_list("name", flat=True)
-                mapping = guess_mapping(first_records(path), list(dimensions))
-        except MappingError as error:
+                mapping = guess_mapping(records, list(project.dimensions.values_list("name", flat=True)))
+        except (MappingError, UnreadableFileError) as error:
             raise CommandError(error.reason) from error
-        except UnreadableFileError as error:
-            raise CommandError(error.reason) from error
+        readable = [record for record in records if isinstance(record, Record)]
+        columns = list(dict.fromkeys(name for record in readable for name in record.fields))
+        if readable and (reason := misfit(mapping, columns)):
+            raise CommandError(reason)
         if (self.items and not mapping.gives_items) or (self.ratings and not mapping.gives_ratings):
-            raise CommandError(self._missing(path))
+            needed = (
+                "a document, a system, a rater and values" if self.ratings else "a document and its texts"
+            )
+            raise CommandError(
+                f"This mapping does not say which columns hold {needed}; the file has "
+                f"{', '.join(columns) or 'no columns'}. Say it with --map field=column or choose a --mapping."
+            )
         return mapping
-
-    def _missing(self, path: Path) -> str:
-        records = [record for record in first_records(path) if isinstance(record, Record)]
-        names = ", ".join(dict.fromkeys(name for record in records for name in record.fields))
-        needed = "a document, a system, a rater and values" if self.ratings else "a document and its texts"
-        return (
-            f"This mapping does not say which columns hold {needed}; the file has {names or 'no columns'}. "
-            "Say it with --map field=column or choose a --mapping."
-        )
 
     def _print(self, report: ImportReport, mapping: Mapping, options: dict[str, Any]) -> None:
         if options["json"]:
@@ -109,6 +137,8 @@ def report_lines(report: ImportReport, *, dry_run: bool) -> list[str]:
     lines = [f"{'Would import' if dry_run else 'Imported'} {made}."]
     if report.already_there.total:
         lines.append(f"Already there: {report.already_there}.")
+    if report.left_out:
+        lines.append(f"Lines left out: {report.left_out:,}.")
     if report.opens_round_one:
         lines.append(
             "Round I would be opened." if dry_run else "Round I was opened; its guideline is frozen."
@@ -123,13 +153,13 @@ class Progress:
         self.stream = stream
         self.wanted = wanted and stream.isatty()
 
-    def __call__(self, stage: str, fraction: float) -> None:
-        """Tell the stage and the share of the file that it has passed."""
+    def __call__(self, stage: str, fraction: float, lines: int = 0, /) -> None:
+        """Tell the stage, the share of the file that it has passed, and the lines."""
         if self.wanted:
-            self.stream.write(f"\r{stage}: {fraction:4.0%}   ", ending="")
+            self.stream.write(f"\r{stage}: {fraction:4.0%}, {lines:,} lines   ", ending="")
             self.stream.flush()
 
     def end(self) -> None:
         """Clear the line."""
         if self.wanted:
-            self.stream.write("\r" + " " * 40 + "\r", ending="")
+            self.stream.write("\r" + " " * 60 + "\r", ending="")

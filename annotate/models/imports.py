@@ -15,7 +15,10 @@ def stored_name(_instance: "DataImport", _name: str) -> str:
 
 
 class DataImport(models.Model):
-    """One uploaded file on its way into a project. The file is deleted once it is imported or discarded."""
+    """One file on its way into a project. An upload is deleted once it is imported or discarded.
+
+    What was imported from a command line has had no upload.
+    """
 
     class Status(models.TextChoices):
         UPLOADED = "uploaded", "uploaded"
@@ -25,6 +28,7 @@ class DataImport(models.Model):
         IMPORTED = "imported", "imported"
         REFUSED = "refused", "refused"
         STOPPED = "stopped", "stopped"
+        UNDONE = "undone", "undone"
 
     class What(models.TextChoices):
         ITEMS = "items", "Documents and items"
@@ -38,10 +42,15 @@ class DataImport(models.Model):
     file = models.FileField(upload_to=stored_name, blank=True)
     name = models.CharField(max_length=255, help_text="What the file was called.")
     size = models.BigIntegerField()
+    part = models.CharField(
+        max_length=200, blank=True, help_text="The config/split of a data set; empty: all of the first."
+    )
+    only_good = models.BooleanField(default=False, help_text="Whether refused lines are left out.")
     what = models.CharField(max_length=7, choices=What.choices, blank=True)
     mapping = models.JSONField(null=True, help_text="See annotate.importing.mapping_json.")
     status = models.CharField(max_length=8, choices=Status.choices, default=Status.UPLOADED)
     progress = models.FloatField(default=0, help_text="The share of the file that has been checked.")
+    lines = models.PositiveIntegerField(default=0, help_text="How many lines were checked.")
     report = models.JSONField(null=True, help_text="See annotate.importing.report.")
     message = models.TextField(blank=True, help_text="Why it stopped.")
     lease = models.UUIDField(
@@ -50,6 +59,8 @@ class DataImport(models.Model):
     created_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     touched_at = models.DateTimeField(help_text="When status or progress changed last.")
+    undone_at = models.DateTimeField(null=True)
+    undone_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
 
     class Meta:
         ordering = ["-created_at", "-pk"]

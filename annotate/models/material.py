@@ -20,6 +20,9 @@ class Document(models.Model):
     title = models.CharField(max_length=300, blank=True)
     parts = models.JSONField(help_text="A list of {label, text}.")
     digest = models.CharField(max_length=64, help_text="text_digest of the parts.")
+    brought_by = models.ForeignKey(
+        "annotate.DataImport", models.SET_NULL, null=True, related_name="documents"
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint("project", "key", name="document_key_once_in_project")]
@@ -33,6 +36,7 @@ class System(models.Model):
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="systems")
     name = models.CharField(max_length=200)
+    brought_by = models.ForeignKey("annotate.DataImport", models.SET_NULL, null=True, related_name="systems")
 
     class Meta:
         constraints = [models.UniqueConstraint("project", "name", name="system_name_once_in_project")]
@@ -48,6 +52,7 @@ class Item(models.Model):
     system = models.ForeignKey(System, models.PROTECT, related_name="items")
     text = models.TextField()
     digest = models.CharField(max_length=64, help_text="text_digest of the text.")
+    brought_by = models.ForeignKey("annotate.DataImport", models.SET_NULL, null=True, related_name="items")
 
     class Meta:
         constraints = [models.UniqueConstraint("document", "system", name="one_item_per_document_and_system")]

@@ -1,12 +1,15 @@
 """What a file would make of a project: read as an import reads it, but nothing is written or locked."""
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from itertools import islice
+from pathlib import Path
 
 from annotate.errors import DomainError, NotReadyError
 from annotate.importing.mappings import rows_of
+from annotate.importing.progress import Tell, silent
 from annotate.importing.readers import RecordFile
+from annotate.importing.refused import RefusedFile
 from annotate.importing.report import Counts, ImportReport, Refusals
 from annotate.importing.rows import RatingRow, Record, RefusedLine, Row, UnreadableFileError
 from annotate.importing.source import Source
@@ -18,28 +21,41 @@ from annotate.queries.import_ratings import RatingCheck
 from annotate.queries.rounds import round_one
 
 TELL_EVERY = 200
-Tell = Callable[[str, float], None]
 
 
 def check_file(
-    *, project: Project, source: Source, limit: int | None = None, tell: Tell | None = None
+    *,
+    project: Project,
+    source: Source,
+    limit: int | None = None,
+    tell: Tell = silent,
+    refused_to: Path | None = None,
 ) -> ImportReport:
     """Say what the file, or its first `limit` records, would make; nothing is written and nothing locked.
 
     With a limit only what the first records name is looked up, however large the project is.
     """
-    return FileCheck(project, source).check(limit, tell or silent)
-
-
-def silent(_stage: str, _fraction: float) -> None:
-    """Tell nobody how far it has come."""
+    return FileCheck(project, source, refused_to=refused_to).check(limit, tell)
 
 
 class FileCheck:
-    """One reading of the file with everything that it refuses, finds and makes."""
+    """One reading of the file with everything that it refuses, finds and makes.
 
-    def __init__(self, project: Project, source: Source) -> None:
-        self.project, self.source = project, source
+    skip: the lines that are left out. refused_to: where refused lines are kept, after those that are skipped.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        source: Source,
+        *,
+        skip: frozenset[int] = frozenset(),
+        refused_to: Path | None = None,
+    ) -> None:
+        self.project, self.source, self.skip = project, source, skip
+        self.kept = RefusedFile(refused_to, append=bool(skip)) if refused_to else None
+        self.refused_lines: set[int] = set()
+        self.stopped = False
         self.refusals = Refusals()
         self.lines = 0
         self.complete = True
@@ -54,7 +70,8 @@ class FileCheck:
         if self.source.ratings:
             places = Places(self.project, catalogue, round)
             self.ratings = RatingCheck(self.project, catalogue, round, places)
-        self.guarded(lambda: self.take_all("checking", tell, limit))
+        with self.kept or nullcontext():
+            self.guarded(lambda: self.take_all("checking", tell, limit))
         self.guarded(lambda: refuse_items_after_round_one(round, self.items))
         opens = round is None and self.ratings is not None and self.ratings.made.ratings > 0
         return self.report(opens_round_one=opens)
@@ -63,13 +80,14 @@ class FileCheck:
         self, stage: str, tell: Tell, limit: int | None = None, *, items: bool = True, ratings: bool = True
     ) -> None:
         """Read the file's records, or the first of them, and take what they hold."""
-        with RecordFile(self.source.path, self.source.name) as file:
+        with RecordFile(self.source.path, self.source.name, self.source.part) as file:
             records = iter(file)
             for number, record in enumerate(islice(records, limit)):
                 if number % TELL_EVERY == 0:
-                    tell(stage, file.fraction_read)
+                    tell(stage, file.fraction_read, number)
                 self.lines = record.line
-                self._take(record, items=items, ratings=ratings)
+                if record.line not in self.skip:
+                    self._take(record, items=items, ratings=ratings)
             self.complete = limit is None or next(records, None) is None
 
     def guarded(self, step: Callable[[], None]) -> None:
@@ -77,8 +95,10 @@ class FileCheck:
         try:
             step()
         except UnreadableFileError as error:
+            self.stopped = True
             self.refusals.add(RefusedLine(error.line, "", error.reason))
         except DomainError as error:
+            self.stopped = True
             self.refusals.add(RefusedLine(0, "", error.message))
 
     def report(self, *, opens_round_one: bool) -> ImportReport:
@@ -92,12 +112,17 @@ class FileCheck:
             complete=self.complete,
             refused_count=self.refusals.count,
             refused=tuple(self.refusals.listed),
+            left_out=len(self.skip),
+            stopped=self.stopped,
         )
 
     def _named(self, limit: int) -> Named | None:
         """What the first records name, read beforehand; None where that is too much to ask for by name."""
         named = Named()
-        with suppress(UnreadableFileError), RecordFile(self.source.path, self.source.name) as file:
+        with (
+            suppress(UnreadableFileError),
+            RecordFile(self.source.path, self.source.name, self.source.part) as file,
+        ):
             for record in islice(file, limit):
                 for row in self._rows(record):
                     if not isinstance(row, RefusedLine):
@@ -113,15 +138,21 @@ class FileCheck:
         )
 
     def _take(self, record: Record | RefusedLine, *, items: bool, ratings: bool) -> None:
-        for row in self._rows(record, items=items, ratings=ratings):
-            if isinstance(row, RefusedLine):
-                refused: RefusedLine | None = row
-            elif isinstance(row, RatingRow):
-                refused = self.ratings.take(row) if self.ratings else None
-            else:
-                refused = self.items.take(row) if self.items else None
-            if refused:
-                self.refusals.add(refused)
+        rows = self._rows(record, items=items, ratings=ratings)
+        refused = [each for each in map(self._refusal, rows) if each]
+        for each in refused:
+            self.refusals.add(each)
+        if refused:
+            self.refused_lines.add(record.line)
+            if self.kept:
+                self.kept.add(record, refused)
+
+    def _refusal(self, row: Row | RefusedLine) -> RefusedLine | None:
+        if isinstance(row, RefusedLine):
+            return row
+        if isinstance(row, RatingRow):
+            return self.ratings.take(row) if self.ratings else None
+        return self.items.take(row) if self.items else None
 
 
 def refuse_items_after_round_one(round: Round | None, items: ItemCheck | None) -> None:

@@ -3,14 +3,17 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from django.conf import settings
 from django.utils import timezone
 
 from annotate.import_kinds import KINDS, Report
+from annotate.importing.datasets import Split
 from annotate.importing.mappings import Mapping, rows_of
-from annotate.importing.readers import first_records
+from annotate.importing.progress import Notes
+from annotate.importing.readers import first_records, splits_in
 from annotate.importing.report import ImportReport
 from annotate.importing.rows import (
     DocumentRow,
@@ -45,10 +48,14 @@ SILENT_FOR = {
 
 @dataclass(frozen=True)
 class Opening:
-    """The beginning of an uploaded file: its fields, its first records, or why it cannot be read."""
+    """The beginning of an uploaded file: its fields, its first records, or why it cannot be read.
+
+    splits: of a data set's folder, what can be chosen to be read.
+    """
 
     records: Sequence[Record | RefusedLine]
     problem: RefusedLine | None
+    splits: Sequence[Split] = ()
 
     @property
     def columns(self) -> list[str]:
@@ -89,11 +96,27 @@ class State:
     waits_for_worker: bool
     may_start: bool
     is_silent: bool
+    is_cancelled: bool
+    lines_written: int
+    has_refused_lines: bool
 
     @property
     def percent(self) -> int:
         """How much of the file has been checked."""
         return round(100 * self.data_import.progress)
+
+    @property
+    def percent_written(self) -> int:
+        """How much of the file has been written; ratings are a second reading of it."""
+        return min(round(100 * self.lines_written / max(self.data_import.lines, 1)), 100)
+
+    @property
+    def may_leave_out(self) -> bool:
+        """Whether the refused lines can be left out, so that something is left to import."""
+        report = self.report
+        if self.data_import.status != Status.REFUSED or not isinstance(report, ImportReport):
+            return False
+        return bool(report.made.total) and not report.stopped
 
 
 def imports_of(project: Project, kind: str = MATERIAL) -> list[DataImport]:
@@ -103,16 +126,19 @@ def imports_of(project: Project, kind: str = MATERIAL) -> list[DataImport]:
 
 def opening_of(data_import: DataImport) -> Opening:
     """Return the beginning of the uploaded file."""
+    path, splits = Path(data_import.file.path), []
     try:
-        records = first_records(Path(data_import.file.path), data_import.name, limit=GUESSED_RECORDS)
+        splits = splits_in(path)
+        records = first_records(path, data_import.name, data_import.part, limit=GUESSED_RECORDS)
     except UnreadableFileError as error:
-        return Opening((), RefusedLine(error.line, "", error.reason))
+        return Opening((), RefusedLine(error.line, "", error.reason), splits)
     except FileNotFoundError:
         return Opening((), RefusedLine(0, "", "The uploaded file is gone; discard this and upload it again."))
     if not any(isinstance(record, Record) for record in records):
         first = next((record for record in records if isinstance(record, RefusedLine)), None)
-        return Opening(records, first or RefusedLine(0, "", "The file is empty; upload one with data."))
-    return Opening(records, None)
+        problem = first or RefusedLine(0, "", "The file is empty; upload one with data.")
+        return Opening(records, problem, splits)
+    return Opening(records, None, splits)
 
 
 def source_of(data_import: DataImport, mapping: Mapping, what: str) -> Source:
@@ -123,6 +149,7 @@ def source_of(data_import: DataImport, mapping: Mapping, what: str) -> Source:
         mapping=mapping,
         items=what in (What.ITEMS, What.BOTH),
         ratings=what in (What.RATINGS, What.BOTH),
+        part=data_import.part,
     )
 
 
@@ -140,11 +167,28 @@ def preview_of(data_import: DataImport, opening: Opening, mapping: Mapping, what
     return Preview(report, items[:SHOWN_ROWS], ratings[:SHOWN_ROWS])
 
 
+def folder_of_imports() -> Path:
+    """Return where uploads lie, and what is noted beside them; web server and workers share it."""
+    return Path(settings.MEDIA_ROOT, "imports")
+
+
+def notes_of(data_import: DataImport) -> Notes:
+    """Return what page and worker of an import tell each other while a transaction holds the database."""
+    return Notes(folder_of_imports(), data_import.pk)
+
+
+def refused_file_of(data_import: DataImport) -> Path:
+    """Return where the refused lines of an import are kept, if there are any."""
+    return folder_of_imports() / f"{data_import.pk}.refused"
+
+
 def may_start(data_import: DataImport) -> bool:
     """Return whether the import can be started, or started again."""
     if data_import.status in SILENT_FOR:
-        return timezone.now() - data_import.touched_at >= SILENT_FOR[Status(data_import.status)]
-    return data_import.status != Status.IMPORTED
+        told_at = datetime.fromtimestamp(notes_of(data_import).told_at, tz=UTC)
+        heard_at = max(data_import.touched_at, told_at)
+        return timezone.now() - heard_at >= SILENT_FOR[Status(data_import.status)]
+    return data_import.status not in (Status.IMPORTED, Status.UNDONE)
 
 
 def state_of(data_import: DataImport) -> State:
@@ -156,6 +200,9 @@ def state_of(data_import: DataImport) -> State:
         waits_for_worker=waiting and timezone.now() - data_import.touched_at > WORKER_SHOULD_TAKE,
         may_start=may_start(data_import),
         is_silent=data_import.status in (Status.CHECKING, Status.WRITING) and may_start(data_import),
+        is_cancelled=data_import.is_under_way and notes_of(data_import).is_cancelled,
+        lines_written=notes_of(data_import).lines,
+        has_refused_lines=refused_file_of(data_import).exists(),
     )
 
 

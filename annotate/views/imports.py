@@ -3,25 +3,23 @@
 import json
 from typing import Any
 
-from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 from django_htmx.http import HttpResponseClientRefresh
 
-from annotate import tasks
 from annotate.access import data_import_in, project_for_admin
-from annotate.commands.uploads import discard_import, receive_upload, start_upload
-from annotate.errors import DomainError
+from annotate.commands.uploads import receive_upload
 from annotate.forms.imports import MappingForm, UploadForm
-from annotate.import_kinds import KINDS
 from annotate.importing.mapping_json import mapping_from_json, mapping_to_json
 from annotate.importing.mappings import guess_mapping
 from annotate.models import DataImport
 from annotate.models.imports import MATERIAL
 from annotate.queries.imports import Opening, Preview, imports_of, opening_of, preview_of, state_of
+from annotate.queries.undoing import why_it_stays
+from annotate.queries.workers import worker_health
+from annotate.views.import_steps import start_on_worker
 from annotate.views.page import Request, render_in_project, request_user
 
 
@@ -35,7 +33,7 @@ def imports(request: Request, slug: str) -> HttpResponse:
         file = form.cleaned_data["file"]
         made = receive_upload(project=project, by=request_user(request), file=file, name=file.name)
         return redirect("data_import", slug, made.pk)
-    context = {"form": form, "imports": imports_of(project)}
+    context = {"form": form, "imports": imports_of(project), "workers": worker_health()}
     return render_in_project(
         request, project, "imports/list.html", context, status=422 if form.is_bound else 200
     )
@@ -47,46 +45,25 @@ def data_import(request: Request, slug: str, pk: int) -> HttpResponse:
     """Show where an import is, and before it is made how its file is read; a POST changes that."""
     project = project_for_admin(request.user, slug)
     upload = data_import_in(project, pk, MATERIAL)
-    if upload.is_under_way or upload.status == DataImport.Status.IMPORTED:
+    if upload.is_under_way or upload.status in (DataImport.Status.IMPORTED, DataImport.Status.UNDONE):
         return _progress(request, upload)
     if request.htmx and request.method == "GET":  # the progress that was polled has come to its end
         return HttpResponseClientRefresh()
     return _mapping(request, upload)
 
 
-@login_required
-@require_POST
-def import_again(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Send an import to the worker again, as it was set."""
-    upload = data_import_in(project_for_admin(request.user, slug), pk)
-    if upload.mapping is None:
-        return redirect(KINDS[upload.kind].page, slug, pk)
-    return start_on_worker(request, upload, upload.mapping, upload.what)
-
-
-@login_required
-@require_POST
-def import_discard(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Forget an import that was not made, with its file."""
-    upload = data_import_in(project_for_admin(request.user, slug), pk)
-    try:
-        discard_import(data_import=upload)
-    except DomainError as error:
-        messages.error(request, error.message)
-        return redirect(KINDS[upload.kind].page, slug, pk)
-    messages.success(request, f"“{upload.name}” was discarded.")
-    return redirect(KINDS[upload.kind].pages, slug)
-
-
 def _progress(request: Request, upload: DataImport) -> HttpResponse:
     template = "imports/import.html#state" if request.htmx else "imports/import.html"
-    return render_in_project(request, upload.project, template, {"state": state_of(upload)})
+    context: dict[str, Any] = {"state": state_of(upload)}
+    if upload.status == DataImport.Status.IMPORTED:
+        context["why_it_stays"] = why_it_stays(upload)
+    return render_in_project(request, upload.project, template, context)
 
 
 def _mapping(request: Request, upload: DataImport) -> HttpResponse:
     """Show how the file is read and what it makes; a POST imports it, unless it is only to `show` that."""
     opening = opening_of(upload)
-    context: dict[str, Any] = {"state": state_of(upload), "opening": opening}
+    context: dict[str, Any] = {"state": state_of(upload), "opening": opening, "workers": worker_health()}
     if opening.problem:
         return render_in_project(request, upload.project, "imports/import.html", context)
     form = _mapping_form(request, upload, opening)
@@ -97,19 +74,6 @@ def _mapping(request: Request, upload: DataImport) -> HttpResponse:
     template = "imports/import.html#preview" if request.htmx else "imports/import.html"
     status = 422 if form.is_bound and form.errors else 200
     return render_in_project(request, upload.project, template, context, status=status)
-
-
-def start_on_worker(
-    request: Request, upload: DataImport, mapping: dict[str, Any], what: str = ""
-) -> HttpResponse:
-    """Let a worker import an upload of any kind, and show its page."""
-    try:
-        start_upload(data_import=upload, mapping=mapping, what=what)
-        # Robust: without a broker the file waits, and its page tells that no worker has taken it.
-        transaction.on_commit(lambda: tasks.run_import.delay(upload.pk), robust=True)
-    except DomainError as error:
-        messages.error(request, error.message)
-    return redirect(KINDS[upload.kind].page, upload.project.slug, upload.pk)
 
 
 def _mapping_form(request: Request, upload: DataImport, opening: Opening) -> MappingForm:

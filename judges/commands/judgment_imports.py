@@ -6,9 +6,9 @@ from annotate.commands.configuration import lock_project
 from annotate.commands.rounds import freeze_guideline
 from annotate.guideline import FrozenGuideline
 from annotate.import_kinds import ImportKind
+from annotate.importing.progress import Tell, silent
 from annotate.models import DataImport, Project
 from annotate.queries.catalogue import BATCH, Catalogue
-from annotate.queries.import_check import Tell, silent
 from judges.importing.mapping import JudgmentMapping
 from judges.importing.report import JudgmentReport
 from judges.methods import Method
@@ -39,7 +39,7 @@ def import_judgments(*, project: Project, source: JudgmentSource, tell: Tell | N
     report = check_judgments(project=project, source=source, tell=tell)
     if report.is_refused or not report.made.total:
         return report
-    tell("writing", 0.0)
+    tell("writing", 0.0, report.lines)
     try:
         return _write(project, source, tell)
     except _RefusedWhileWritingError as error:
@@ -57,7 +57,7 @@ def _write(project: Project, source: JudgmentSource, tell: Tell) -> JudgmentRepo
     if report.is_refused:
         raise _RefusedWhileWritingError(report)
     importer.finish()
-    tell("written", 1.0)
+    tell("written", 1.0, report.lines)
     return report
 
 

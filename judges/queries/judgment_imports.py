@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from annotate.importing.progress import Tell, silent
 from annotate.importing.readers import RecordFile
 from annotate.importing.rows import Record, RefusedLine, UnreadableFileError
 from annotate.importing.values import RefusedFieldError
 from annotate.models import DataImport, Project
 from annotate.queries.catalogue import Catalogue, Named
 from annotate.queries.guidelines import current_guideline
-from annotate.queries.import_check import TELL_EVERY, Tell, silent
+from annotate.queries.import_check import TELL_EVERY
 from judges.importing.mapping import JudgmentMapping
 from judges.importing.report import Causes, JudgmentReport
 from judges.importing.rows import JudgmentRow, RefusedRowError, row_of
@@ -77,7 +78,7 @@ class JudgmentReading:
                 records = iter(file)
                 for number, record in enumerate(islice(records, limit)):
                     if number % TELL_EVERY == 0:
-                        tell(stage, file.fraction_read)
+                        tell(stage, file.fraction_read, number)
                     self.lines = record.line
                     self._take(record)
                 self.complete = limit is None or next(records, None) is None

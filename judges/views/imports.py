@@ -13,7 +13,8 @@ from annotate.commands.uploads import receive_upload
 from annotate.forms.imports import UploadForm
 from annotate.models import DataImport
 from annotate.queries.imports import Opening, imports_of, opening_of, state_of
-from annotate.views.imports import start_on_worker
+from annotate.queries.workers import worker_health
+from annotate.views.import_steps import start_on_worker
 from annotate.views.page import Request, request_user
 from judges.commands.judgment_imports import JUDGMENTS
 from judges.forms.imports import JudgmentMappingForm
@@ -32,7 +33,8 @@ def judgment_imports(request: Request, slug: str) -> HttpResponse:
         file, by = form.cleaned_data["file"], request_user(request)
         made = receive_upload(project=project, by=by, file=file, name=file.name, kind=JUDGMENTS)
         return redirect("judgment_import", slug, made.pk)
-    context = {"form": form, "imports": imports_of(project, JUDGMENTS)}
+    imports = imports_of(project, JUDGMENTS)
+    context = {"form": form, "imports": imports, "workers": worker_health()}
     return render_judges(
         request, project, "judges/imports.html", context, status=422 if form.is_bound else 200
     )

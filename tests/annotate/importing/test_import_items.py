@@ -172,7 +172,7 @@ def test_what_becomes_refused_between_check_and_write_is_rolled_back(tmp_path: P
     path = jsonl(tmp_path, item("d1"), item("d2"))
     other = jsonl(tmp_path, item("d2", text="Of someone else."), name="other.jsonl")
 
-    def meanwhile(stage: str, _fraction: float) -> None:
+    def meanwhile(stage: str, _fraction: float, _lines: int = 0) -> None:
         if stage == "writing":
             load(project, other)
 

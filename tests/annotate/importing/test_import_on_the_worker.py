@@ -16,6 +16,7 @@ from annotate.commands.imports import import_file
 from annotate.commands.uploads import discard_import, receive_upload, run_import, start_import
 from annotate.errors import NotReadyError
 from annotate.importing.mappings import guess_mapping
+from annotate.importing.progress import Tell
 from annotate.importing.readers import first_records
 from annotate.importing.report import ImportReport
 from annotate.importing.rows import Record
@@ -165,9 +166,9 @@ def silent_worker(
     """A worker that falls silent at a stage, and comes back after something has happened meanwhile."""
 
     def run(upload: DataImport, meanwhile: Callable[[DataImport], None]) -> None:
-        def import_slowly(*, tell: Callable[[str, float], None], **arguments: Any) -> ImportReport:
-            def tell_and_fall_silent(stage: str, fraction: float) -> None:
-                tell(stage, fraction)
+        def import_slowly(*, tell: Tell, **arguments: Any) -> ImportReport:
+            def tell_and_fall_silent(stage: str, fraction: float, lines: int = 0) -> None:
+                tell(stage, fraction, lines)
                 if stage == request.param:
                     monkeypatch.undo()
                     meanwhile(upload)
