@@ -61,7 +61,7 @@ def run_in(project: Project, pk: int) -> Run:
 
 def policy_in(project: Project, pk: int) -> RoutingPolicy:
     """Return a routing policy of the project, with its judges."""
-    policies = RoutingPolicy.objects.select_related("rts", "mcq", "round", "routed_by")
+    policies = RoutingPolicy.objects.select_related("rts", "mcq", "round", "routed_by", "calibration")
     return _found(policies.filter(project=project, pk=pk), "policy")
 
 

@@ -54,20 +54,46 @@ class PolicySpec:
     """Everything that an admin says about a routing policy; see `RoutingPolicy`.
 
     `thresholds`: an r by dimension key where it is not `threshold`. `raters`: how many people rate a unit.
+    By certificates there is a `calibration` and no threshold, and no `mcq` where it has no second judge.
     """
 
     name: str
     rts: Judge
-    mcq: Judge
-    threshold: float
+    mcq: Judge | None
+    threshold: float | None
     raters: int
     thresholds: Mapping[str, float] = field(default_factory=dict)
     coefficient: str = RoutingPolicy.Coefficient.SPEARMAN
     decided_by: str = RoutingPolicy.DecidedBy.LOWER_BOUND
     confidence_level: float = 0.95
     audit: str = RoutingPolicy.Audit.RANDOM
+    rule: str = RoutingPolicy.Rule.INDICATOR
+    calibration: Calibration | None = None
     audit_share: float = 0.05
     risk: float = 0.2
+
+
+def by_certificates(
+    calibration: Calibration,
+    *,
+    name: str,
+    raters: int,
+    audit_share: float = 0.05,
+    confidence_level: float = 0.95,
+) -> PolicySpec:
+    """Return the policy that follows a calibration's certificates."""
+    return PolicySpec(
+        name=name,
+        rts=calibration.judge,
+        mcq=calibration.other,
+        threshold=None,
+        raters=raters,
+        confidence_level=confidence_level,
+        audit_share=audit_share,
+        risk=calibration.risk,
+        rule=RoutingPolicy.Rule.CERTIFICATE,
+        calibration=calibration,
+    )
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from annotate.commands.rounds import BATCH, open_round_one_for_units
 from annotate.commands.units import WantedUnit, ask_for_units, begun_units, withdraw_units
 from annotate.models import Project, User
 from annotate.queries.rounds import round_one
+from judges.commands.probabilities import settle_probabilities
 from judges.commands.routing import forget_empty_round
 from judges.errors import CalibrationChangedError, CalibrationRefusedError
 from judges.models import Calibration, CalibrationUnit, Certificate
@@ -45,7 +46,11 @@ def draw_calibration(
     CalibrationUnit.objects.bulk_create(
         (
             CalibrationUnit(
-                calibration=calibration, item_id=unit.item, dimension_id=unit.dimension, fits=unit.fits
+                calibration=calibration,
+                item_id=unit.item,
+                dimension_id=unit.dimension,
+                fits=unit.fits,
+                inclusion_probability=unit.inclusion_probability,
             )
             for unit in plan.units
         ),
@@ -112,13 +117,15 @@ def withdraw_calibration(*, calibration: Calibration, by: User | None) -> Calibr
 
 def _ask(plan: DrawPlan, by: User | None) -> None:
     calibration = plan.calibration
+    round = open_round_one_for_units(project=calibration.project, by=by)
     ask_for_units(
-        round=open_round_one_for_units(project=calibration.project, by=by),
+        round=round,
         units=[WantedUnit(*unit.unit, unit.inclusion_probability) for unit in plan.units],
         raters=calibration.raters,
         origin=calibration.origin,
         seed=calibration.seed,
     )
+    settle_probabilities(round)
 
 
 def _locked(calibration: Calibration) -> Calibration:

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterable
+from dataclasses import asdict
 from datetime import datetime
 
 from django.db import transaction
@@ -18,10 +19,12 @@ from annotate.commands.units import (
 )
 from annotate.errors import InvalidValueError
 from annotate.models import Project, Round, User
+from judges.commands.probabilities import settle_probabilities
 from judges.errors import RoutingChangedError, RoutingRefusedError
-from judges.models import CalibrationUnit, RoutedUnit, RoutingPolicy
-from judges.queries.routing import PlannedUnit, routing_plan
+from judges.models import Calibration, CalibrationUnit, RoutedUnit, RoutingPolicy
+from judges.queries.routing import routing_plan
 from judges.queries.routing_proposals import Proposal, proposal_of
+from judges.queries.routing_units import PlannedUnit
 from judges.specification import PolicySpec
 
 Status = RoutingPolicy.Status
@@ -92,6 +95,7 @@ def route(*, policy: RoutingPolicy, by: User | None, shown: str | None = None) -
     policy.status, policy.routed_at, policy.routed_by = Status.ROUTED, now, by
     policy.round, policy.opened_round = round, plan.round is None
     policy.save(update_fields=["status", "routed_at", "routed_by", "round", "opened_round"])
+    settle_probabilities(round)
     return policy
 
 
@@ -118,6 +122,7 @@ def follow_proposal(*, policy: RoutingPolicy, by: User | None, shown: str) -> Pr
     probabilities = {unit.unit: unit.inclusion_probability for unit in proposal.change}
     change_probabilities(round=round, units=probabilities, origin=policy.origin)
     _record_again(policy, (*proposal.add, *proposal.change), by)
+    settle_probabilities(round)
     return proposal
 
 
@@ -135,6 +140,8 @@ def withdraw_policy(*, policy: RoutingPolicy, by: User | None) -> RoutingPolicy:
         _take_back(policy)
     policy.status, policy.withdrawn_at, policy.withdrawn_by = Status.WITHDRAWN, timezone.now(), by
     policy.save(update_fields=["status", "withdrawn_at", "withdrawn_by", "round"])
+    if policy.round is not None:
+        settle_probabilities(policy.round)
     return policy
 
 
@@ -161,7 +168,7 @@ def forget_empty_round(round: Round) -> bool:
 
 def _locked(policy: RoutingPolicy) -> RoutingPolicy:
     project = lock_project(policy.project)
-    locked = RoutingPolicy.objects.select_for_update(of=("self",)).select_related("rts", "mcq")
+    locked = RoutingPolicy.objects.select_for_update(of=("self",)).select_related("rts", "mcq", "calibration")
     found = locked.get(pk=policy.pk)
     found.project = project
     return found
@@ -199,7 +206,7 @@ def _drop(policy: RoutingPolicy, round: Round, proposal: Proposal) -> None:
         RoutedUnit.objects.filter(pk__in=pks[start : start + BATCH]).delete()
 
 
-_DECIDED = ["why", "reason", "indicator", "low", "high", "items", "threshold"]
+_DECIDED = ["why", "reason", "indicator", "low", "high", "items", "confidence", "threshold"]
 _DECIDED += ["inclusion_probability", "at", "by"]
 
 
@@ -215,22 +222,16 @@ def _record_again(policy: RoutingPolicy, units: Iterable[PlannedUnit], by: User 
 
 
 def _record(policy: RoutingPolicy, unit: PlannedUnit, by: User | None, at: datetime) -> RoutedUnit:
-    found, threshold = unit.decision.indicator, unit.decision.threshold
-    assert threshold is not None  # the rule has one for every dimension
     return RoutedUnit(
         policy=policy,
         item_id=unit.item,
         dimension_id=unit.dimension,
         why=unit.why,
         reason=unit.reason,
-        indicator=found.value,
-        low=found.interval.low if found.interval else None,
-        high=found.interval.high if found.interval else None,
-        items=found.counts.pairable_units,
-        threshold=threshold,
         inclusion_probability=unit.inclusion_probability,
         at=at,
         by=by,
+        **asdict(unit.grounds),
     )
 
 
@@ -243,15 +244,30 @@ def _refuse(project: Project, spec: PolicySpec, *, besides: RoutingPolicy | None
     others = RoutingPolicy.objects.filter(project=project).exclude(pk=besides.pk if besides else 0)
     if others.filter(name=spec.name).exists():
         raise _invalid("name", f"The project has a policy {spec.name} already; choose another name.")
-    for field, judge in (("rts", spec.rts), ("mcq", spec.mcq)):
-        if judge.project_id != project.pk or judge.method != field:
-            raise _invalid(field, f"{judge} is no {field.upper()} judge of this project.")
-    if any(not -1 <= r <= 1 for r in (spec.threshold, *spec.thresholds.values())):
-        raise _invalid("threshold", "A threshold r lies between -1 and 1.")
+    if spec.rule == RoutingPolicy.Rule.CERTIFICATE:
+        _refuse_calibration(project, spec)
+    else:
+        _refuse_indicator(project, spec)
     if not 0 < spec.audit_share <= 1:
         raise _invalid("audit_share", "The audit share is above 0, at most 1: nothing stays unseen.")
     if spec.raters < 1:
         raise _invalid("raters", "A unit needs a rater or more.")
+
+
+def _refuse_indicator(project: Project, spec: PolicySpec) -> None:
+    for field, judge in (("rts", spec.rts), ("mcq", spec.mcq)):
+        if judge is None or judge.project_id != project.pk or judge.method != field:
+            raise _invalid(field, f"{judge} is no {field.upper()} judge of this project.")
+    if any(r is None or not -1 <= r <= 1 for r in (spec.threshold, *spec.thresholds.values())):
+        raise _invalid("threshold", "A threshold r lies between -1 and 1.")
+
+
+def _refuse_calibration(project: Project, spec: PolicySpec) -> None:
+    calibration = spec.calibration
+    if calibration is None or calibration.project_id != project.pk:
+        raise _invalid("calibration", "This calibration belongs to another project.")
+    if calibration.status != Calibration.Status.CERTIFIED:
+        raise _invalid("calibration", f"{calibration} has no certificates yet; compute them first.")
 
 
 def _invalid(field: str, message: str) -> InvalidValueError:

@@ -6,8 +6,8 @@ from typing import Any
 from django import forms
 
 from annotate.models import Project
-from judges.models import Judge, RoutingPolicy
-from judges.specification import PolicySpec
+from judges.models import Calibration, Judge, RoutingPolicy
+from judges.specification import PolicySpec, by_certificates
 
 NUMBER = {"step": "0.01"}
 OF_DIMENSION = "r-"
@@ -103,13 +103,63 @@ class RoutingForm(forms.Form):
         return PolicySpec(**plain, thresholds=thresholds)
 
 
+class CertifiedRoutingForm(forms.Form):
+    """A routing policy that follows the certificates of a calibration."""
+
+    name = forms.CharField(max_length=80)
+    audit_share = forms.FloatField(
+        label="Audit share",
+        min_value=0.001,
+        max_value=1,
+        widget=forms.NumberInput({"step": "0.001"}),
+        help_text="Units that stay are rated by people with this probability; 0.05 is one in twenty.",
+    )
+    raters = forms.IntegerField(label="People per unit", min_value=1, max_value=50)
+    confidence_level = forms.FloatField(
+        label="Confidence level",
+        min_value=0.5,
+        max_value=0.999,
+        widget=forms.NumberInput({"step": "0.001"}),
+        help_text="Of the audit: at 0.95 one in twenty audits of a true certificate contradicts it.",
+    )
+    of_dimensions: Sequence[forms.BoundField] = ()
+
+    def __init__(
+        self, entered: Mapping[str, Any] | None, *, calibration: Calibration, **options: Any
+    ) -> None:
+        super().__init__(entered, **options)
+        self._calibration = calibration
+
+    @property
+    def usual(self) -> list[forms.BoundField]:
+        """Return what is asked first."""
+        return [self[name] for name in ("audit_share", "raters")]
+
+    @property
+    def further(self) -> list[forms.BoundField]:
+        """Return what most policies leave as it is."""
+        return [self["confidence_level"]]
+
+    def spec(self) -> PolicySpec:
+        """Return the policy that was entered."""
+        return by_certificates(self._calibration, **self.cleaned_data)
+
+
+def form_of(
+    policy: RoutingPolicy, entered: Mapping[str, Any] | None, project: Project
+) -> RoutingForm | CertifiedRoutingForm:
+    """Return the form for a draft, by the rule that it follows."""
+    if policy.calibration is not None:
+        names = ("name", "audit_share", "raters", "confidence_level")
+        initial = {name: getattr(policy, name) for name in names}
+        return CertifiedRoutingForm(entered, calibration=policy.calibration, initial=initial)
+    return RoutingForm(entered, project=project, initial=values_of(policy))
+
+
 def usual_values(project: Project, names: Sequence[str]) -> dict[str, Any]:
     """Return what a new policy begins with."""
-    number = len(names) + 1
-    while f"Policy {number}" in names:
-        number += 1
     return {
-        "name": f"Policy {number}",
+        "name": unused_name(names),
         "threshold": 0.4,
         "decided_by": RoutingPolicy.DecidedBy.LOWER_BOUND,
         "audit": RoutingPolicy.Audit.RANDOM,
@@ -119,6 +169,14 @@ def usual_values(project: Project, names: Sequence[str]) -> dict[str, Any]:
         "confidence_level": 0.95,
         "risk": 0.2,
     }
+
+
+def unused_name(names: Sequence[str]) -> str:
+    """Return a name for a new policy."""
+    number = len(names) + 1
+    while f"Policy {number}" in names:
+        number += 1
+    return f"Policy {number}"
 
 
 def values_of(policy: RoutingPolicy) -> dict[str, Any]:

@@ -7,9 +7,15 @@ from django.db.models import Q
 class RoutingPolicy(models.Model):
     """A rule by which units go to people or stay with a judge; frozen once it was followed.
 
-    `rts` is the judge whose values stand where units stay. `risk`: the share of units more than a point away
-    from people that is still accepted; an audit that shows more is a warning.
+    By R of `rts` and `mcq` against a threshold r, or by the certificates of a `calibration`, whose judge is
+    then `rts`. `rts` is the judge whose values stand where units stay. `risk`: the share of units more than a
+    point away from people (or what the calibration calls wrong) that is still accepted; an audit that shows
+    more is a warning.
     """
+
+    class Rule(models.TextChoices):
+        INDICATOR = "indicator", "R against r"
+        CERTIFICATE = "certificate", "certificates"
 
     class Status(models.TextChoices):
         DRAFT = "draft", "draft"
@@ -31,10 +37,14 @@ class RoutingPolicy(models.Model):
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="routing_policies")
     name = models.CharField(max_length=80)
+    rule = models.CharField(max_length=11, choices=Rule.choices, default=Rule.INDICATOR)
+    calibration = models.ForeignKey("judges.Calibration", models.PROTECT, null=True, related_name="policies")
     rts = models.ForeignKey("judges.Judge", models.PROTECT, related_name="+")
-    mcq = models.ForeignKey("judges.Judge", models.PROTECT, related_name="+")
+    mcq = models.ForeignKey("judges.Judge", models.PROTECT, null=True, related_name="+")
     coefficient = models.CharField(max_length=13, choices=Coefficient.choices, default=Coefficient.SPEARMAN)
-    threshold = models.FloatField(help_text="r, for every dimension that has none of its own.")
+    threshold = models.FloatField(
+        null=True, help_text="r, for every dimension that has none of its own; none by certificates."
+    )
     thresholds = models.JSONField(default=dict, help_text="Dimension keys with an r of their own.")
     decided_by = models.CharField(max_length=11, choices=DecidedBy.choices, default=DecidedBy.LOWER_BOUND)
     confidence_level = models.FloatField(default=0.95)
@@ -61,6 +71,13 @@ class RoutingPolicy(models.Model):
                 "project", condition=Q(status="routed"), name="one_policy_routes_a_project"
             ),
             models.CheckConstraint(condition=Q(threshold__gte=-1, threshold__lte=1), name="r_in_range"),
+            models.CheckConstraint(
+                condition=Q(
+                    rule="indicator", calibration__isnull=True, mcq__isnull=False, threshold__isnull=False
+                )
+                | Q(rule="certificate", calibration__isnull=False, threshold__isnull=True, audit="random"),
+                name="a_policy_follows_r_or_certificates",
+            ),
             models.CheckConstraint(
                 condition=Q(audit_share__gt=0, audit_share__lte=1), name="nothing_is_never_drawn"
             ),
@@ -91,6 +108,9 @@ class RoutedUnit(models.Model):
         THRESHOLD = "threshold", "R is not above r"
         UNDEFINED = "undefined", "R cannot be told"
         NO_VALUE = "no_value", "the judge has no value"
+        UNSURE = "unsure", "the judge is not sure enough"
+        ABSTAINED = "abstained", "the dimension has no certificate"
+        FITTED = "fitted", "it fits the model of errors"
         AUDIT = "audit", "drawn to audit the judge"
 
     policy = models.ForeignKey(RoutingPolicy, models.CASCADE, related_name="units")
@@ -101,8 +121,9 @@ class RoutedUnit(models.Model):
     indicator = models.FloatField(null=True, help_text="R of the item's system on the dimension.")
     low = models.FloatField(null=True)
     high = models.FloatField(null=True)
-    items = models.PositiveIntegerField(help_text="How many items R is over.")
-    threshold = models.FloatField(help_text="r.")
+    items = models.PositiveIntegerField(null=True, help_text="How many items R is over.")
+    confidence = models.FloatField(null=True, help_text="How sure the judge is, by certificates.")
+    threshold = models.FloatField(null=True, help_text="r, or the certificate's threshold.")
     inclusion_probability = models.FloatField()
     at = models.DateTimeField()
     by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
@@ -136,6 +157,7 @@ class CalibrationUnit(models.Model):
     item = models.ForeignKey("annotate.Item", models.PROTECT, related_name="+")
     dimension = models.ForeignKey("annotate.Dimension", models.PROTECT, related_name="+")
     fits = models.BooleanField(default=False)
+    inclusion_probability = models.FloatField(null=True, help_text="That a calibration drew it.")
 
     class Meta:
         constraints = [

@@ -9,7 +9,9 @@ from judges.models import RoutedUnit, RoutingPolicy
 def policies_of(project: Project) -> QuerySet[RoutingPolicy]:
     """Return a project's policies, the newest first, with how many units each sent and audits. One query."""
     audited = Count("units", filter=Q(units__why=RoutedUnit.Why.AUDIT))
-    policies = RoutingPolicy.objects.filter(project=project).select_related("rts", "mcq", "routed_by")
+    policies = RoutingPolicy.objects.filter(project=project).select_related(
+        "rts", "mcq", "routed_by", "calibration"
+    )
     return policies.annotate(units_count=Count("units"), audited_count=audited).order_by("-pk")
 
 

@@ -1,96 +1,57 @@
-"""What a routing policy would do: R of systems on dimensions, what it decides, what it asks of people."""
+"""What a routing policy would do, by R or by certificates: which units go to people, and what that asks."""
 
 import hashlib
 import json
-import zlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import numpy as np
-import numpy.typing as npt
-
-from annotate.agreement import Coefficient, Resampling
 from annotate.guideline import FrozenDimension, FrozenGuideline
 from annotate.models import Membership, Project, Role, Round
 from annotate.queries.assigned import PlacesByUnit, Unit, median_seconds, places_by_unit
 from annotate.queries.guidelines import current_guideline
 from annotate.queries.rounds import round_one
-from judges.comparison import CORRELATIONS, Scores
-from judges.models import RoutedUnit, RoutingPolicy
-from judges.queries.kept_units import KeptAgreement, kept_agreement
-from judges.queries.routing_audit import audit_drawn
-from judges.queries.scores import Material, material_of, samples_of, scores_of
-from judges.reliability import (
-    CellDecision,
-    DecidedBy,
-    IndicatorRule,
-    Validity,
-    decide,
-    indicator,
-    validity,
-)
-
-Why = RoutedUnit.Why
-
-
-@dataclass(frozen=True)
-class PlannedUnit:
-    """A unit that the policy sends to people, and why."""
-
-    item: int
-    dimension: int
-    why: RoutedUnit.Why
-    reason: str
-    decision: CellDecision
-    inclusion_probability: float
-
-    @property
-    def unit(self) -> Unit:
-        """Return the ids of item and dimension."""
-        return self.item, self.dimension
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One system on one dimension: R, what it decides, and how many of its units go to people."""
-
-    system: str
-    dimension: FrozenDimension
-    decision: CellDecision
-    units: int
-    sent: int
-    audited: int
-
-    @property
-    def indicator(self) -> Coefficient:
-        """Return R with its interval, or why there is none."""
-        return self.decision.indicator
+from judges.models import RoutingPolicy
+from judges.queries.kept_units import KeptAgreement
+from judges.queries.routing_certified import decided_by_certificate
+from judges.queries.routing_indicator import decided_by_indicator
+from judges.queries.routing_units import Cell, Decided, PlannedUnit, Why
+from judges.queries.scores import Material, material_of
 
 
 @dataclass(frozen=True)
 class RoutingPlan:
     """Everything that a policy would do with the judgments as they are now.
 
-    agreement: people beside the judge on what stays with it, by dimension; empty where nobody has rated that.
-    validities: by dimension, whether R goes with the judge's agreement with people over systems.
     seconds_per_rating: None where no time was measured. refusal: why it cannot be routed, or nothing.
     """
 
     policy: RoutingPolicy
     round: Round | None
     dimensions: Sequence[FrozenDimension]
-    cells: Sequence[Cell]
-    units: Sequence[PlannedUnit]
+    decided: Decided
     all_units: int
-    agreement: Sequence[KeptAgreement]
-    validities: Sequence[Validity]
     rated_units: frozenset[Unit]
     places: PlacesByUnit
     seconds_per_rating: float | None
     annotators: int
     refusal: str
+
+    @property
+    def units(self) -> Sequence[PlannedUnit]:
+        """Return the units that go to people."""
+        return self.decided.units
+
+    @property
+    def cells(self) -> Sequence[Cell]:
+        """Return systems by dimensions, of a policy by R."""
+        return self.decided.cells
+
+    @property
+    def agreement(self) -> Sequence[KeptAgreement]:
+        """Return people beside the judge on what stays with it, by dimension."""
+        return self.decided.agreement
 
     @property
     def rows(self) -> list[tuple[str, list[Cell]]]:
@@ -144,10 +105,11 @@ class RoutingPlan:
                 f"A unit is to be rated by {self.policy.raters} people, but the project has "
                 f"{self.annotators}: invite more, or units stay incomplete."
             )
-        if self.policy.rts.model != self.policy.mcq.model:
+        rts, mcq = self.policy.rts, self.policy.mcq
+        if self.policy.rule == RoutingPolicy.Rule.INDICATOR and mcq and rts.model != mcq.model:
             found.append(
-                f"These judges use different models, {self.policy.rts.model} and {self.policy.mcq.model}: R "
-                "then says whether two models agree, not whether one agrees with itself."
+                f"These judges use different models, {rts.model} and {mcq.model}: R then says whether "
+                "two models agree, not whether one agrees with itself."
             )
         if self.units and not self.audited:
             found.append(
@@ -165,41 +127,25 @@ class RoutingPlan:
         return hashlib.sha256(json.dumps([self.policy.raters, units]).encode()).hexdigest()[:20]
 
 
-def rule_of(policy: RoutingPolicy, dimensions: Sequence[FrozenDimension]) -> IndicatorRule:
-    """Return the paper's rule as the policy states it."""
-    each = {one.key: float(policy.thresholds.get(one.key, policy.threshold)) for one in dimensions}
-    return IndicatorRule(each, DecidedBy(policy.decided_by))
-
-
 def routing_plan(policy: RoutingPolicy, project: Project) -> RoutingPlan:
-    """Return what a policy, saved or not, would do now, in the same way every time. Ten queries at most."""
+    """Return what a policy, saved or not, would do now, in the same way every time. 14 queries at most."""
     round = round_one(project)
     guideline = FrozenGuideline.from_json(round.guideline.content) if round else current_guideline(project)
     material = material_of(project, round, guideline)
-    judged = _judged(policy, material)
-    systems = list(dict.fromkeys(material.systems))
-    rule = rule_of(policy, material.dimensions)
-    decisions = {
-        (system, one.key): decide(rule, system, one.key, found)
-        for one in material.dimensions
-        for system, found in _indicators(policy, judged[one.key], one.key).items()
-    }
-    units = _units(policy, material, judged, decisions)
+    by = decided_by_indicator if policy.rule == RoutingPolicy.Rule.INDICATOR else decided_by_certificate
+    decided = by(policy, material)
     places = places_by_unit(round)
     plan = RoutingPlan(
         policy=policy,
         round=round,
         dimensions=material.dimensions,
-        cells=_cells(material, systems, decisions, units),
-        units=units,
+        decided=decided,
         all_units=len(material.items) * len(material.dimensions),
-        agreement=_agreement(material, judged, units),
-        validities=[_validity(policy, judged[one.key]) for one in material.dimensions],
         rated_units=_rated(material),
         places=places,
         seconds_per_rating=median_seconds(project),
         annotators=Membership.objects.filter(project=project, role=Role.ANNOTATOR, active=True).count(),
-        refusal=_without_values(policy, judged) or _refusal_of(round),
+        refusal=decided.refusal or _refusal_of(round),
     )
     if plan.refusal or plan.ratings or policy.status != RoutingPolicy.Status.DRAFT:
         return plan
@@ -209,131 +155,11 @@ def routing_plan(policy: RoutingPolicy, project: Project) -> RoutingPlan:
     return replace(plan, refusal=nothing)
 
 
-@dataclass(frozen=True)
-class _Judged:
-    """Both judges on one dimension: their values (items,) beside people."""
-
-    scores: Scores
-    other: npt.NDArray[np.float64]
-
-
-def _judged(policy: RoutingPolicy, material: Material) -> dict[str, _Judged]:
-    samples = samples_of([policy.rts, policy.mcq], material)
-    found = {}
-    for one in material.dimensions:
-        rts, mcq = (
-            scores_of(material, one.key, samples[judge.pk, one.key]) for judge in (policy.rts, policy.mcq)
-        )
-        found[one.key] = _Judged(rts, mcq.judge)
-    return found
-
-
-def _indicators(policy: RoutingPolicy, judged: _Judged, key: str) -> dict[str, Coefficient]:
-    """R by system. Each has a generator of its own: other systems' judgments do not move its interval."""
-    plan = Resampling(confidence_level=policy.confidence_level)
-    measure = CORRELATIONS[policy.coefficient]
-    found = {}
-    for index, system in enumerate(judged.scores.system_names):
-        own = judged.scores.systems == index
-        generator = np.random.default_rng([policy.seed, zlib.crc32(f"{key}/{system}".encode())])
-        (one,) = indicator(
-            judged.scores.of_items(own), judged.other[own], measure, generator=generator, resampling=plan
-        )
-        found[system] = one.coefficient
-    return found
-
-
-def _validity(policy: RoutingPolicy, judged: _Judged) -> Validity:
-    """The correlation of R with P over systems; without an interval, which would take as long as all else."""
-    return validity(judged.scores, judged.other, CORRELATIONS[policy.coefficient])
-
-
-def _units(
-    policy: RoutingPolicy,
-    material: Material,
-    judged: Mapping[str, _Judged],
-    decisions: Mapping[tuple[str, str], CellDecision],
-) -> list[PlannedUnit]:
-    """Return what goes to people: whole cells, units without a value, and the audit of all that stays."""
-    sent, kept = [], []
-    for one in material.dimensions:
-        values, others = judged[one.key].scores.judge, judged[one.key].other
-        rows = zip(material.items.tolist(), material.systems, values, others, strict=True)
-        for item, system, value, other in rows:
-            decision = decisions[system, one.key]
-            if decision.to_humans:
-                why = Why.THRESHOLD if decision.held_against is not None else Why.UNDEFINED
-                sent.append(PlannedUnit(item, one.id, why, decision.reason, decision, 1.0))
-            elif np.isnan(value):
-                reason = f"{policy.rts.name} has no value for this unit, so humans rate it."
-                sent.append(PlannedUnit(item, one.id, Why.NO_VALUE, reason, decision, 1.0))
-            else:
-                kept.append(((item, one.id), decision, abs(value - other)))
-    return [*sent, *_audit(policy, kept)]
-
-
-def _audit(policy: RoutingPolicy, kept: Sequence[tuple[Unit, CellDecision, float]]) -> list[PlannedUnit]:
-    distances = np.array([distance for _, _, distance in kept], dtype=float)
-    found = []
-    for index, probability in audit_drawn(policy, [unit for unit, _, _ in kept], distances):
-        unit, decision, _ = kept[index]
-        reason = f"Drawn with probability {probability:.3g} to audit what stays with the judge."
-        found.append(PlannedUnit(*unit, Why.AUDIT, f"{decision.reason} {reason}", decision, probability))
-    return found
-
-
-def _cells(
-    material: Material,
-    systems: Sequence[str],
-    decisions: Mapping[tuple[str, str], CellDecision],
-    units: Sequence[PlannedUnit],
-) -> list[Cell]:
-    system_of = dict(zip(material.items.tolist(), material.systems, strict=True))
-    sizes = Counter(material.systems)
-    audited = Counter((system_of[u.item], u.dimension) for u in units if u.why == Why.AUDIT)
-    sent = Counter((system_of[u.item], u.dimension) for u in units if u.why != Why.AUDIT)
-    return [
-        Cell(
-            system=system,
-            dimension=one,
-            decision=decisions[system, one.key],
-            units=sizes[system],
-            sent=sent[system, one.id],
-            audited=audited[system, one.id],
-        )
-        for system in systems
-        for one in material.dimensions
-    ]
-
-
-def _agreement(
-    material: Material, judged: Mapping[str, _Judged], units: Sequence[PlannedUnit]
-) -> list[KeptAgreement]:
-    sent = {unit.unit for unit in units if unit.why != Why.AUDIT}
-    found = []
-    for one in material.dimensions:
-        stays = np.array([(item, one.id) not in sent for item in material.items.tolist()], dtype=bool)
-        agreement = kept_agreement(one, judged[one.key].scores, stays)
-        if agreement is not None:
-            found.append(agreement)
-    return found
-
-
 def _rated(material: Material) -> frozenset[Unit]:
     ids = {one.key: one.id for one in material.dimensions}
     return frozenset(
         (item, ids[key]) for key, rated in material.rated.items() for item in rated.items.tolist()
     )
-
-
-def _without_values(policy: RoutingPolicy, judged: Mapping[str, _Judged]) -> str:
-    for judge, values in (
-        (policy.rts, [each.scores.judge for each in judged.values()]),
-        (policy.mcq, [each.other for each in judged.values()]),
-    ):
-        if all(np.isnan(each).all() for each in values):
-            return f"{judge.name} has no judgments yet, so R cannot be computed and nothing can be routed."
-    return ""
 
 
 def _refusal_of(round: Round | None) -> str:

@@ -9,7 +9,8 @@ from functools import cached_property
 from annotate.models import AssignedUnit
 from annotate.queries.assigned import Unit
 from judges.models import RoutedUnit, RoutingPolicy
-from judges.queries.routing import PlannedUnit, RoutingPlan
+from judges.queries.routing import RoutingPlan
+from judges.queries.routing_units import PlannedUnit
 
 
 @dataclass(frozen=True)

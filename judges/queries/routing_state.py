@@ -1,7 +1,7 @@
 """What became of a policy that was routed: what people did, and what the audit says of what stays."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,11 +10,12 @@ from annotate.guideline import FrozenGuideline
 from annotate.models import Project
 from annotate.queries.assigned import Unit, UnitProgress, unit_progress
 from annotate.queries.rounds import round_one
-from judges.models import RoutedUnit, RoutingPolicy
+from judges.models import Certificate, RoutedUnit, RoutingPolicy
+from judges.queries.confidences import loss_of
 from judges.queries.kept_units import KeptAgreement, kept_agreement
 from judges.queries.routing_audit import Audited, drawn_in_any_case, exact_share, together, weighted_share
 from judges.queries.scores import material_of, samples_of, scores_of
-from judges.reliability import more_than_one_point
+from judges.reliability import AuditFinding, bounds, check_audit, more_than_one_point
 
 Why = RoutedUnit.Why
 
@@ -33,12 +34,13 @@ class SentCount:
 
 @dataclass(frozen=True)
 class AuditResult:
-    """The audited units of one dimension (None: of all) that people rated after r was settled.
+    """The audited units of one dimension (or of all) that people rated after the threshold was settled.
 
-    errors: those on which the judge is more than a point away from people's mean. share: of them in all that
-    stays, None where nothing was rated; weighed, with an asymptotic interval, where units were drawn with
-    probabilities of their own. exact: its exact interval. contradicts: whether the low end of `exact` is
-    above the risk.
+    errors: those on which the judge is more than a point away from people's mean, or what a certificate calls
+    wrong. share: of them in all that stays, None where nothing was rated; weighed, with an asymptotic
+    interval, where units were drawn with probabilities of their own. exact: its exact interval. contradicts:
+    whether the low end of `exact` is above the risk; of a certificate whether `finding` says so, which holds
+    the audit against what the certificate leaves for units that nobody had rated.
     """
 
     name: str
@@ -50,6 +52,7 @@ class AuditResult:
     exact: Interval | None
     contradicts: bool
     agreement: KeptAgreement | None
+    finding: AuditFinding | None = None
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,7 @@ class RoutingState:
 
 
 def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | None:
-    """Return how far a policy is, None unless it is routed. Nine queries."""
+    """Return how far a policy is, None unless it is routed. Ten queries."""
     round = round_one(project)
     if policy.status != RoutingPolicy.Status.ROUTED or round is None:
         return None
@@ -80,18 +83,25 @@ def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | Non
     samples = samples_of([policy.rts], material)
     chances = {unit: chance for unit, (why, chance) in sent.items() if why == Why.AUDIT}
     fresh = chances.keys() - seen
+    loss = loss_of(policy.calibration) if policy.calibration else more_than_one_point
+    certificates = certificates_of(policy)
     results, everything = [], []
     for one in material.dimensions:
         scores = scores_of(material, one.key, samples[policy.rts_id, one.key])
         own = np.array([(item, one.id) in fresh for item in material.items.tolist()], dtype=bool)
         units = [(item, one.id) for item in material.items[own].tolist()]
         found = Audited(
-            losses=more_than_one_point(scores.judge[own], scores.human_means[own]),
+            losses=loss(scores.judge[own], scores.human_means[own]),
             chances=np.array([chances[unit] for unit in units], dtype=float),
             in_any_case=drawn_in_any_case(policy, units),
         )
         everything.append(found)
-        results.append(_result(one.name, found, policy, kept_agreement(one, scores, own)))
+        result = _result(one.name, found, policy, kept_agreement(one, scores, own))
+        if certificate := certificates.get(one.id):
+            to_people = {unit for unit, (why, _) in sent.items() if why != Why.AUDIT}
+            units_now = {(item, one.id) for item in material.items.tolist()}
+            result = _against(certificate, result, found, policy, len(units_now - to_people - seen))
+        results.append(result)
     return RoutingState(
         sent=[
             _count(why.label, [unit for unit, (each, _) in sent.items() if each == why], progress)
@@ -130,6 +140,31 @@ def _result(name: str, found: Audited, policy: RoutingPolicy, agreement: KeptAgr
         share=share,
         asymptotic=asymptotic,
         exact=exact,
-        contradicts=exact is not None and exact.low > policy.risk,
+        contradicts=policy.calibration is None and exact is not None and exact.low > policy.risk,
         agreement=agreement,
     )
+
+
+def certificates_of(policy: RoutingPolicy) -> dict[int, Certificate]:
+    """Return by dimension the certificates that a policy follows. One query, none by R."""
+    if policy.calibration is None:
+        return {}
+    found = policy.calibration.certificates.filter(threshold__isnull=False)
+    return {each.dimension_id: each for each in found}
+
+
+def _against(
+    certificate: Certificate, result: AuditResult, found: Audited, policy: RoutingPolicy, unseen: int
+) -> AuditResult:
+    """Hold an audit against what a certificate leaves for the `unseen` units, which had no rating.
+
+    Of all kept units so many may be wrong; those that calibration found wrong are not among the unseen.
+    """
+    allowed = int(bounds.largest_allowed(certificate.kept, policy.risk)) - (certificate.errors or 0)
+    risk = allowed / unseen if unseen else 1.0
+    if risk >= 1:
+        return result
+    finding = check_audit(
+        found.losses, max(risk, 0.0), units=unseen, significance_level=1 - policy.confidence_level
+    )
+    return replace(result, contradicts=finding.contradicts, finding=finding)

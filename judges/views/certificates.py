@@ -14,11 +14,15 @@ from annotate.models import Project
 from annotate.views.page import Request, request_user
 from judges.access import calibration_in, project_for_routing
 from judges.commands.certificates import compute_certificates, draw_calibration, withdraw_calibration
+from judges.commands.routing import make_policy
 from judges.forms.certificates import CalibrationForm, usual_calibration
-from judges.models import Calibration, Judge
+from judges.forms.routing import unused_name
+from judges.models import Calibration, Judge, RoutingPolicy
 from judges.queries.calibration_plans import draw_plan
 from judges.queries.certificates import calibration_state, calibrations_of
 from judges.queries.pairings import measured_judges
+from judges.queries.policies import policies_of
+from judges.specification import by_certificates
 from judges.views.page import add_refusal, render_judges
 
 NO_JUDGE = "No judge that gives scores has judgments yet; plan a run, or import judgments."
@@ -56,7 +60,7 @@ def certificate(request: Request, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def certificate_step(request: Request, slug: str, pk: int, step: str) -> HttpResponse:
-    """Compute the certificates, or withdraw the sample."""
+    """Compute the certificates, withdraw the sample, or make a draft of a policy that follows them."""
     project = project_for_routing(request.user, slug)
     calibration, by = calibration_in(project, pk), request_user(request)
     try:
@@ -64,6 +68,8 @@ def certificate_step(request: Request, slug: str, pk: int, step: str) -> HttpRes
             compute_certificates(calibration=calibration, by=by)
         elif step == "withdraw":
             withdraw_calibration(calibration=calibration, by=by)
+        elif step == "route":
+            return redirect("routing_policy", slug, _policy(request, project, calibration).pk)
         else:
             raise Http404("There is no such step.")
     except DomainError as error:
@@ -88,6 +94,12 @@ def _enter(request: Request, project: Project, judges: list[Judge]) -> HttpRespo
     status = 422 if form.errors and status == 200 else status
     template = "judges/certificate_form.html#preview" if request.htmx else "judges/certificate_form.html"
     return render_judges(request, project, template, {"form": form, "plan": plan}, status=status)
+
+
+def _policy(request: Request, project: Project, calibration: Calibration) -> RoutingPolicy:
+    name = unused_name([policy.name for policy in policies_of(project)])
+    spec = by_certificates(calibration, name=name, raters=calibration.raters)
+    return make_policy(project=project, spec=spec, by=request_user(request))
 
 
 def _draw(request: Request, project: Project, form: CalibrationForm) -> HttpResponse:

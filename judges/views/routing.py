@@ -8,11 +8,11 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotate.access import project_for_admin, project_for_reader
+from annotate.access import project_for_reader
 from annotate.errors import DomainError
 from annotate.models import Project
 from annotate.views.page import Request, request_user
-from judges.access import may_change_judges, policy_in
+from judges.access import may_change_judges, policy_in, project_for_routing
 from judges.commands.routing import (
     draft_policy,
     follow_proposal,
@@ -21,7 +21,7 @@ from judges.commands.routing import (
     update_policy,
     withdraw_policy,
 )
-from judges.forms.routing import RoutingForm, usual_values, values_of
+from judges.forms.routing import CertifiedRoutingForm, RoutingForm, form_of, usual_values
 from judges.models import RoutingPolicy
 from judges.queries.policies import has_judge_pair, policies_of
 from judges.queries.routing import RoutingPlan, routing_plan
@@ -29,6 +29,7 @@ from judges.queries.routing_proposals import proposal_of
 from judges.queries.routing_state import routing_state
 from judges.views.page import add_refusal, render_judges
 
+AnyForm = RoutingForm | CertifiedRoutingForm
 DRAFT, ROUTED = RoutingPolicy.Status.DRAFT, RoutingPolicy.Status.ROUTED
 
 
@@ -45,7 +46,7 @@ def routing(request: Request, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def routing_new(request: Request, slug: str) -> HttpResponse:
     """Show what a new policy would do while it is entered; a POST makes it, unless it only is to `show`."""
-    project = _project_to_route(request, slug)
+    project = project_for_routing(request.user, slug)
     names = [policy.name for policy in policies_of(project)]
     initial = usual_values(project, names)
     return _enter(request, project, RoutingForm(_posted(request), project=project, initial=initial), None)
@@ -56,14 +57,13 @@ def routing_new(request: Request, slug: str) -> HttpResponse:
 def routing_policy(request: Request, slug: str, pk: int) -> HttpResponse:
     """Show a policy: a draft with what it would do, a routed one with what became of it."""
     acting = request.method == "POST"
-    project = _project_to_route(request, slug) if acting else project_for_reader(request.user, slug)
+    project = project_for_routing(request.user, slug) if acting else project_for_reader(request.user, slug)
     policy = policy_in(project, pk)
     if policy.status == DRAFT and may_change_judges(request.user, project):
-        form = RoutingForm(_posted(request), project=project, initial=values_of(policy))
-        return _enter(request, project, form, policy)
+        return _enter(request, project, form_of(policy, _posted(request), project), policy)
     plan = routing_plan(policy, project)
     context: dict[str, Any] = {"policy": policy, "plan": plan, "state": routing_state(policy, project)}
-    if policy.status == ROUTED and plan.round and plan.round.is_open:
+    if policy.status == ROUTED and plan.round and plan.round.is_open and not plan.refusal:
         context["proposal"] = proposal_of(policy, plan)
     return render_judges(request, project, "judges/routing_policy.html", context)
 
@@ -72,7 +72,7 @@ def routing_policy(request: Request, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def routing_step(request: Request, slug: str, pk: int, step: str) -> HttpResponse:
     """Route a draft as it stands on the page, follow a proposal, or withdraw."""
-    project = _project_to_route(request, slug)
+    project = project_for_routing(request.user, slug)
     policy, by, shown = policy_in(project, pk), request_user(request), request.POST.get("shown", "")
     try:
         if step == "route":
@@ -89,25 +89,17 @@ def routing_step(request: Request, slug: str, pk: int, step: str) -> HttpRespons
 
 
 def _route_as_shown(request: Request, project: Project, policy: RoutingPolicy) -> None:
-    form = RoutingForm(request.POST, project=project)
+    form = form_of(policy, request.POST, project)
     if policy.status == DRAFT and form.is_valid():
         policy = update_policy(policy=policy, to=form.spec())
     route(policy=policy, by=request_user(request), shown=request.POST.get("shown", ""))
-
-
-def _project_to_route(request: Request, slug: str) -> Project:
-    """The project of an admin who does not rate in it: results are shown here."""
-    project_for_admin(request.user, slug)
-    return project_for_reader(request.user, slug)
 
 
 def _posted(request: Request) -> Any:
     return request.POST if request.method == "POST" else None
 
 
-def _enter(
-    request: Request, project: Project, form: RoutingForm, policy: RoutingPolicy | None
-) -> HttpResponse:
+def _enter(request: Request, project: Project, form: AnyForm, policy: RoutingPolicy | None) -> HttpResponse:
     """Show the form beside what the policy in it would do; store it unless it is only to be shown."""
     plan, status = (routing_plan(policy, project) if policy else None), 200
     if form.is_bound and form.is_valid():
@@ -120,12 +112,11 @@ def _enter(
     status = 422 if form.errors and status == 200 else status
     template = "judges/routing_form.html#preview" if request.htmx else "judges/routing_form.html"
     context = {"form": form, "policy": policy, "plan": plan, "has_pair": has_judge_pair(project)}
+    context["may_enter"] = context["has_pair"] or isinstance(form, CertifiedRoutingForm)
     return render_judges(request, project, template, context, status=status)
 
 
-def _store(
-    request: Request, project: Project, form: RoutingForm, policy: RoutingPolicy | None
-) -> HttpResponse:
+def _store(request: Request, project: Project, form: AnyForm, policy: RoutingPolicy | None) -> HttpResponse:
     if policy:
         update_policy(policy=policy, to=form.spec())
     else:
@@ -134,7 +125,7 @@ def _store(
     return redirect("routing_policy", project.slug, policy.pk)
 
 
-def _plan_of(project: Project, form: RoutingForm, policy: RoutingPolicy | None) -> RoutingPlan:
+def _plan_of(project: Project, form: AnyForm, policy: RoutingPolicy | None) -> RoutingPlan:
     draft = draft_policy(project, form.spec())
     if policy:
         draft.pk, draft.seed = policy.pk, policy.seed

@@ -1,12 +1,13 @@
 """A project whose judge is right where a second one agrees with it on one dimension, never on another."""
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
 
-from annotate.models import Assignment, Rating, Round
-from judges.models import Calibration
+from annotate.models import AssignedUnit, Assignment, Project, Rating, Round
+from judges.models import Calibration, RoutingPolicy
 from judges.specification import CalibrationSpec
 from tests.factories import Cast, make_project
 from tests.judges.factories import make_judge, make_judgments
@@ -14,6 +15,7 @@ from tests.judges.measured import begun, place
 from tests.judges.routing import judges_of
 
 DOCUMENTS, SYSTEMS = 60, 2
+SEED = 7
 
 
 def calibrated_project(*, documents: int = DOCUMENTS, annotators: int = 2, raters: int = 2) -> Cast:
@@ -29,6 +31,8 @@ def calibrated_project(*, documents: int = DOCUMENTS, annotators: int = 2, rater
         annotators=annotators,
         raters_per_item=raters,
     )
+    Project.objects.filter(pk=cast.project.pk).update(seed=SEED)
+    cast.project.seed = SEED
     make_judgments(make_judge(cast.project, "rts", name="Reasoner"), cast, first_says)
     make_judgments(make_judge(cast.project, "mcq", name="Chooser"), cast, second_says)
     return cast
@@ -107,3 +111,25 @@ def calibration_spec(cast: Cast, **fields: Any) -> CalibrationSpec:
         "size": 60,
     }
     return CalibrationSpec(**{**usual, **fields})
+
+
+def rate_units(
+    cast: Cast, policy: RoutingPolicy, units: set[tuple[int, int]], value_of: Callable[[int], int]
+) -> None:
+    """Let people take the policy's places of these units (items and dimensions), and rate them."""
+    now = timezone.now()
+    for assigned in AssignedUnit.objects.filter(assignment__origin=policy.origin).select_related(
+        "assignment"
+    ):
+        each = assigned.assignment
+        if (each.item_id, assigned.dimension_id) in units:
+            each.annotator, each.started_at = cast.annotators[each.slot % len(cast.annotators)], now
+            each.position = 10_000 + each.pk
+            each.save(update_fields=["annotator", "position", "started_at"])
+            Rating.objects.create(
+                assignment=each,
+                dimension_id=assigned.dimension_id,
+                value=value_of(each.item_id),
+                created_at=now,
+                updated_at=now,
+            )

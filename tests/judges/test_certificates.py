@@ -9,11 +9,15 @@ from annotate.commands.rounds import close_round_one
 from annotate.errors import InvalidValueError
 from annotate.models import AssignedUnit, Assignment, Document, Round, System
 from judges.commands.certificates import compute_certificates, draw_calibration, withdraw_calibration
-from judges.errors import CalibrationChangedError, CalibrationRefusedError
+from judges.commands.routing import make_policy, route, withdraw_policy
+from judges.errors import CalibrationChangedError, CalibrationRefusedError, RoutingRefusedError
 from judges.models import Calibration, CalibrationUnit, Certificate, Endpoint, Judgment
 from judges.queries.calibration_plans import draw_plan
 from judges.queries.certifying import look_at
-from judges.reliability import Guarantee, calibrate, draw_sample, plan_calibration
+from judges.queries.routing import routing_plan
+from judges.queries.routing_state import routing_state
+from judges.reliability import Guarantee, calibrate, check_audit, draw_sample, plan_calibration
+from judges.specification import by_certificates
 from tests.judges.certified import (
     calibrated_project,
     calibration_spec,
@@ -22,6 +26,7 @@ from tests.judges.certified import (
     people_say,
     rate_all_units,
     rate_sample,
+    rate_units,
     second_says,
 )
 from tests.judges.factories import make_judgment
@@ -308,3 +313,111 @@ def test_what_somebody_has_begun_or_what_is_computed_stays(cast):
     computed(cast, calibration)
     with pytest.raises(CalibrationRefusedError, match="so it stays as it is"):
         withdraw_calibration(calibration=calibration, by=cast.admin)
+
+
+# Routing by certificates
+
+
+def certified(cast, **fields):
+    calibration = drawn(cast, **fields)
+    rate_sample(cast, calibration)
+    computed(cast, calibration)
+    calibration.refresh_from_db()
+    return calibration
+
+
+def policy_by(cast, calibration, **fields):
+    spec = by_certificates(
+        calibration, **{"name": "By certificates", "raters": 2, "audit_share": 0.2, **fields}
+    )
+    return make_policy(project=cast.project, spec=spec, by=cast.admin)
+
+
+def test_certified_units_stay_all_others_go_to_people_and_some_are_audited(cast):
+    calibration = certified(cast)
+    policy = route(policy=policy_by(cast, calibration), by=cast.admin)
+    fluency, coherence = cast.dimensions
+    numbers = numbers_of(cast)
+    why = {(unit.item_id, unit.dimension_id): unit for unit in policy.units.all()}
+    assert all(why[item.pk, coherence.pk].why == "abstained" for item in cast.items)
+    unsure = {
+        item for item, dimension in why if dimension == fluency.pk and why[item, dimension].why == "unsure"
+    }
+    assert unsure == {item.pk for item in cast.items if numbers[item.pk] % 5 == 0}
+    audited = [unit for unit in why.values() if unit.why == "audit"]
+    assert 0 < len(audited) < 96
+    assert {(unit.confidence, unit.threshold, unit.inclusion_probability) for unit in audited} == {
+        (0, 0, 0.2)
+    }
+    assert all(why[item, fluency.pk].confidence == -2 for item in unsure)
+    marked = policy.calibration_units.filter(dimension=fluency)
+    sample = calibration.units.filter(dimension=fluency)
+    assert set(marked.values_list("item")) == set(sample.values_list("item"))
+
+
+def test_every_place_has_the_probability_of_being_drawn_by_the_calibration_or_the_policy(cast):
+    calibration = certified(cast)
+    policy = route(policy=policy_by(cast, calibration), by=cast.admin)
+
+    def chances(why):
+        units = set(policy.units.filter(why=why).values_list("item", "dimension"))
+        asked = AssignedUnit.objects.values_list("assignment__item", "dimension", "inclusion_probability")
+        return {chance for item, dimension, chance in asked if (item, dimension) in units}
+
+    assert (chances("unsure"), chances("abstained")) == ({1}, {1})
+    assert chances("audit") == {0.6}  # missed by both with probability .5 x .8
+    stays = set(calibration.units.filter(dimension=cast.dimensions[0]).values_list("item", flat=True))
+    stays -= set(policy.units.filter(why="unsure").values_list("item", flat=True))
+    asked = AssignedUnit.objects.filter(dimension=cast.dimensions[0], assignment__item__in=stays)
+    assert set(asked.values_list("inclusion_probability", flat=True)) == {0.6}
+    withdraw_policy(policy=policy, by=cast.admin)
+    assert set(AssignedUnit.objects.values_list("inclusion_probability", flat=True)) == {0.5}
+
+
+def test_a_lapsed_certificate_is_not_routed_by(cast):
+    calibration = certified(cast)
+    policy = policy_by(cast, calibration)
+    cast.project.judges.filter(method="rts").update(temperature=1)
+    with pytest.raises(RoutingRefusedError, match=r"have lapsed.*The temperature of Reasoner"):
+        route(policy=policy, by=cast.admin)
+    assert not policy.units.exists()
+
+
+def test_what_is_not_computed_or_certified_nothing_is_not_routed_by(cast):
+    calibration = drawn(cast, dimensions=["coherence"])
+    with pytest.raises(InvalidValueError, match="has no certificates yet"):
+        policy_by(cast, calibration)
+    rate_sample(cast, calibration)
+    computed(cast, calibration)
+    calibration.refresh_from_db()
+    with pytest.raises(RoutingRefusedError, match="First certified nothing"):
+        route(policy=policy_by(cast, calibration), by=cast.admin)
+
+
+def test_ratings_that_calibrated_report_nothing_of_what_stays(cast):
+    rate_all_units(cast)
+    calibration = certified(cast, size=50)
+    policy = policy_by(cast, calibration, raters=3)
+    (fluency,) = routing_plan(policy, cast.project).agreement
+    drawn_of = set(calibration.units.filter(dimension=cast.dimensions[0]).values_list("item", flat=True))
+    numbers = numbers_of(cast)
+    assert fluency.rated == len([i for i in cast.items if i.pk not in drawn_of and numbers[i.pk] % 5])
+
+
+@pytest.mark.parametrize("off", [0, 2])
+def test_an_audit_warns_where_it_contradicts_what_the_certificate_leaves(cast, off):
+    calibration = certified(cast)
+    policy = route(policy=policy_by(cast, calibration), by=cast.admin)
+    audited = policy.units.filter(why="audit").values_list("item", "dimension")
+    fresh = set(audited) - set(policy.calibration_units.values_list("item", "dimension"))
+    numbers = numbers_of(cast)
+    rate_units(cast, policy, fresh, lambda item: people_say(numbers[item], "fluency") + off)
+    state = routing_state(policy, cast.project)
+    assert state is not None
+    found = next(each for each in state.audit_by_dimension if each.name == "Fluency")
+    certificate = calibration.certificates.get(dimension=cast.dimensions[0])
+    unseen = 96 - certificate.accepted
+    assert (found.audited, found.rated, found.errors) == (len(fresh), len(fresh), len(fresh) if off else 0)
+    wanted = check_audit([float(off > 0)] * len(fresh), certificate.risk_of_unrated, units=unseen)
+    assert found.finding == wanted
+    assert found.contradicts == bool(off)

@@ -541,12 +541,12 @@ def test_without_human_ratings_there_is_no_agreement(cast):
 def test_whether_r_means_anything_stands_beside_it():
     # Of three systems the constant one has no R; two are too few for a p value.
     cast = routing_project()
-    assert [each.correlation.value for each in plan_of(cast).validities] == [None, None]
+    assert [each.correlation.value for each in plan_of(cast).decided.validities] == [None, None]
     round = open_round_one(project=cast.project, by=cast.admin)
     annotator = cast.annotators[0]
     reserve_items(round=round, annotator=annotator, how_many=len(cast.items))
     for place in Assignment.objects.filter(annotator=annotator).select_related("round__guideline"):
         rate_place(place, "fluency", place.item_id % 5 + 1)
-    fluency, coherence = plan_of(cast).validities
+    fluency, coherence = plan_of(cast).decided.validities
     assert (fluency.systems, fluency.p_value) == (2, None)
     assert coherence.correlation.value is None

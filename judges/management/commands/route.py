@@ -1,4 +1,4 @@
-"""manage.py route PROJECT --rts NAME --mcq NAME --threshold R."""
+"""manage.py route PROJECT --rts NAME --mcq NAME --threshold R, or --certificates NAME."""
 
 import json
 from argparse import ArgumentParser
@@ -12,23 +12,25 @@ from annotate.errors import DomainError
 from annotate.management.projects import project_called
 from annotate.models import Project
 from judges.commands.routing import draft_policy, make_policy, route
-from judges.models import Judge, RoutingPolicy
-from judges.queries.routing import Cell, RoutingPlan, routing_plan
-from judges.specification import PolicySpec
+from judges.models import Calibration, Judge, RoutingPolicy
+from judges.queries.routing import RoutingPlan, routing_plan
+from judges.queries.routing_units import Cell
+from judges.specification import PolicySpec, by_certificates
 from judges.templatetags.judging import counted, duration
 
 
 class Command(BaseCommand):
-    """Sends units to people where a judge cannot be trusted, by R against r, and audits the rest."""
+    """Sends units to people where a judge cannot be trusted, by R or certificates, and audits the rest."""
 
     help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the rule."""
         parser.add_argument("project", help="the project's short name, as in its address")
-        parser.add_argument("--rts", required=True, metavar="NAME", help="the judge whose values stand")
-        parser.add_argument("--mcq", required=True, metavar="NAME", help="the judge that it is held against")
-        parser.add_argument("--threshold", required=True, type=float, metavar="R", help="r, between -1 and 1")
+        parser.add_argument("--rts", metavar="NAME", help="the judge whose values stand")
+        parser.add_argument("--mcq", metavar="NAME", help="the judge that it is held against")
+        parser.add_argument("--threshold", type=float, metavar="R", help="r, between -1 and 1")
+        parser.add_argument("--certificates", metavar="NAME", help="instead of these: a calibration")
         parser.add_argument(
             "--threshold-of", action="append", default=[], metavar="KEY=R", help="another r for a dimension"
         )
@@ -59,7 +61,7 @@ class Command(BaseCommand):
         """Show the plan and follow it."""
         project = project_called(options["project"])
         try:
-            spec = _spec(project, options)
+            spec = _certified(project, options) if options["certificates"] else _spec(project, options)
             policy = draft_policy(project, spec)
             plan = routing_plan(policy, project)
             if not options["dry_run"]:
@@ -90,8 +92,13 @@ def plan_as_text(plan: RoutingPlan, policy: RoutingPolicy) -> list[str]:
     routed = policy.status == RoutingPolicy.Status.ROUTED
     ending = f"Routed as {policy.name}." if routed else f"Nothing was written. {plan.refusal}".strip()
     time = "unknown" if plan.seconds is None else duration(plan.seconds)
+    certified = [
+        f"{each.dimension.key}: {counted(each.kept)} units stay. {each.reason}".strip()
+        for each in plan.decided.certified
+    ]
     return [
         *cells,
+        *certified,
         *plan.warnings,
         f"{counted(plan.kept)} units stay with the judge, {counted(plan.audited)} of them audited; "
         f"{counted(plan.sent)} go to people. {counted(plan.items)} items, {counted(plan.ratings)} ratings, "
@@ -114,6 +121,19 @@ def plan_as_dict(plan: RoutingPlan, policy: RoutingPolicy) -> dict[str, Any]:
         "ratings": plan.ratings,
         "seconds": plan.seconds,
         "seed": plan.policy.seed,
+        "calibration": plan.policy.calibration.name if plan.policy.calibration else None,
+        "lapses": list(plan.decided.lapses),
+        "certified": [
+            {
+                "dimension": each.dimension.key,
+                "threshold": each.certificate.threshold if each.certificate else None,
+                "reason": each.reason or None,
+                "kept": each.kept,
+                "sent": each.sent,
+                "audited": each.audited,
+            }
+            for each in plan.decided.certified
+        ],
         "cells": [_cell_as_dict(cell) for cell in plan.cells],
         "agreement_on_what_stays": [
             {
@@ -153,7 +173,25 @@ def _r(cell: Cell) -> str:
     return "" if cell.indicator.value is None else f", R {cell.indicator.value:.3f}{bounds}"
 
 
+def _certified(project: Project, options: dict[str, Any]) -> PolicySpec:
+    name = options["certificates"]
+    calibrations = Calibration.objects.filter(project=project).select_related("judge", "other")
+    calibration = calibrations.filter(name=name).first()
+    if calibration is None:
+        known = ", ".join(calibrations.order_by("pk").values_list("name", flat=True)) or "none"
+        raise CommandError(f"There is no calibration {name!r}; there are: {known}.")
+    return by_certificates(
+        calibration,
+        name=(options["name"] or f"By {name}")[:80],
+        raters=int(_within("--raters", options["raters"] or calibration.raters, 1, 50)),
+        audit_share=_within("--audit", options["audit"], 0.001, 1),
+        confidence_level=_within("--confidence", options["confidence"], 0.5, 0.999),
+    )
+
+
 def _spec(project: Project, options: dict[str, Any]) -> PolicySpec:
+    if missing := [name for name in ("rts", "mcq", "threshold") if options[name] is None]:
+        raise CommandError(f"Say --{missing[0]}, or --certificates with the name of a calibration.")
     by = RoutingPolicy.DecidedBy
     names = f"{options['rts']} × {options['mcq']} at {options['threshold']:g}"
     return PolicySpec(

@@ -1,0 +1,61 @@
+"""How likely each drawn unit was to be drawn by anything: a round's calibrations and policy together."""
+
+from collections import defaultdict
+
+import numpy as np
+from django.db.models import Q
+
+from annotate.commands.units import change_probabilities
+from annotate.models import Assignment, Round
+from annotate.queries.assigned import Unit
+from judges.models import Calibration, RoutingPolicy
+
+
+def settle_probabilities(round: Round) -> None:
+    """Store for each unit that calibrations and the policy asked for its probability over all of them.
+
+    A unit that goes to people for certain has 1, whatever drew it before. One that stays with the judge was
+    missed by all draws with the product of their misses, which is the same for all that stay on a dimension.
+    Without a calibration that asked people nothing changes. The caller holds the project's lock.
+    """
+    calibrations = _asking(round)
+    if not calibrations:
+        return
+    missed = _missed(calibrations)
+    policy = RoutingPolicy.objects.filter(round=round, status=RoutingPolicy.Status.ROUTED).first()
+    routed: dict[Unit, float] = {}
+    if policy is not None:
+        rows = policy.units.values_list("item", "dimension", "inclusion_probability")
+        routed = {(item, dimension): chance for item, dimension, chance in rows}
+    usual = policy.audit_share if policy else 0.0
+    for calibration in calibrations:
+        units = calibration.units.values_list("item", "dimension")
+        chances = {
+            (item, dimension): _either(routed.get((item, dimension), usual), missed[dimension])
+            for item, dimension in units
+        }
+        change_probabilities(round=round, units=chances, origin=calibration.origin)
+    if policy is not None:
+        chances = {unit: _either(chance, missed[unit[1]]) for unit, chance in routed.items()}
+        change_probabilities(round=round, units=chances, origin=policy.origin)
+
+
+def _either(chance: float, missed: float) -> float:
+    return float(np.round(1 - (1 - chance) * missed, 12))
+
+
+def _asking(round: Round) -> list[Calibration]:
+    """The project's calibrations that asked people for units of the round."""
+    standing = Calibration.objects.filter(~Q(status=Calibration.Status.WITHDRAWN), project=round.project_id)
+    origins = set(Assignment.objects.filter(round=round, partial=True).values_list("origin", flat=True))
+    return [each for each in standing if each.origin in origins]
+
+
+def _missed(calibrations: list[Calibration]) -> defaultdict[int, float]:
+    """By dimension, the probability that none of the calibrations draws a unit."""
+    missed: defaultdict[int, float] = defaultdict(lambda: 1.0)
+    for calibration in calibrations:
+        chances = calibration.units.order_by().values_list("dimension", "inclusion_probability").distinct()
+        for dimension, chance in chances:
+            missed[dimension] *= 1 - (chance or 0.0)
+    return missed
