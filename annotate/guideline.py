@@ -66,17 +66,6 @@ class FrozenGuideline:
         """Return the dimension with this key, if there is one."""
         return next((dimension for dimension in self.dimensions if dimension.key == key), None)
 
-    def threshold_for(self, dimension: FrozenDimension) -> int:
-        """Return the range of Round I values from which a unit is disputed.
-
-        Codes of named categories have no distance: on a nominal dimension any two different values dispute.
-        """
-        return 1 if dimension.is_named else self.dispute_threshold
-
-    def tolerance_for(self, dimension: FrozenDimension) -> int:
-        """Return the range within which a disputed unit is settled; categories must be equal."""
-        return 0 if dimension.is_named else self.tolerance
-
     def to_json(self) -> dict[str, Any]:
         """Return what is stored."""
         content = {"format": FORMAT, **asdict(self)}

@@ -86,6 +86,8 @@ urlpatterns = [
     ),
     path("projects/<slug:slug>/", overview.project, name="project"),
     path("projects/<slug:slug>/rounds/<step:step>/", overview.step, name="step"),
+    path("projects/<slug:slug>/so-far/", overview.so_far, name="so_far"),
+    path("projects/<slug:slug>/rounds/<int:number>/deadline/", overview.deadline, name="deadline"),
     path("projects/<slug:slug>/rate/", rating.rate, name="rate"),
     path("projects/<slug:slug>/rate/<int:position>/", rating.rate_item, name="rate_item"),
     path("projects/<slug:slug>/rate/<int:position>/<slug:key>/", rating.save, name="save_rating"),

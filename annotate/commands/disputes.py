@@ -133,17 +133,17 @@ def open_again(*, dispute: Dispute, note: str, by: User) -> Dispute:
     One that takes answers already is returned as it is. Locks the dispute's row.
     Raises InvalidValueError, RoundClosedError, NotReadyError.
     """
-    dispute, round, dimension = _locked(dispute)
+    dispute, _, _ = _locked(dispute)
     note = _reason(note)
     if dispute.takes_answers:
         return dispute
-    status = _status_of(round, dimension, _counted(current_values(dispute)))
+    status = _status_of(dispute, _counted(current_values(dispute)))
     return _decide(dispute, status, by, kind=DisputeEvent.Kind.RESUMED, note=note)
 
 
 @transaction.atomic
 def ask_again(*, dispute: Dispute, note: str, by: User) -> Dispute:
-    """Open a settled unit again, with the reason: it settles when every rater has answered since and values meet.
+    """Open a settled unit again, with the reason, until every rater has answered since and the values meet.
 
     One that is open is returned as it is. Locks the dispute's row.
     Raises InvalidValueError, DisputeClosedError, RoundClosedError, NotReadyError.
@@ -179,6 +179,7 @@ def current_values(dispute: Dispute) -> dict[int, int]:
     ratings = (
         Rating.objects.filter(assignment__item=dispute.item_id, dimension=dispute.dimension_id)
         .filter(assignment__annotator__isnull=False, value__isnull=False)
+        .filter(assignment__round__number__lt=Round.CHECKS)
         .order_by("assignment__round__number")
         .values_list("assignment__annotator", "value")
     )
@@ -236,7 +237,8 @@ def _waits_since_asked_again(dispute: Dispute) -> bool:
         dimension=dispute.dimension_id,
         updated_at__gt=asked.at,
     )
-    return raters_of(dispute).exclude(pk__in=answered.values("assignment__annotator")).exists()
+    who_can = raters_of(dispute).filter(active=True, counted=True)
+    return who_can.exclude(pk__in=answered.values("assignment__annotator")).exists()
 
 
 _KIND_OF = {

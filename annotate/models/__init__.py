@@ -1,6 +1,6 @@
 """Tables of annotate, by concept. Invariants are database constraints wherever a database can hold them."""
 
-from annotate.models.disputes import Dispute, DisputeEvent, Post
+from annotate.models.disputes import Dispute, DisputeEvent, Nudge, Post
 from annotate.models.images import GuidelineImage
 from annotate.models.imports import DataImport
 from annotate.models.material import Document, Item, System, text_digest
@@ -28,6 +28,7 @@ __all__ = [
     "GuidelineImage",
     "MeasurementLevel",
     "Membership",
+    "Nudge",
     "Post",
     "Project",
     "Rating",

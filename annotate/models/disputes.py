@@ -1,11 +1,11 @@
 """Disputed units, their threads and what became of them."""
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 
 class Dispute(models.Model):
-    """A unit whose Round I values differ by the project's dispute threshold or more."""
+    """A unit whose Round I values differ by the threshold or more, with the rule that held when it opened."""
 
     class Status(models.TextChoices):
         OPEN = "open", "open"
@@ -18,6 +18,8 @@ class Dispute(models.Model):
     dimension = models.ForeignKey("annotate.Dimension", models.PROTECT, related_name="disputes")
     number = models.PositiveIntegerField(help_text="In a random order, so that it tells nothing of the item.")
     spread = models.PositiveIntegerField(help_text="Largest minus smallest Round I value.")
+    threshold = models.PositiveSmallIntegerField(help_text="How far apart values had to be to open it.")
+    tolerance = models.PositiveSmallIntegerField(help_text="How near all values must be to settle it.")
     status = models.CharField(max_length=12, choices=Status.choices, default=Status.OPEN)
     adjudicated_value = models.IntegerField(null=True, blank=True)
     updated_at = models.DateTimeField()
@@ -26,6 +28,9 @@ class Dispute(models.Model):
         constraints = [
             models.UniqueConstraint("round", "item", "dimension", name="one_dispute_per_unit"),
             models.UniqueConstraint("round", "number", name="dispute_number_once_in_round"),
+            models.CheckConstraint(
+                condition=Q(tolerance__lt=F("threshold")), name="what_opens_a_dispute_does_not_settle_it"
+            ),
             models.CheckConstraint(
                 condition=Q(status="adjudicated", adjudicated_value__isnull=False)
                 | (~Q(status="adjudicated") & Q(adjudicated_value__isnull=True)),
@@ -52,6 +57,7 @@ class DisputeEvent(models.Model):
         ADJUDICATED = "adjudicated", "adjudicated"
         LEFT_OPEN = "left_open", "left open"
         RESUMED = "resumed", "opened again"
+        ASKED_AGAIN = "asked_again", "to be answered again"
 
     dispute = models.ForeignKey(Dispute, models.PROTECT, related_name="events")
     at = models.DateTimeField()
@@ -62,6 +68,7 @@ class DisputeEvent(models.Model):
 
     class Meta:
         ordering = ["at", "pk"]
+        indexes = [models.Index("at", name="events_of_disputes_by_time")]
 
     def __str__(self) -> str:
         return self.kind
@@ -80,3 +87,20 @@ class Post(models.Model):
 
     def __str__(self) -> str:
         return f"post {self.pk}"
+
+
+class Nudge(models.Model):
+    """That a rater was asked to look at the disputes that wait; at most one on a day."""
+
+    rater = models.ForeignKey("annotate.Membership", models.CASCADE, related_name="nudges")
+    day = models.DateField()
+    at = models.DateTimeField()
+    by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
+    disputes = models.PositiveIntegerField(help_text="How many waited for the rater.")
+    mailed_at = models.DateTimeField(null=True, help_text="When the mail server took the message.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint("rater", "day", name="one_nudge_on_a_day")]
+
+    def __str__(self) -> str:
+        return f"nudge {self.pk}"

@@ -62,6 +62,12 @@ class Dimension(models.Model):
     measurement_level = models.CharField(
         max_length=8, choices=MeasurementLevel.choices, default=MeasurementLevel.INTERVAL
     )
+    dispute_threshold = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="Of this dimension; empty: the project's."
+    )
+    tolerance = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="Of this dimension; empty: the project's."
+    )
     not_applicable = models.BooleanField(
         default=False, help_text="Whether raters may say that the dimension does not apply to an item."
     )
@@ -72,6 +78,16 @@ class Dimension(models.Model):
             models.UniqueConstraint("project", "key", name="dimension_key_once_in_project"),
             models.CheckConstraint(
                 condition=Q(scale_minimum__lt=F("scale_maximum")), name="scale_has_two_points"
+            ),
+            models.CheckConstraint(
+                condition=Q(dispute_threshold__isnull=True) | Q(dispute_threshold__gte=1),
+                name="equal_values_never_dispute",
+            ),
+            models.CheckConstraint(
+                condition=Q(dispute_threshold__isnull=True)
+                | Q(tolerance__isnull=True)
+                | Q(tolerance__lt=F("dispute_threshold")),
+                name="own_tolerance_below_own_threshold",
             ),
             models.CheckConstraint(
                 condition=~Q(measurement_level="ratio") | Q(scale_minimum__gte=0),

@@ -38,6 +38,11 @@ class Round(models.Model):
     every_item = models.BooleanField(
         default=True, help_text="Whether every item gets places, or only the units that are routed."
     )
+    deadline = models.DateField(
+        null=True,
+        blank=True,
+        help_text="The day by which raters are asked to be done; nothing ends by itself.",
+    )
     opened_at = models.DateTimeField()
     opened_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
     closed_at = models.DateTimeField(null=True, blank=True)

@@ -1,16 +1,13 @@
 """Disputed units as their raters and admins see them."""
 
 from dataclasses import dataclass
-from datetime import datetime
 
-from django.db.models import Count, DateTimeField, F, Max, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce, Greatest
+from django.db.models import Count, QuerySet
 
 from annotate.guideline import FrozenDimension, FrozenGuideline, FrozenPoint
 from annotate.models import Dispute, DisputeEvent, Item, Membership, Post, Project, Rating, Round
+from annotate.queries.dispute_activity import needing
 from annotate.queries.raters import disputes_of, raters_of
-
-LONG_AGO = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
 @dataclass(frozen=True)
@@ -126,7 +123,7 @@ class DisputePage:
         """What keeps the unit open, or that nothing does."""
         values = [each.value for each in self.standpoints]
         distance = max(values) - min(values)
-        if distance <= self.guideline.tolerance_for(self.dimension):
+        if distance <= self.dispute.tolerance:
             return "The values have met."
         if self.dimension.is_named:
             return "The raters hold different categories."
@@ -161,24 +158,7 @@ def disputes_of_project(project: Project, status: str = "") -> QuerySet[Dispute]
 
 
 def _needing(place: Membership) -> QuerySet[Dispute]:
-    answers = Rating.objects.filter(
-        assignment__item=OuterRef("item"), dimension=OuterRef("dimension"), assignment__round__number=2
-    ).order_by()
-    posts = Post.objects.filter(dispute=OuterRef("pk")).exclude(author=place).order_by()
-    mine = _latest(answers.filter(assignment__annotator=place), "updated_at")
-    others = _latest(answers.exclude(assignment__annotator=place), "updated_at")
-    return (
-        disputes_of(place)
-        .filter(status=Dispute.Status.OPEN)
-        .annotate(i_answered=mine, others_acted=Greatest(others, _latest(posts, "at")))
-        .filter(Q(i_answered=LONG_AGO) | Q(others_acted__gt=F("i_answered")))
-    )
-
-
-def _latest(rows: QuerySet[Rating] | QuerySet[Post], column: str) -> Coalesce:
-    group = "dimension" if rows.model is Rating else "dispute"
-    newest = rows.values(group).annotate(newest=Max(column)).values("newest")
-    return Coalesce(Subquery(newest, output_field=DateTimeField()), LONG_AGO, output_field=DateTimeField())
+    return needing(disputes_of(place))
 
 
 def dispute_page(dispute: Dispute, *, reader: Membership | None) -> DisputePage:

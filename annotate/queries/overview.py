@@ -4,37 +4,15 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Q
 
-from annotate.models import Assignment, Dispute, Item, Membership, Project, Role, Round
+from annotate.models import Dispute, Item, Membership, Project, Role, Round
+from annotate.queries.dispute_activity import AgeCount, RaterDisputes, open_by_age, open_by_rater
 from annotate.queries.disputes import WorkList, work_list
+from annotate.queries.needs import needs_of
+from annotate.queries.round_progress import RoundProgress, round_progress
 from annotate.queries.rounds import rounds_of
 from annotate.queries.work import Progress, progress
-
-
-@dataclass(frozen=True)
-class RaterProgress:
-    """One annotator's counts in one round, under the alias, and under the label for admins only."""
-
-    name: str
-    label: str | None
-    has_account: bool
-    done: int
-    begun: int
-    taken: int
-
-
-@dataclass(frozen=True)
-class RoundProgress:
-    """A round with the counts of its annotators."""
-
-    round: Round
-    places: int
-    done: int
-    raters: list[RaterProgress]
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every place has been rated."""
-        return self.done == self.places
+from annotate.queries.workers import WorkerHealth, worker_health
+from annotate.watching import WATCHED, Need, Section
 
 
 @dataclass(frozen=True)
@@ -58,6 +36,11 @@ class Overview:
     round_one: RoundProgress | None
     round_two: Round | None
     disputes: DisputeCounts
+    ages: list[AgeCount]
+    waited_for: list[RaterDisputes]
+    sections: list[Section]
+    needs: list[Need]
+    workers: WorkerHealth | None
 
 
 @dataclass(frozen=True)
@@ -70,48 +53,29 @@ class OwnWork:
     disputes: WorkList | None
 
 
-def overview(project: Project, *, with_labels: bool) -> Overview:
-    """Return the counts of a project, with its annotators' labels for admins. Eight queries at most."""
+def overview(project: Project, *, for_admin: bool) -> Overview:
+    """Return where a project stands; for admins with labels, workers, and what needs them.
+
+    Seventeen queries at most, two more for admins, and those of what other apps let them watch.
+    """
     rounds = rounds_of(project)
+    first, second = rounds.get(1), rounds.get(2)
+    progress_one = round_progress(first, with_labels=for_admin) if first else None
+    annotators = project.memberships.filter(role=Role.ANNOTATOR, active=True).count()
+    ages = open_by_age(project, second) if second and second.is_open else []
+    found = [watched.section(project) for watched in WATCHED.values()]
     return Overview(
         items=Item.objects.filter(document__project=project).count(),
         dimensions=project.dimensions.count(),
-        annotators=project.memberships.filter(role=Role.ANNOTATOR, active=True).count(),
-        round_one=round_progress(rounds[1], with_labels=with_labels) if 1 in rounds else None,
-        round_two=rounds.get(2),
+        annotators=annotators,
+        round_one=progress_one,
+        round_two=second,
         disputes=dispute_counts(project),
-    )
-
-
-def round_progress(round: Round, *, with_labels: bool) -> RoundProgress:
-    """Return the counts of Round I by annotator. Three queries."""
-    done = Q(completed_at__isnull=False)
-    assignments = Assignment.objects.filter(round=round)
-    counts = (
-        assignments.filter(annotator__isnull=False)
-        .values_list("annotator")
-        .annotate(
-            done=Count("pk", filter=done),
-            begun=Count("pk", filter=Q(started_at__isnull=False, completed_at__isnull=True)),
-            taken=Count("pk"),
-        )
-        .order_by("annotator")
-    )
-    by_annotator = {annotator: (done, begun, taken) for annotator, done, begun, taken in counts}
-    members = Membership.objects.filter(project=round.project_id, role=Role.ANNOTATOR).order_by("alias")
-    return RoundProgress(
-        round=round,
-        places=assignments.count(),
-        done=sum(done for done, _, _ in by_annotator.values()),
-        raters=[
-            RaterProgress(
-                member.rater_name,
-                member.label if with_labels else None,
-                member.user_id is not None,
-                *by_annotator.get(member.pk, (0, 0, 0)),
-            )
-            for member in members
-        ],
+        ages=ages,
+        waited_for=open_by_rater(project) if ages else [],
+        sections=[section for section in found if section],
+        needs=needs_of(project, progress_one, second, ages) if for_admin else [],
+        workers=worker_health() if for_admin else None,
     )
 
 
