@@ -19,6 +19,7 @@ from annotate.views import (
     settings,
 )
 
+    wording,
 
 class StepConverter:
     """The four steps of the rounds, as they stand in a URL."""
@@ -57,6 +58,11 @@ urlpatterns = [
     ),
     path("projects/<slug:slug>/imports/", imports.imports, name="imports"),
     path("projects/<slug:slug>/imports/<int:pk>/", imports.data_import, name="data_import"),
+    path("projects/<slug:slug>/guidelines/", wording.versions, name="guideline_versions"),
+    path("projects/<slug:slug>/guidelines/<slug:key>/again/", wording.ask, name="ask_again"),
+    path("projects/<slug:slug>/images/", images.images, name="images"),
+    path("projects/<slug:slug>/images/<str:key>", images.image, name="image"),
+    path("projects/<slug:slug>/images/<str:key>/remove/", images.image_remove, name="image_remove"),
     path("projects/<slug:slug>/imports/<int:pk>/part/", import_steps.import_part, name="import_part"),
     path("projects/<slug:slug>/imports/<int:pk>/again/", import_steps.import_again, name="import_again"),
     path("projects/<slug:slug>/imports/<int:pk>/cancel/", import_steps.import_cancel, name="import_cancel"),
@@ -71,6 +77,12 @@ urlpatterns = [
     ),
     path("projects/<slug:slug>/quality/", quality.quality, name="quality"),
     path("projects/<slug:slug>/quality/<int:pk>/", quality.quality_rater, name="quality_rater"),
+    path("projects/<slug:slug>/gold/", gold.gold, name="gold"),
+    path("projects/<slug:slug>/gold/bar/", gold.practice_bar, name="practice_bar"),
+    path("projects/<slug:slug>/gold/<int:pk>/", gold.gold_item, name="gold_item"),
+    path("projects/<slug:slug>/practice/", practice.practice, name="practice"),
+    path("projects/<slug:slug>/practice/again/", practice.practice_again, name="practice_again"),
+    path("projects/<slug:slug>/practice/<int:pk>/", practice.practice_item, name="practice_item"),
     path("projects/<slug:slug>/plan/", plans.plan, name="plan"),
     path("projects/<slug:slug>/people/", people.people, name="people"),
     path("projects/<slug:slug>/people/<int:pk>/", people.person, name="person"),

@@ -24,7 +24,8 @@
 
   // --- reading and showing a row ------------------------------------------------------------------------------
   const valueOf = (row) => radios(row).find((radio) => radio.checked)?.value ?? typed(row)?.value ?? "";
-  const isAnswered = (row) => valueOf(row) !== "" || field(row, "cannot_rate").checked;
+  const isAnswered = (row) => !("again" in row.dataset) && hasAnswer(row);
+  const hasAnswer = (row) => valueOf(row) !== "" || field(row, "cannot_rate").checked;
 
   function setValue(row, value) {
     if (typed(row)) typed(row).value = value === "not_applicable" ? "" : value ?? "";
@@ -84,6 +85,8 @@
     changed.delete(row);
     describe(row);
     row.querySelector(".row-refusal").hidden = true;
+    row.querySelector(".row-again")?.remove();
+    delete row.dataset.again;
     Unsent.put({
       url: row.dataset.url,
       annotator,
@@ -95,6 +98,7 @@
       comment: field(row, "comment").value,
       active_seconds: takeTime(row),
       revision: field(row, "revision").value,
+      guideline: field(row, "guideline").value,
     });
   }
   const saveChanged = () => { for (const row of [...changed]) save(row); };
@@ -180,6 +184,14 @@
     else document.getElementById("next")?.focus();
   }
 
+  function keep(row) {
+    if (!("again" in row.dataset) || !hasAnswer(row)) return;
+    save(row);
+    moveOn(row);
+  }
+
+  form.addEventListener("click", (event) => { if (event.target.closest("[data-keep]")) keep(rowOf(event.target)); });
+
   function goOn() {
     saveChanged();
     if (!navigator.onLine) {
@@ -212,6 +224,7 @@
     x: (row) => field(row, "cannot_rate").click(),
     c: (row) => { select(row); field(row, "comment").focus(); },
     n: (row) => rate(row, "n"),
+    k: keep,
     "?": () => document.getElementById("keys").showModal(),
   };
 
@@ -246,7 +259,7 @@
       event.preventDefault();
       const remark = ["u", "c", "x"].includes(event.key);
       keys[event.key](remark ? justRated ?? row : row);
-      if (!remark && event.key !== "n") justRated = null;
+      if (!remark && !["n", "k"].includes(event.key)) justRated = null;
     }
   });
 

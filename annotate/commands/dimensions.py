@@ -8,9 +8,9 @@ from django.db import transaction
 from django.db.models import Max, ProtectedError
 from django.utils.text import slugify
 
-from annotate.commands.configuration import lock_configurable
-from annotate.errors import NotReadyError
-from annotate.models import Dimension, Project, ScalePoint
+from annotate.commands.configuration import lock_configurable, lock_project, refuse_frozen
+from annotate.errors import FrozenError, NotReadyError
+from annotate.models import Dimension, Project, Rating, ScalePoint
 from annotate.specification import DimensionSpec, PointSpec
 
 FIELDS = (
@@ -37,7 +37,7 @@ def add_dimension(*, project: Project, dimension: DimensionSpec) -> Dimension:
         position=last + 1,
         **_fields(dimension),
     )
-    _write_points(made, dimension)
+    write_points(made, dimension)
     return made
 
 
@@ -50,7 +50,7 @@ def update_dimension(*, dimension: Dimension, to: DimensionSpec) -> Dimension:
     dimension.key = _free_key(dimension.project, to.name, besides=dimension)
     dimension.save(update_fields=[*FIELDS, "key"])
     dimension.points.all().delete()
-    _write_points(dimension, to)
+    write_points(dimension, to)
     return dimension
 
 
@@ -91,7 +91,13 @@ def remove_dimension(*, dimension: Dimension) -> None:
 
     Raises FrozenError, and NotReadyError if something else was built on it.
     """
-    lock_configurable(dimension.project)
+    lock_project(dimension.project)
+    if ratings := Rating.objects.filter(dimension=dimension.pk).count():
+        raise FrozenError(
+            f"Ratings were given on {dimension.name} ({ratings:,} of them), so it stays. "
+            "To go on without it, save the project as a template, begin a new one from that, and remove it."
+        )
+    refuse_frozen(dimension.project)
     try:
         Dimension.objects.filter(pk=dimension.pk).delete()
     except ProtectedError:
@@ -116,7 +122,8 @@ def _fields(dimension: DimensionSpec) -> dict[str, str | int]:
     return {field: getattr(dimension, field) for field in FIELDS}
 
 
-def _write_points(dimension: Dimension, spec: DimensionSpec) -> None:
+def write_points(dimension: Dimension, spec: DimensionSpec) -> None:
+    """Make the points of a dimension that something is written about, inside the caller's transaction."""
     scale = range(spec.scale_minimum, spec.scale_maximum + 1)
     ScalePoint.objects.bulk_create(
         ScalePoint(dimension=dimension, value=point.value, label=point.label, description=point.description)

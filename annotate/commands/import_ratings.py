@@ -16,6 +16,7 @@ class RatingImporter(RatingCheck):
         self._places = PlacesToTake(project, catalogue, round)
         super().__init__(project, catalogue, round, self._places)
         self.by = by
+        self._guideline = round.guideline_id
         self._ratings: list[Rating] = []
 
     def accept(self, place: int, item: KnownItem, rater: Rater, scale: Scale, value: int) -> None:
@@ -23,7 +24,14 @@ class RatingImporter(RatingCheck):
         super().accept(place, item, rater, scale, value)
         now = timezone.now()
         self._ratings.append(
-            Rating(assignment_id=place, dimension_id=scale.id, value=value, created_at=now, updated_at=now)
+            Rating(
+                assignment_id=place,
+                dimension_id=scale.id,
+                value=value,
+                guideline_id=self._guideline,
+                created_at=now,
+                updated_at=now,
+            )
         )
         if len(self._ratings) >= BATCH:
             self._flush()
@@ -49,4 +57,5 @@ def _change(rating: Rating, by: User | None) -> RatingChange:
         cause=RatingChange.Cause.IMPORTED,
         value_before=None,
         value_after=rating.value,
+        guideline_id=rating.guideline_id,
     )

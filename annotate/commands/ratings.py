@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotate.errors import InvalidValueError, PlaceGoneError, RoundClosedError
 from annotate.guideline import FrozenDimension, FrozenGuideline
-from annotate.models import Assignment, Rating, RatingChange, Round, User
+from annotate.models import Assignment, Guideline, Rating, RatingChange, Round, User
 from annotate.models.ratings import answered
 from annotate.queries.assigned import asked_dimensions
 
@@ -33,12 +33,14 @@ class Sent:
 
     seen_revision: the revision that it showed, 0 where there was none. client, sequence: which browser, and
     which of its answers; a request that was overtaken by a later one of the same browser changes nothing.
+    guideline_version: of the wording that the page showed; None for the version in force.
     """
 
     seen_revision: int = 0
     active_seconds: float = 0
     client: str = ""
     sequence: int = 0
+    guideline_version: int | None = None
 
 
 @dataclass(frozen=True)
@@ -73,12 +75,12 @@ def save_rating(
     check_answer(dimension, answer)
     held = Assignment.objects.select_for_update(of=("self",)).filter(annotator=assignment.annotator_id)
     locked = held.filter(pk=assignment.pk).first()
-    status = Round.objects.values_list("status", flat=True).get(pk=assignment.round_id)
-    if status != Round.Status.OPEN:
+    round = Round.objects.select_related("guideline").get(pk=assignment.round_id)
+    if not round.is_open:
         raise RoundClosedError("Round I was closed, so ratings can no longer be changed.")
     if locked is None:
         raise PlaceGoneError(PLACE_GONE)
-    asked = asked_dimensions(locked, FrozenGuideline.from_json(assignment.round.guideline.content))
+    asked = asked_dimensions(locked, FrozenGuideline.from_json(round.guideline.content))
     if all(each.id != dimension.id for each in asked):
         raise InvalidValueError(
             f"You are not asked to rate {dimension.name} of this item, so nothing was saved."
@@ -89,8 +91,18 @@ def save_rating(
     replaced = _unseen(rating, answer, sent.seen_revision)
     rating = rating or Rating(assignment=locked, dimension_id=dimension.id, revision=0)
     rating.client, rating.sequence = sent.client, sent.sequence
+    seen = _seen_guideline(round, sent.guideline_version)
+    looked_again = rating.asked_again_at is not None and seen == round.guideline
+    if looked_again:
+        rating.asked_again_at = None
     rating = write_rating(
-        rating, answer, by=by, cause=RatingChange.Cause.RATED, active_seconds=sent.active_seconds
+        rating,
+        answer,
+        by=by,
+        cause=RatingChange.Cause.RATED,
+        guideline=seen,
+        active_seconds=sent.active_seconds,
+        repeat=looked_again,
     )
     return Saved(rating.revision, replaced, None, _mark_progress(locked, asked))
 
@@ -99,6 +111,13 @@ PLACE_GONE = (
     "This item waited unused and was given to another rater, so this answer has no place; "
     "go on with your list."
 )
+
+
+def _seen_guideline(round: Round, version: int | None) -> Guideline:
+    """Return the version that a page showed; the one in force where it does not say, or says nonsense."""
+    if version is None or version == round.guideline.version:
+        return round.guideline
+    return round.project.guideline_versions.filter(version=version).first() or round.guideline
 
 
 def _is_overtaken(rating: Rating, sent: Sent) -> bool:
@@ -132,6 +151,7 @@ def write_rating(
     *,
     by: User | None,
     cause: RatingChange.Cause,
+    guideline: Guideline,
     active_seconds: float = 0,
     repeat: bool = False,
 ) -> Rating:
@@ -148,6 +168,7 @@ def write_rating(
     rating.value, rating.comment = answer.value, answer.comment
     rating.unsure, rating.cannot_rate = answer.unsure, answer.cannot_rate
     rating.not_applicable = answer.not_applicable
+    rating.guideline = guideline
     rating.revision += 1
     rating.created_at = rating.created_at or now
     rating.updated_at = now
@@ -162,6 +183,8 @@ _STORED = [
     "unsure",
     "cannot_rate",
     "not_applicable",
+    "guideline",
+    "asked_again_at",
     "revision",
     "updated_at",
     "active_seconds",
@@ -185,6 +208,7 @@ def _keep_history(
         cannot_rate=rating.cannot_rate,
         not_applicable=rating.not_applicable,
         comment=rating.comment,
+        guideline=rating.guideline,
     )
 
 
@@ -199,7 +223,7 @@ def _unseen(rating: Rating | None, answer: Answer, seen_revision: int) -> Answer
 
 
 def _mark_progress(assignment: Assignment, asked: Collection[FrozenDimension]) -> bool:
-    given = Rating.objects.filter(answered(), assignment=assignment)
+    given = Rating.objects.filter(answered(), assignment=assignment, asked_again_at__isnull=True)
     complete = given.filter(dimension__in=[each.id for each in asked]).count() == len(asked)
     now = timezone.now()
     started = assignment.started_at or now

@@ -71,8 +71,8 @@ class DimensionForm(forms.Form):
             self.fields[f"description_{value}"] = forms.CharField(
                 required=False, label=f"Description of {value}", widget=_auto(forms.Textarea, rows=2)
             )
-        for field in self.fields.values():
-            field.disabled = frozen
+        if frozen:
+            self._fix()
 
     @classmethod
     def as_entered(cls, entered: Mapping[str, Any]) -> "DimensionForm":
@@ -161,6 +161,14 @@ class DimensionForm(forms.Form):
             ),
         )
 
+    def _fix(self) -> None:
+        """Leave the wording to be changed, and ask why; a change of the rest is told by the command."""
+        for name in ("name", "scale_minimum", "scale_maximum"):
+            self.fields[name].widget.attrs["readonly"] = True
+        for name in ("measurement_level", "not_applicable", "another_point"):
+            self.fields[name].disabled = True
+        self.fields["note"] = note_field()
+
     def _entered(self) -> Mapping[str, Any]:
         return self.data if self.is_bound else self.initial
 
@@ -190,6 +198,17 @@ class DimensionForm(forms.Form):
             _integer(name.partition("_")[2]) for name in names if name.startswith(("label_", "description_"))
         )
         return {number for number in numbers if number is not None and SMALLEST <= number <= LARGEST}
+
+
+def note_field() -> forms.CharField:
+    """Return the field that a change of wording in an open round needs."""
+    return forms.CharField(
+        label="What changed and why",
+        max_length=1000,
+        required=False,
+        widget=_auto(forms.Textarea, rows=2),
+        help_text="Stands beside the new version of the guideline.",
+    )
 
 
 def initial_of(dimension: Dimension | None) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 
 from annotate.commands.projects import FREE_FIELDS, FROZEN_FIELDS
+from annotate.forms.dimensions import note_field
 from annotate.models import Project
 from annotate.presets import TEMPLATES
 from annotate.specification import ProjectTemplate
@@ -73,8 +74,21 @@ class SettingsForm(forms.Form):
     def __init__(self, entered: Mapping[str, Any] | None, *, project: Project, frozen: bool) -> None:
         initial = {field: getattr(project, field) for field in (*FREE_FIELDS, *FROZEN_FIELDS)}
         super().__init__(entered, initial=initial)
-        for field in FROZEN_FIELDS if frozen else ():
-            self.fields[field].disabled = True
+        if frozen:
+            for field in FROZEN_FIELDS:
+                self.fields[field].disabled = field != "guidelines"
+            self.fields["note"] = note_field()
+        self._project = project
+
+    @property
+    def reworded(self) -> bool:
+        """Whether the guidelines are to read otherwise."""
+        return bool(self.cleaned_data["guidelines"] != self._project.guidelines)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The checked settings, without the note on a change of wording."""
+        return {name: value for name, value in self.cleaned_data.items() if name != "note"}
 
     def clean(self) -> dict[str, Any]:
         """Refuse a tolerance that would settle what the threshold disputes."""

@@ -28,6 +28,7 @@ class AnswerForm(forms.Form):
     active_seconds = forms.FloatField(required=False, min_value=0, max_value=86_400)
     client = forms.CharField(required=False, max_length=36)
     sequence = forms.IntegerField(required=False, min_value=0, max_value=2**62)
+    guideline = forms.IntegerField(required=False, min_value=1, max_value=2**31 - 1)
 
     def answer(self) -> Answer:
         """Return what was answered."""
@@ -40,7 +41,11 @@ class AnswerForm(forms.Form):
         """Return how it was sent."""
         data = self.cleaned_data
         return Sent(
-            data["revision"] or 0, data["active_seconds"] or 0.0, data["client"], data["sequence"] or 0
+            data["revision"] or 0,
+            data["active_seconds"] or 0.0,
+            data["client"],
+            data["sequence"] or 0,
+            data["guideline"],
         )
 
     @property

@@ -22,6 +22,16 @@ class Rating(models.Model):
     comment = models.TextField(blank=True)
     active_seconds = models.FloatField(default=0)
     revision = models.PositiveIntegerField(default=1)
+    guideline = models.ForeignKey(
+        "annotate.Guideline",
+        models.PROTECT,
+        null=True,
+        related_name="+",
+        help_text="The version that its rater saw when it was last saved.",
+    )
+    asked_again_at = models.DateTimeField(
+        null=True, blank=True, help_text="Since when its rater is asked to look again, as wording changed."
+    )
     client = models.CharField(max_length=36, blank=True, help_text="The browser that gave the answer.")
     sequence = models.BigIntegerField(default=0, help_text="The order of answers within that browser.")
     created_at = models.DateTimeField()
@@ -69,6 +79,13 @@ class RatingChange(models.Model):
     cannot_rate = models.BooleanField(default=False)
     not_applicable = models.BooleanField(default=False)
     comment = models.TextField(blank=True)
+    guideline = models.ForeignKey(
+        "annotate.Guideline",
+        models.PROTECT,
+        null=True,
+        related_name="+",
+        help_text="The version that was seen; empty for saves from before it was kept.",
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint("rating", "revision", name="one_change_per_revision")]

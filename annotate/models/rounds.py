@@ -5,13 +5,15 @@ from django.db.models import Q
 
 
 class Guideline(models.Model):
-    """Everything that raters were told and how they could answer, as it stood when a round opened."""
+    """Everything that raters are told and how they can answer, as it stood when it was put in force."""
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="guideline_versions")
     version = models.PositiveIntegerField()
     content = models.JSONField(help_text="See annotate.guideline.FrozenGuideline.")
     digest = models.CharField(max_length=64)
     frozen_at = models.DateTimeField(auto_now_add=True)
+    note = models.TextField(blank=True, help_text="What changed and why, if it changes another.")
+    made_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
 
     class Meta:
         constraints = [
@@ -33,7 +35,9 @@ class Round(models.Model):
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="rounds")
     number = models.PositiveSmallIntegerField()
     status = models.CharField(max_length=6, choices=Status.choices, default=Status.OPEN)
-    guideline = models.ForeignKey(Guideline, models.PROTECT, related_name="rounds")
+    guideline = models.ForeignKey(
+        Guideline, models.PROTECT, related_name="rounds", help_text="The version in force, or when it closed."
+    )
     seed = models.BigIntegerField()
     every_item = models.BooleanField(
         default=True, help_text="Whether every item gets places, or only the units that are routed."

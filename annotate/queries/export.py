@@ -28,6 +28,7 @@ from annotate.models import (
     Round,
 )
 from annotate.queries.rounds import round_one, rounds_of
+from annotate.queries.wording import versions_of
 from annotate.version import VERSION
 
 AT_ONCE = 2000
@@ -63,19 +64,22 @@ def _project(project: Project) -> Iterator[Row]:
 
 def _guidelines(project: Project) -> Iterator[Row]:
     for number, round in sorted(rounds_of(project).items()):
-        guideline = FrozenGuideline.from_json(round.guideline.content)
-        for dimension in guideline.dimensions:
-            yield {
-                "round": number,
-                "guideline_version": round.guideline.version,
-                "status": round.status,
-                "opened_at": round.opened_at,
-                "closed_at": round.closed_at,
-                "project_guidelines": guideline.guidelines,
-                "dimension": dimension.key,
-                **{name: getattr(dimension, name) for name in _DIMENSION},
-                "points": [asdict(point) for point in dimension.points],
-            }
+        for version in versions_of(round):
+            guideline = FrozenGuideline.from_json(version.content)
+            for dimension in guideline.dimensions:
+                yield {
+                    "round": number,
+                    "guideline_version": version.version,
+                    "in_force": version.pk == round.guideline_id,
+                    "note": version.note,
+                    "status": round.status,
+                    "opened_at": round.opened_at,
+                    "closed_at": round.closed_at,
+                    "project_guidelines": guideline.guidelines,
+                    "dimension": dimension.key,
+                    **{name: getattr(dimension, name) for name in _DIMENSION},
+                    "points": [asdict(point) for point in dimension.points],
+                }
 
 
 _DIMENSION = (
@@ -133,6 +137,7 @@ _RATINGS = {
     "active_seconds": "active_seconds",
     "revision": "revision",
     "first_saved_at": "created_at",
+    "guideline_version": "guideline__version",
     "last_saved_at": "updated_at",
     "plan": "assignment__plan",
     "plan_origin": "assignment__origin",
@@ -323,6 +328,7 @@ _HISTORY = {
     "by": "actor",
 }
 
+    "guideline_version": "guideline__version",
 
 def _named(
     rows: "QuerySet[Any, Any]", columns: Mapping[str, str], *, at_once: int = AT_ONCE
@@ -377,6 +383,8 @@ TABLES = {
                 "status",
                 "opened_at",
                 "closed_at",
+                "in_force",
+                "note",
                 "project_guidelines",
                 "dimension",
                 *_DIMENSION,

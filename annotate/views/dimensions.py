@@ -18,12 +18,13 @@ from annotate.commands.dimensions import (
     remove_dimension,
     update_dimension,
 )
+from annotate.commands.wording import reword_dimension
 from annotate.errors import DomainError
 from annotate.forms.dimensions import DimensionForm, initial_of
 from annotate.models import Dimension, Project
 from annotate.queries.projects import is_frozen
 from annotate.specification import DimensionSpec
-from annotate.views.page import Request, render_in_project
+from annotate.views.page import Request, render_in_project, request_user
 
 
 @login_required
@@ -56,10 +57,18 @@ def dimension_new(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def dimension(request: Request, slug: str, key: str) -> HttpResponse:
-    """Edit a dimension; read it once it is frozen."""
+    """Edit a dimension; once it is frozen, its wording."""
     project = project_for_admin(request.user, slug)
     edited = dimension_in(project, key)
-    return _edit(request, project, edited, lambda spec: update_dimension(dimension=edited, to=spec))
+
+    def save(spec: DimensionSpec) -> Dimension:
+        if not is_frozen(project):
+            return update_dimension(dimension=edited, to=spec)
+        note, by = request.POST.get("note", ""), request_user(request)
+        reword_dimension(dimension=edited, to=spec, note=note, by=by)
+        return edited
+
+    return _edit(request, project, edited, save)
 
 
 @login_required

@@ -8,10 +8,11 @@ from django.views.decorators.http import require_http_methods
 
 from annotate.access import project_for_admin
 from annotate.commands.projects import update_project
+from annotate.commands.wording import reword_guidelines
 from annotate.errors import DomainError
 from annotate.forms.projects import SettingsForm
 from annotate.queries.projects import is_frozen
-from annotate.views.page import Request, render_in_project
+from annotate.views.page import Request, render_in_project, request_user
 
 
 @login_required
@@ -26,7 +27,14 @@ def settings(request: Request, slug: str) -> HttpResponse:
         status = 422
         try:
             if form.is_valid():
-                update_project(project=project, **form.cleaned_data)
+                if frozen and form.reworded:
+                    reword_guidelines(
+                        project=project,
+                        guidelines=form.cleaned_data["guidelines"],
+                        note=form.cleaned_data["note"],
+                        by=request_user(request),
+                    )
+                update_project(project=project, **form.settings)
                 messages.success(request, "The settings are saved.")
                 return redirect("settings", slug)
         except DomainError as error:

@@ -241,13 +241,13 @@ def test_a_dimension_is_removed(admin: Client, cast: Cast) -> None:
     assert names(cast) == ["Coherence"]
 
 
-def test_once_a_round_was_opened_dimensions_are_only_read(admin: Client, cast: Cast) -> None:
+def test_once_a_round_was_opened_only_wording_is_changed(admin: Client, cast: Cast) -> None:
     open_round_one(project=cast.project, by=cast.admin)
     listed, one = (admin.get(address(cast, rest)).content.decode() for rest in ("", "fluency/"))
     assert "Add a dimension" not in listed
     assert "Remove" not in listed
-    assert "no longer changed" in one
-    assert "Save the dimension" not in one
+    assert "can no longer be changed" in one
+    assert "Save as a new version" in one
     assert 'value="fluency 1"' in one
 
 

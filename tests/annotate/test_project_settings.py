@@ -129,7 +129,8 @@ def test_an_open_round_freezes_the_settings_of_rating_and_leaves_the_name(client
     open_round_one(project=cast.project, by=cast.admin)
     client.force_login(cast.admin)
     assert "Round I was opened with these" in client.get(address(cast)).content.decode()
-    client.post(address(cast), VALID)
+    assert client.post(address(cast), VALID).status_code == 422  # other guidelines need a reason
+    client.post(address(cast), VALID | {"guidelines": ""})
     project = Project.objects.get()
     assert (project.name, project.raters_per_item, project.guidelines) == ("Boots", 3, "")
 
