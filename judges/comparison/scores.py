@@ -69,6 +69,10 @@ class Scores:
         """The same items and people beside another judge's values (items,)."""
         return self._with(judge=judge)
 
+    def without_people(self, chosen: npt.ArrayLike) -> "Scores":
+        """The same without what people gave these items (items,), a mask."""
+        return self._with(human=np.where(np.asarray(chosen, dtype=bool), np.nan, self.human))
+
     def of_items(self, chosen: npt.ArrayLike) -> "Scores":
         """These items only: indices or a mask."""
         kept = np.asarray(chosen)

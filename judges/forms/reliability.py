@@ -25,6 +25,10 @@ class PairForm(forms.Form):
         label="P is of", choices=[("rts", "the RTS judge"), ("mcq", "the MCQ judge")]
     )
     coefficient = forms.ChoiceField(choices=MEASURES)
+    units = forms.ChoiceField(
+        label="P is over",
+        choices=[("all", "all rated units"), ("fresh", "units that settled no policy and no certificate")],
+    )
 
     def __init__(self, asked: Mapping[str, Any], *, judges: Sequence[Judge]) -> None:
         usual = usual_pairing(judges)
@@ -34,6 +38,7 @@ class PairForm(forms.Form):
                 "mcq": usual.mcq.pk,
                 "beside_people": "rts",
                 "coefficient": "spearman",
+                "units": "all",
                 **{name: asked[name] for name in asked},
             }
         )

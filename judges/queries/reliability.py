@@ -1,20 +1,23 @@
 """Where judges can be trusted: R, P, M and what R tells, from a project's judgments and ratings."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from annotate.agreement import Interval
 from annotate.guideline import FrozenDimension
 from annotate.models import Project, Round
+from annotate.queries.assigned import Unit
 from annotate.queries.rounds import rounds_of
 from judges.comparison import CORRELATIONS
 from judges.models import Judge
 from judges.queries.comparison import guideline_of
 from judges.queries.pairings import Pairing
 from judges.queries.scores import Material, material_of, samples_of, scores_of
+from judges.queries.settling import settling_units
 from judges.reliability import (
     DimensionReliability,
     SystemReliability,
@@ -24,6 +27,8 @@ from judges.reliability import (
 )
 
 SIGNIFICANCE_LEVEL = 0.05
+
+BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,11 @@ class DimensionFigures:
 
 @dataclass(frozen=True)
 class ReliabilityReport:
-    """Everything about one pair of judges by one measure; P, M and validity are about `beside_people`."""
+    """Everything about one pair of judges by one measure; P, M and validity are about `beside_people`.
+
+    rated_units: those that people rated. settling: those of them that settled r of a policy or a certificate
+    of these judges; P leaves them out where `fresh`.
+    """
 
     pairing: Pairing
     beside_people: Judge
@@ -51,6 +60,9 @@ class ReliabilityReport:
     round: Round | None
     seed: int
     dimensions: Sequence[DimensionFigures]
+    rated_units: int
+    settling: int
+    fresh: bool
 
     @property
     def label(self) -> str:
@@ -83,6 +95,9 @@ class ReliabilityReport:
             "coefficient": self.coefficient,
             "round": self.round and self.round.number,
             "seed": self.seed,
+            "rated_units": self.rated_units,
+            "settling_units": self.settling,
+            "settling_units_left_out": self.fresh,
             "dimensions": [{**asdict(each), "dimension": each.dimension.key} for each in self.dimensions],
         }
 
@@ -94,25 +109,56 @@ def reliability_report(
     coefficient: str = "spearman",
     beside_people: Judge | None = None,
     round_number: int | None = None,
+    fresh: bool = False,
 ) -> ReliabilityReport:
     """Return R of a pair of judges with P of one of them (the RTS judge), against people's values of a round.
 
-    The round is the last one unless a number is given. Intervals are drawn with the project's seed, so the
-    same data give the same figures. Five queries, before a round four.
+    The round is the last one unless a number is given. `fresh`: without what people gave units that settled
+    what is trusted of these judges. Intervals are drawn with the project's seed, so the same data give the
+    same figures. Six queries, before a round five.
     """
     rounds = rounds_of(project)
     round = rounds.get(round_number or max(rounds, default=0))
     material = material_of(project, round, guideline_of(project, round))
     first = beside_people or pairing.rts
     other = pairing.mcq if first == pairing.rts else pairing.rts
-    found = _measured(material, first, other, coefficient, project.seed)
-    return ReliabilityReport(pairing, first, coefficient, round, project.seed, _read(found))
+    settling = _settling(material, settling_units([first, other]))
+    found = _measured(material, first, other, coefficient, project.seed, settling if fresh else {})
+    return ReliabilityReport(
+        pairing=pairing,
+        beside_people=first,
+        coefficient=coefficient,
+        round=round,
+        seed=project.seed,
+        dimensions=_read(found),
+        rated_units=sum(len(rated.items) for rated in material.rated.values()),
+        settling=sum(int(chosen.sum()) for chosen in settling.values()),
+        fresh=fresh,
+    )
 
 
 Measured = list[tuple[FrozenDimension, DimensionReliability]]
 
 
-def _measured(material: Material, first: Judge, other: Judge, coefficient: str, seed: int) -> Measured:
+def _settling(material: Material, units: set[Unit]) -> dict[str, BoolArray]:
+    """Return (items,) by dimension key: whether the unit is rated and one of these."""
+    items = material.items.tolist()
+    return {
+        one.key: np.isin(material.items, material.rated[one.key].items)
+        & np.array([(item, one.id) in units for item in items], dtype=bool)
+        for one in material.dimensions
+        if one.key in material.rated
+    }
+
+
+def _measured(
+    material: Material,
+    first: Judge,
+    other: Judge,
+    coefficient: str,
+    seed: int,
+    without: Mapping[str, BoolArray],
+) -> Measured:
     """Return the figures of every dimension that one of the judges has a value on."""
     samples = samples_of([first, other], material)
     measure, found = CORRELATIONS[coefficient], []
@@ -121,6 +167,8 @@ def _measured(material: Material, first: Judge, other: Judge, coefficient: str, 
             scores_of(material, dimension.key, samples[judge.pk, dimension.key]) for judge in (first, other)
         )
         if not np.isnan([own.judge, others.judge]).all():
+            if dimension.key in without:
+                own = own.without_people(without[dimension.key])
             generator = np.random.default_rng(seed)
             figures = reliability(own, others.judge, measure, generator=generator)
             found.append((dimension, figures))

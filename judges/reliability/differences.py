@@ -77,11 +77,17 @@ def pairwise_differences(
     pairs = list(combinations(range(len(scores.system_names)), 2))
     for one, other in pairs:
         both = present[:, one] & present[:, other]
-        sides = [RatedSample(judge=judge[both, side], human=people[both, side]) for side in (one, other)]
-        paired, estimate = _difference(sides[0], sides[1], confidence_level)
+        first, second = (
+            RatedSample(judge=judge[both, side], human=people[both, side]) for side in (one, other)
+        )
+        paired, estimate = _difference(first, second, confidence_level)
         low, high = _simultaneous(estimate, confidence_level, len(pairs))
         names = scores.system_names[one], scores.system_names[other]
-        sure = guaranteed_difference(*sides, betting, confidence_level=confidence_level) if betting else None
+        sure = (
+            guaranteed_difference(first, second, betting, confidence_level=confidence_level)
+            if betting
+            else None
+        )
         found.append(Difference(*names, paired, estimate, sure, low, high, _p_value(estimate), None, False))
     return _adjusted(found, 1 - confidence_level)
 

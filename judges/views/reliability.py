@@ -28,9 +28,12 @@ def judge_reliability(request: Request, slug: str) -> HttpResponse:
     """Show where a pair of judges agrees with itself and with people, and whether one tells the other."""
 
     def report(project: Project, form: PairForm) -> object:
-        coefficient = form.cleaned_data["coefficient"]
         return reliability_report(
-            project, form.pairing(), coefficient=coefficient, beside_people=form.beside()
+            project,
+            form.pairing(),
+            coefficient=form.cleaned_data["coefficient"],
+            beside_people=form.beside(),
+            fresh=form.cleaned_data["units"] == "fresh",
         )
 
     return _measured(request, slug, "judges/reliability.html", PairForm, report)

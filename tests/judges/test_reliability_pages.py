@@ -8,11 +8,12 @@ from io import StringIO
 import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from annotate.models import Role
 from annotate.templatetags.figures import decimals
 from judges.comparison import CORRELATIONS
-from judges.models import Judge
+from judges.models import CalibrationUnit, Judge, RoutingPolicy
 from judges.queries.pairings import measured_judges, usual_pairing
 from judges.reliability import agreement_with_humans, indicator, reliability, validity
 from judges.templatetags.plots import heat
@@ -235,6 +236,35 @@ def test_a_judge_that_is_not_there_is_refused(client, cast):
         printed(cast, "--rts", "Chooser")
 
 
+def test_units_that_settled_a_policy_are_counted_and_left_out_when_asked(client, cast):
+    rts, mcq = Judge.objects.get(name="Reasoner"), Judge.objects.get(name="Chooser")
+    round = cast.project.rounds.get(number=1)
+    fields = {"threshold": 0.5, "raters": 1, "seed": 1, "rts": rts, "mcq": mcq}
+    policies = {
+        status: RoutingPolicy.objects.create(
+            project=cast.project, name=status, status=status, round=round, routed_at=timezone.now(), **fields
+        )
+        for status in ("routed", "withdrawn")
+    }
+    settled = {"routed": cast.items[:3], "withdrawn": cast.items}
+    for status, items in settled.items():
+        for item in items:
+            CalibrationUnit.objects.create(policy=policies[status], item=item, dimension=cast.dimensions[0])
+    page = text_of(client.get(address(cast, PAGE)))
+    assert "Of 12 rated units 3 settled r of a policy" in page
+    assert "P counts them" in page
+    people = np.array(PEOPLE, dtype=float)
+    people[:, :3] = np.nan
+    expected = reliability(as_scores(people=people), MCQ, CORRELATIONS["spearman"])
+    found = reported(cast, "--fresh")["figures"]["systems"]
+    assert [each["rated"] for each in found] == [3, 3, 3]
+    assert [each["agreement"]["value"] for each in found] == pytest.approx(
+        [each.agreement.value for each in expected.systems]
+    )
+    assert "P leaves them out" in text_of(client.get(address(cast, PAGE), {"units": "fresh"}))
+    assert "3 settled a policy or a certificate of these judges; P is over all." in printed(cast)
+
+
 @pytest.mark.parametrize("who", ["outsider", "annotator"])
 def test_others_find_nothing(client, cast, who):
     client.force_login(cast.outsider if who == "outsider" else cast.annotators[0].user)
@@ -256,10 +286,10 @@ def test_who_rates_in_an_open_round_one_sees_no_results_until_it_is_closed(clien
 
 def test_the_number_of_queries_does_not_grow(client, cast, django_assert_num_queries):
     client.get(address(cast, PAGE))
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(13):
         client.get(address(cast, PAGE))
     let_judge(make_judge(cast.project, "mcq", name="Third"), cast, RTS)
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(13):
         client.get(address(cast, PAGE))
 
 

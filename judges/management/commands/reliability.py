@@ -33,6 +33,11 @@ class Command(BaseCommand):
         parser.add_argument(
             "--round", type=int, choices=[1, 2], help="Whose values; the last round's without."
         )
+        parser.add_argument(
+            "--fresh",
+            action="store_true",
+            help="P without units whose ratings settled a policy's r or a certificate of these judges.",
+        )
         parser.add_argument("--json", action="store_true", help="Everything, as JSON.")
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002
@@ -45,6 +50,7 @@ class Command(BaseCommand):
             coefficient=options["coefficient"],
             beside_people=getattr(pairing, options["beside_people"]),
             round_number=options["round"],
+            fresh=options["fresh"],
         )
         if options["json"]:
             self.stdout.write(json.dumps({"project": project.slug, **report.as_dict()}, indent=1))
@@ -70,6 +76,11 @@ def lines(report: ReliabilityReport) -> Iterator[str]:
     yield f"R of {report.pairing.rts} with {report.pairing.mcq}, P of {report.beside_people}; {report.label}."
     if report.pairing.warning:
         yield report.pairing.warning
+    if report.settling:
+        yield (
+            f"Of {report.rated_units} rated units {report.settling} settled a policy or a certificate of "
+            f"these judges; P {'leaves them out' if report.fresh else 'is over all'}."
+        )
     for each in report.dimensions:
         found = each.figures.validity
         yield f"\n{each.dimension.name}. Does R mean anything here? {each.reading}"
