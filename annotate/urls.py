@@ -17,9 +17,9 @@ from annotate.views import (
     quality,
     rating,
     settings,
+    wording,
 )
 
-    wording,
 
 class StepConverter:
     """The four steps of the rounds, as they stand in a URL."""

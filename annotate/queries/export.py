@@ -136,8 +136,8 @@ _RATINGS = {
     "comment": "comment",
     "active_seconds": "active_seconds",
     "revision": "revision",
-    "first_saved_at": "created_at",
     "guideline_version": "guideline__version",
+    "first_saved_at": "created_at",
     "last_saved_at": "updated_at",
     "plan": "assignment__plan",
     "plan_origin": "assignment__origin",
@@ -325,10 +325,10 @@ _HISTORY = {
     "cannot_rate": "cannot_rate",
     "not_applicable": "not_applicable",
     "comment": "comment",
+    "guideline_version": "guideline__version",
     "by": "actor",
 }
 
-    "guideline_version": "guideline__version",
 
 def _named(
     rows: "QuerySet[Any, Any]", columns: Mapping[str, str], *, at_once: int = AT_ONCE
@@ -380,11 +380,11 @@ TABLES = {
             (
                 "round",
                 "guideline_version",
+                "in_force",
+                "note",
                 "status",
                 "opened_at",
                 "closed_at",
-                "in_force",
-                "note",
                 "project_guidelines",
                 "dimension",
                 *_DIMENSION,
