@@ -26,6 +26,11 @@ from tests.judges.factories import make_endpoint, make_judge
 from tests.judges.news import DIMENSIONS, imported_news
 from tests.judges.replay import replaying
 from tests.judges.workers import wait_until, worker
+from tests.published.reliability_figures import (
+    compare_estimates,
+    compare_reliability,
+    the_constant_judge_passes_where_nobody_has_a_verdict,
+)
 from tests.reference import reference_data
 
 pytestmark = [pytest.mark.long, pytest.mark.django_db(transaction=True)]
@@ -50,6 +55,10 @@ def test_every_published_figure_comes_out_of_what_a_worker_collected(server, tmp
     out = StringIO()
     call_command("compare_judges", project.slug, "--round", "1", "--json", stdout=out)
     compare(json.loads(out.getvalue()))
+    compare_reliability(project)
+    judges = {"rts": "rts", "mcq": "mcq"}
+    compare_estimates(project, judges)
+    the_constant_judge_passes_where_nobody_has_a_verdict(project, judges)
 
 
 def test_ten_workers_that_die_and_a_lost_broker_cost_no_judgment_and_few_calls(server, tmp_path):
