@@ -23,6 +23,7 @@ from annotate.models import (
     Round,
     User,
 )
+from annotate.queries.prepared import NUMBERS, WORD, Prepared
 from annotate.queries.raters import disputes_of, raters_in
 
 SomeUser = User | AnonymousUser
@@ -98,17 +99,26 @@ def assignment_for_annotator(
 
     `place` is the key of the annotator that a page was made for; NotYoursError if it is not this person's.
     """
-    mine = places_of(user) if place is None else places_of(user).filter(pk=_key(place))
-    try:
-        return Assignment.objects.select_related("annotator__project", "round__guideline").get(
-            annotator__in=mine, round__project__slug=slug, round__number=1, position=position
-        )
-    except Assignment.DoesNotExist:
-        if place is not None and not mine.exists():
-            raise NotYoursError(
-                "This answer was given by someone else; sign in as that person to send it."
-            ) from None
-        raise Http404("This item is not in your list; it may have been given to another rater.") from None
+    found = _ASSIGNMENTS.all(user.pk, slug, position) if user.pk else []
+    for assignment in found:
+        if place is None or place == str(assignment.annotator_id):
+            return assignment
+    if place is not None and not places_of(user).filter(pk=_key(place)).exists():
+        raise NotYoursError("This answer was given by someone else; sign in as that person to send it.")
+    raise Http404("This item is not in your list; it may have been given to another rater.")
+
+
+def _assignments(user: int, slug: str, position: int) -> QuerySet[Assignment]:
+    return Assignment.objects.select_related("annotator__project", "round__guideline").filter(
+        annotator__user=user,
+        annotator__active=True,
+        round__project__slug=slug,
+        round__number=1,
+        position=position,
+    )
+
+
+_ASSIGNMENTS = Prepared(_assignments, NUMBERS[0], WORD, NUMBERS[1])
 
 
 def token_of(assignment: Assignment) -> str:

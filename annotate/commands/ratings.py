@@ -1,6 +1,6 @@
 """Saving an annotator's ratings, each with its history."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,8 +10,8 @@ from django.utils import timezone
 from annotate.errors import InvalidValueError, PlaceGoneError, RoundClosedError
 from annotate.guideline import FrozenDimension, FrozenGuideline
 from annotate.models import Assignment, Guideline, Rating, RatingChange, Round, User
-from annotate.models.ratings import answered
 from annotate.queries.assigned import asked_dimensions
+from annotate.queries.prepared import NUMBERS, Prepared
 
 LONGEST_COMMENT = 10_000
 
@@ -73,9 +73,8 @@ def save_rating(
     had not seen is returned. Raises RoundClosedError, PlaceGoneError, InvalidValueError.
     """
     check_answer(dimension, answer)
-    held = Assignment.objects.select_for_update(of=("self",)).filter(annotator=assignment.annotator_id)
-    locked = held.filter(pk=assignment.pk).first()
-    round = Round.objects.select_related("guideline").get(pk=assignment.round_id)
+    locked = _LOCKED.first(assignment.pk, assignment.annotator_id or 0)
+    round = _ROUND.all(assignment.round_id)[0]
     if not round.is_open:
         raise RoundClosedError("Round I was closed, so ratings can no longer be changed.")
     if locked is None:
@@ -85,7 +84,8 @@ def save_rating(
         raise InvalidValueError(
             f"You are not asked to rate {dimension.name} of this item, so nothing was saved."
         )
-    rating = Rating.objects.filter(assignment=locked, dimension=dimension.id).first()
+    ratings = {rating.dimension_id: rating for rating in _RATINGS.all(locked.pk)}
+    rating = ratings.get(dimension.id)
     if rating and _is_overtaken(rating, sent):
         return Saved(rating.revision, None, _answer_of(rating), locked.completed_at is not None)
     replaced = _unseen(rating, answer, sent.seen_revision)
@@ -95,7 +95,7 @@ def save_rating(
     looked_again = rating.asked_again_at is not None and seen == round.guideline
     if looked_again:
         rating.asked_again_at = None
-    rating = write_rating(
+    ratings[dimension.id] = rating = write_rating(
         rating,
         answer,
         by=by,
@@ -104,8 +104,17 @@ def save_rating(
         active_seconds=sent.active_seconds,
         repeat=looked_again,
     )
-    return Saved(rating.revision, replaced, None, _mark_progress(locked, asked))
+    return Saved(rating.revision, replaced, None, _mark_progress(locked, asked, ratings))
 
+
+_LOCKED = Prepared(
+    lambda pk, annotator: Assignment.objects.select_for_update(of=("self",)).filter(
+        pk=pk, annotator=annotator
+    ),
+    *NUMBERS,
+)
+_ROUND = Prepared(lambda pk: Round.objects.select_related("guideline").filter(pk=pk), NUMBERS[0])
+_RATINGS = Prepared(lambda assignment: Rating.objects.filter(assignment=assignment), NUMBERS[0])
 
 PLACE_GONE = (
     "This item waited unused and was given to another rater, so this answer has no place; "
@@ -222,9 +231,11 @@ def _unseen(rating: Rating | None, answer: Answer, seen_revision: int) -> Answer
     return _answer_of(rating)
 
 
-def _mark_progress(assignment: Assignment, asked: Collection[FrozenDimension]) -> bool:
-    given = Rating.objects.filter(answered(), assignment=assignment, asked_again_at__isnull=True)
-    complete = given.filter(dimension__in=[each.id for each in asked]).count() == len(asked)
+def _mark_progress(
+    assignment: Assignment, asked: Collection[FrozenDimension], ratings: Mapping[int, Rating]
+) -> bool:
+    given = (ratings.get(each.id) for each in asked)
+    complete = all(rating and rating.is_answered and rating.asked_again_at is None for rating in given)
     now = timezone.now()
     started = assignment.started_at or now
     completed = (assignment.completed_at or now) if complete else None
