@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Role, Round
 from judges.commands.certificates import compute_certificates, draw_calibration
-from judges.models import Calibration, Judge
+from judges.models import Calibration, Judge, RoutingPolicy
 from tests.factories import make_member, make_project
 from tests.judges.certified import calibrated_project, calibration_spec, rate_all_units, rate_sample
 from tests.judges.pages import HTMX, address, html_of, text_of
@@ -156,6 +156,28 @@ def test_another_projects_calibration_is_not_found(client, cast):
     assert client.get(address(other, f"certificates/{calibration.pk}/")).status_code == 404
 
 
+def test_certificates_are_routed_by_and_lapse_on_the_page_of_the_policy(client, cast):
+    calibration = certified(cast)
+    page = text_of(client.post(page_of(calibration, "route/"), follow=True))
+    assert "Reasoner, by the certificates of First; audit 0.05; 2 people per unit" in page
+    assert "Fluency judge where its confidence is at least 0.000 96 24" in page
+    assert "Coherence people no certificate" in page
+    policy = RoutingPolicy.objects.get()
+    own = f"/projects/{cast.project.slug}/judges/routing/{policy.pk}/"
+    fields = {"name": "By First", "audit_share": 0.2, "raters": 2, "confidence_level": 0.95}
+    digest = client.post(own, {**fields, "show": "preview"}, headers=HTMX).context["plan"].digest
+    page = text_of(client.post(f"{own}route/", {**fields, "shown": digest}, follow=True))
+    policy.refresh_from_db()
+    assert (policy.status, policy.name, policy.audit_share) == ("routed", "By First", 0.2)
+    assert "into Round I, which is open" in page
+    assert "Wrong: another point than people" in page
+    Judge.objects.filter(name="Chooser").update(max_tokens=999)
+    page = text_of(client.get(own))
+    assert "The certificates that this policy follows have lapsed" in page
+    assert "The limit of tokens of Chooser was" in page
+    assert "New judgments would change this" not in page
+
+
 # From the command line
 
 TEST = ("--other=Chooser", "--loss=another_point", "--size=60", "--name=First")
@@ -185,6 +207,22 @@ def test_the_command_plans_draws_and_computes(cast):
     assert (fluency["certificate"]["threshold"], fluency["certificate"]["kept_share"]) == (0, 0.8)
     assert coherence["certificate"]["threshold"] is None
     assert said["bound"]["judges"]["judge"]["model"] == "gpt-3.5-turbo-0301"
+
+
+def test_the_command_that_routes_follows_certificates(cast):
+    certified(cast)
+    out = StringIO()
+    for options in (("--certificates=First", "--dry-run"), ("--certificates=First", "--json")):
+        call_command("route", cast.project.slug, *options, stdout=out)
+    shown, printed = out.getvalue().split("Nothing was written.\n")
+    assert "fluency: 96 units stay." in shown
+    assert "coherence: 0 units stay. Among the surest units" in shown
+    said = json.loads(printed)
+    assert (said["status"], said["calibration"], said["kept"]) == ("routed", "First", 96)
+    with pytest.raises(CommandError, match="There is no calibration 'Other'; there are: First"):
+        call_command("route", cast.project.slug, "--certificates=Other", stdout=out)
+    with pytest.raises(CommandError, match="Say --rts, or --certificates"):
+        call_command("route", cast.project.slug, stdout=out)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from judges.models import Judgment
 from tests.factories import make_user
 from tests.judges.importing import run
 from tests.judges.news import folder, imported_news
+from tests.published.certificate_figures import certificates_are_those_of_the_arrays
 from tests.published.test_judges_over_http import READ, right
 from tests.reference import reference_data
 
@@ -34,6 +35,8 @@ def test_every_published_figure_comes_out_of_imported_replies():
     out = StringIO()
     call_command("compare_judges", project.slug, "--round", "1", "--json", stdout=out)
     compare(json.loads(out.getvalue()))
+    judges = {method: f"{MODEL}, {LABELS[method]}" for method in ("rts", "mcq")}
+    certificates_are_those_of_the_arrays(project, judges)
 
 
 def compare(report):

@@ -1,0 +1,55 @@
+"""Certificates of ChatGPT on SummEval, as the commands compute them, beside the same test over arrays."""
+
+import json
+from collections.abc import Mapping
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+
+from annotate.models import Assignment, Project
+from judges.comparison import Scores
+from judges.models import CalibrationUnit
+from judges.reliability import Guarantee, calibrate, closeness, grid_of, more_than_one_point
+from tests.published.news_summeval import DIMENSIONS, scores
+
+RISK, SIZE = 0.2, 300
+
+
+def certificates_are_those_of_the_arrays(project: Project, judges: Mapping[str, str]) -> None:
+    """Everything is rated, so nobody is asked. judges: names by method."""
+    test = ("--judge", judges["rts"], "--other", judges["mcq"], f"--size={SIZE}", f"--risk={RISK}")
+    before = Assignment.objects.count()
+    call_command("certify", project.slug, "draw", *test, stdout=StringIO())
+    assert Assignment.objects.count() == before
+    out = StringIO()
+    call_command("certify", project.slug, "compute", "--json", stdout=out)
+    found = {each["dimension"]: each["certificate"] for each in json.loads(out.getvalue())["dimensions"]}
+    assert set(found) == set(DIMENSIONS)
+    for dimension, certificate in found.items():
+        rts, mcq = (scores(method, dimension) for method in ("rts", "mcq"))
+        confidences = closeness(rts.judge, mcq.judge)
+        losses = more_than_one_point(rts.judge, rts.human_means)
+        sample = drawn_indices(project, dimension, rts)
+        guarantee = Guarantee(RISK, 0.1).divided(len(DIMENSIONS))
+        grid = grid_of(confidences)
+        wanted = calibrate(confidences[sample], losses[sample], grid, guarantee, batch=confidences)
+        assert (certificate["threshold"], certificate["rated"]) == (wanted.threshold, SIZE)
+        assert certificate["kept_share"] == pytest.approx(wanted.kept_share)
+        p_values = [step.p_value for step in wanted.steps]
+        assert [step["p_value"] for step in certificate["steps"]] == pytest.approx(p_values)
+        if wanted.threshold is not None:
+            assert losses[confidences >= wanted.threshold].mean() <= RISK
+    assert found["consistency"]["threshold"] is not None
+    assert found["coherence"]["threshold"] is None
+
+
+def drawn_indices(project: Project, dimension: str, rts: Scores) -> list[int]:
+    """Return the places of the drawn summaries among those of the arrays."""
+    texts = zip(rts.systems.tolist(), rts.documents.tolist(), strict=True)
+    places = {
+        (rts.system_names[system], str(rts.document_labels[document])): index
+        for index, (system, document) in enumerate(texts)
+    }
+    units = CalibrationUnit.objects.filter(calibration__project=project, dimension__key=dimension)
+    return [places[unit] for unit in units.values_list("item__system__name", "item__document__key")]
