@@ -15,6 +15,7 @@ from annotate.models import (
     DataImport,
     Dimension,
     Dispute,
+    GoldItem,
     GuidelineImage,
     Invitation,
     Membership,
@@ -86,6 +87,15 @@ def _unless_rating(user: SomeUser, project: Project) -> Project:
     return project
 
 
+def project_for_auditor(user: SomeUser, slug: str) -> Project:
+    """Return the project if this person may read all that was done in it: admins, who do not rate in Round I.
+
+    Raises PermissionDenied with a sentence for who also rates in it, until Round I is closed.
+    """
+    project_for_admin(user, slug)
+    return project_for_reader(user, slug)
+
+
 def rates_independently(user: SomeUser, project: Project) -> bool:
     """Return whether this person is an annotator of an open Round I, and so must not see others' values."""
     open_round_one = Q(project__rounds__number=1, project__rounds__status=Round.Status.OPEN)
@@ -95,7 +105,7 @@ def rates_independently(user: SomeUser, project: Project) -> bool:
 def assignment_for_annotator(
     user: SomeUser, slug: str, position: int, *, place: str | None = None
 ) -> Assignment:
-    """Return the Round I assignment at this position of this annotator's own order.
+    """Return the Round I assignment, or hidden check, at this position of this annotator's own order.
 
     `place` is the key of the annotator that a page was made for; NotYoursError if it is not this person's.
     """
@@ -113,7 +123,7 @@ def _assignments(user: int, slug: str, position: int) -> QuerySet[Assignment]:
         annotator__user=user,
         annotator__active=True,
         round__project__slug=slug,
-        round__number=1,
+        round__number__in=(1, Round.CHECKS),
         position=position,
     )
 
@@ -167,6 +177,24 @@ def dispute_in(project: Project, number: int) -> Dispute:
 def may_begin_projects(user: SomeUser) -> bool:
     """Return whether this person may begin a project: staff, and whoever administers one."""
     return user.is_staff or places_of(user).filter(role=Role.ADMIN).exists()
+
+
+def gold_in(project: Project, pk: int) -> GoldItem:
+    """Return a gold item of a project that this person administers (see `project_for_admin`)."""
+    items = GoldItem.objects.select_related("item__document", "item__system").prefetch_related("values")
+    found = items.filter(item__document__project=project, pk=pk).first()
+    if found is None:
+        raise Http404("There is no such gold item.")
+    return found
+
+
+def practice_item_for(place: Membership, pk: int) -> GoldItem:
+    """Return an item that this annotator practises on."""
+    items = GoldItem.objects.select_related("item__document").filter(use=GoldItem.Use.PRACTICE)
+    found = items.filter(item__document__project=place.project_id, pk=pk).first()
+    if found is None:
+        raise Http404("There is no such item to practise on.")
+    return found
 
 
 def round_in(project: Project, number: int) -> Round:

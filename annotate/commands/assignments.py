@@ -3,12 +3,13 @@
 from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import F, Max
+from django.db.models import F
 from django.utils import timezone
 
+from annotate.commands.checks import give_due_checks
 from annotate.errors import RoundClosedError
 from annotate.models import Assignment, Membership, Round
-from annotate.queries.places import available_places, items_in_order
+from annotate.queries.places import available_places, items_in_order, last_positions
 
 RESERVED_AT_ONCE = 5
 
@@ -22,8 +23,7 @@ def reserve_items(*, round: Round, annotator: Membership, how_many: int = RESERV
     """
     Membership.objects.select_for_update().get(pk=annotator.pk)
     _refuse_closed(round)
-    mine = Assignment.objects.filter(round=round, annotator=annotator)
-    position = mine.aggregate(last=Max("position"))["last"] or 0
+    position = last_positions(round.project_id, [annotator.pk])[annotator.pk]
     until = timezone.now() + timedelta(minutes=annotator.project.reservation_minutes)
     taken = 0
     for item in items_in_order(round, annotator)[: 2 * how_many]:
@@ -31,6 +31,8 @@ def reserve_items(*, round: Round, annotator: Membership, how_many: int = RESERV
             break
         if _take_place(round, item, annotator, position + taken + 1, until):
             taken += 1
+    if taken:
+        give_due_checks(round=round, annotator=annotator)
     _refuse_closed(round)  # it may have been closed while places were taken
     return taken
 

@@ -2,15 +2,19 @@
 
 import random
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from django.db import transaction
 
+from annotate.commands.audit import record
+from annotate.commands.checks import gold_for, round_of_checks, write_checks
 from annotate.commands.configuration import lock_configurable
 from annotate.errors import NotReadyError
 from annotate.models import Assignment, AssignmentPlan, Project, Round
 from annotate.planning import CannotBeMetError
+from annotate.planning.checks import Turn, with_checks
 from annotate.planning.lists import Pair
+from annotate.queries.checks import checking_of
 from annotate.queries.plans import PlannedWork, plan_of, planned_work
 
 BATCH = 5000
@@ -23,11 +27,33 @@ PLANS = {
 
 
 @transaction.atomic
-def choose_plan(*, project: Project, kind: str, share: int, pairs: Sequence[Pair] = ()) -> AssignmentPlan:
-    """Choose how Round I will be shared out. Locks the project. Raises FrozenError once it was opened."""
+def choose_plan(
+    *,
+    project: Project,
+    kind: str,
+    share: int = 10,
+    gold_every: int = 10,
+    repeat_every: int = 0,
+    pairs: Sequence[Pair] = (),
+) -> AssignmentPlan:
+    """Choose how Round I will be shared out, and how often hidden checks come.
+
+    Locks the project. Raises FrozenError once it was opened.
+    """
     lock_configurable(project)
+    settings = {
+        "kind": kind,
+        "share": share,
+        "gold_every": gold_every,
+        "repeat_every": repeat_every,
+        "pairs": [list(pair) for pair in pairs],
+    }
+    chosen = AssignmentPlan.objects.filter(project=project).first()
+    before = {name: getattr(chosen, name) for name in settings} if chosen else {}
+    record(project, "plan.chosen", kind, before=before, after=settings)
     chosen, _ = AssignmentPlan.objects.update_or_create(
-        project=project, defaults={"kind": kind, "share": share, "pairs": [list(pair) for pair in pairs]}
+        project=project,
+        defaults=settings,
     )
     return chosen
 
@@ -48,20 +74,49 @@ def give_planned_items(*, round: Round) -> bool:
         return False
     if not work.plan.ratings:
         raise NotReadyError("By this plan nobody rates anything. Choose another one.")
-    Assignment.objects.bulk_create(
-        _places(round, work, PLANS[AssignmentPlan.Kind(choice.kind)]), batch_size=BATCH
-    )
+    _give(round, round_of_checks(round), work, PLANS[AssignmentPlan.Kind(choice.kind)])
     return True
 
 
-def _places(round: Round, work: PlannedWork, plan: Assignment.Plan) -> Iterator[Assignment]:
-    own: dict[int, list[tuple[int, int]]] = defaultdict(list)
+def _give(round: Round, checks: Round | None, work: PlannedWork, plan: Assignment.Plan) -> None:
+    slot_of: dict[int, dict[int, int]] = defaultdict(dict)
     for item, raters in zip(work.items, work.plan.raters, strict=True):
         for slot, annotator in enumerate(raters):
-            own[work.annotators[annotator].pk].append((item, slot))
-    for annotator, items in own.items():
-        random.Random(f"{round.seed} annotator {annotator}").shuffle(items)
-        for position, (item, slot) in enumerate(items, start=1):
+            slot_of[work.annotators[annotator].pk][item] = slot
+    orders = {
+        annotator: _order(round, checks, annotator, list(items)) for annotator, items in slot_of.items()
+    }
+    places = _places(round, orders, slot_of, plan)
+    Assignment.objects.bulk_create(places, batch_size=BATCH)
+    if checks:
+        turns = [
+            (annotator, position, turn)
+            for annotator, order in orders.items()
+            for position, turn in enumerate(order, start=1)
+            if turn.check
+        ]
+        write_checks(checks, turns)
+
+
+def _order(round: Round, checks: Round | None, annotator: int, items: list[int]) -> list[Turn]:
+    generator = random.Random(f"{round.seed} annotator {annotator}")
+    generator.shuffle(items)
+    if checks is None:
+        return [Turn(item) for item in items]
+    return with_checks(items, gold_for(round, annotator), checking_of(plan_of(round.project)), generator)
+
+
+def _places(
+    round: Round,
+    orders: Mapping[int, Sequence[Turn]],
+    slot_of: Mapping[int, Mapping[int, int]],
+    plan: Assignment.Plan,
+) -> Iterator[Assignment]:
+    for annotator, order in orders.items():
+        for position, turn in enumerate(order, start=1):
+            if turn.check:
+                continue
+            item, slot = turn.item, slot_of[annotator][turn.item]
             yield Assignment(
                 round=round,
                 item_id=item,

@@ -113,7 +113,7 @@ _LOCKED = Prepared(
     ),
     *NUMBERS,
 )
-_ROUND = Prepared(lambda pk: Round.objects.select_related("guideline").filter(pk=pk), NUMBERS[0])
+_ROUND = Prepared(lambda pk: Round.with_checks.select_related("guideline").filter(pk=pk), NUMBERS[0])
 _RATINGS = Prepared(lambda assignment: Rating.objects.filter(assignment=assignment), NUMBERS[0])
 
 PLACE_GONE = (

@@ -6,16 +6,19 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Count, Max, Min
+from django.db.models import Max
 from django.utils import timezone
 
+from annotate.commands.audit import record
+from annotate.commands.checks import round_of_checks
 from annotate.commands.configuration import lock_project
 from annotate.commands.plans import give_planned_items
 from annotate.errors import NotReadyError
 from annotate.guideline import FrozenGuideline
-from annotate.models import Assignment, Dispute, DisputeEvent, Guideline, Item, Project, Rating, Round, User
+from annotate.models import Assignment, Dispute, DisputeEvent, Guideline, Item, Project, Round, User
 from annotate.queries.dispute_rules import rules_of, spreads_of
 from annotate.queries.guidelines import current_guideline
+from annotate.queries.plans import items_of_round_one
 from annotate.queries.raters import places_of_raters
 from annotate.queries.rounds import seed_of_round
 
@@ -34,9 +37,10 @@ def open_round_one(*, project: Project, by: User | None, as_planned: bool = True
     if existing := open_or_unopened(project):
         return existing
     round = _new_round(project, 1, by)
+    round_of_checks(round)
     if as_planned and give_planned_items(round=round):
         return round
-    items = Item.objects.filter(document__project=project)
+    items = items_of_round_one(project)
     add_places(round=round, items=items.order_by("pk").values_list("pk", flat=True).iterator(BATCH))
     return round
 
@@ -101,7 +105,10 @@ def close_round_one(*, project: Project, by: User | None) -> Round:
     if not round.is_open:
         return round
     list(Assignment.objects.select_for_update().filter(round=round).order_by("pk").values_list("pk"))
-    _close(round, by)
+    closed_at = _close(round, by)
+    Round.with_checks.filter(project=project, number=Round.CHECKS).update(
+        status=Round.Status.CLOSED, closed_at=closed_at, closed_by=by
+    )
     _open_disputes(round, by)
     return round
 
@@ -167,7 +174,7 @@ def _new_round(
     *,
     every_item: bool = True,
 ) -> Round:
-    return Round.objects.create(
+    round = Round.objects.create(
         project=project,
         number=number,
         guideline=freeze_guideline(project),
@@ -176,6 +183,9 @@ def _new_round(
         opened_at=timezone.now(),
         opened_by=by,
     )
+    facts = {"guideline": str(round.guideline), "every_item": every_item}
+    record(project, "round.opened", round, after=facts, by=by)
+    return round
 
 
 def _locked_round(project: Project, number: int) -> Round:
@@ -189,6 +199,7 @@ def _locked_round(project: Project, number: int) -> Round:
 def _close(round: Round, by: User | None) -> datetime:
     round.status, round.closed_at, round.closed_by = Round.Status.CLOSED, timezone.now(), by
     round.save(update_fields=["status", "closed_at", "closed_by"])
+    record(round.project, "round.closed", round, by=by)
     return round.closed_at
 
 

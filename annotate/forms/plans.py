@@ -10,6 +10,7 @@ from annotate.planning import ListRefusedError, read_list
 from annotate.queries.plans import names_of_annotators, names_of_items
 
 Kind = AssignmentPlan.Kind
+KEPT = ("kind", "share", "gold_every", "repeat_every")
 LARGEST_LIST = 20 * 1024**2
 
 
@@ -33,6 +34,18 @@ class PlanForm(forms.Form):
         max_value=100,
         help_text="For “every pair shares”. Where raters per item give less, everyone rates a random block.",
     )
+    gold_every = forms.IntegerField(
+        label="Hidden gold after every … items",
+        min_value=0,
+        max_value=1000,
+        help_text="Items marked as hidden gold, among each annotator’s own. 0: none.",
+    )
+    repeat_every = forms.IntegerField(
+        label="An item a second time after every … items",
+        min_value=0,
+        max_value=1000,
+        help_text="At least ten items later, to see how far people agree with themselves. 0: none.",
+    )
     file = forms.FileField(
         label="List (CSV)",
         required=False,
@@ -42,7 +55,7 @@ class PlanForm(forms.Form):
 
     def __init__(self, entered: Any, files: Any, *, choice: AssignmentPlan) -> None:
         self.choice = choice
-        super().__init__(entered, files, initial={"kind": choice.kind, "share": choice.share})
+        super().__init__(entered, files, initial={name: getattr(choice, name) for name in KEPT})
 
     def clean(self) -> dict[str, Any]:
         """Read the list where one is needed; one that is kept need not be sent again."""

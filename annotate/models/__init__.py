@@ -1,6 +1,7 @@
 """Tables of annotate, by concept. Invariants are database constraints wherever a database can hold them."""
 
 from annotate.models.disputes import Dispute, DisputeEvent, Nudge, Post
+from annotate.models.gold import GoldItem, GoldValue, PracticeAnswer
 from annotate.models.images import GuidelineImage
 from annotate.models.imports import DataImport
 from annotate.models.material import Document, Item, System, text_digest
@@ -22,6 +23,8 @@ __all__ = [
     "Dispute",
     "DisputeEvent",
     "Document",
+    "GoldItem",
+    "GoldValue",
     "Guideline",
     "GuidelineImage",
     "Invitation",
@@ -30,6 +33,7 @@ __all__ = [
     "Membership",
     "Nudge",
     "Post",
+    "PracticeAnswer",
     "Project",
     "Rating",
     "RatingChange",

@@ -64,6 +64,8 @@ class Membership(models.Model):
     alias = models.CharField(max_length=8, blank=True, help_text="The letter that other raters see.")
     active = models.BooleanField(default=True)
     counted = models.BooleanField(default=True, help_text="Whether its ratings count in the statistics.")
+    practice_attempt = models.PositiveSmallIntegerField(default=1)
+    practised_at = models.DateTimeField(null=True, blank=True, help_text="When practice was passed.")
     joined_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -21,6 +21,13 @@ class AssignmentPlan(models.Model):
     )
     pairs = models.JSONField(default=list, help_text="The listed pairs of keys: item, membership.")
 
+    gold_every = models.PositiveSmallIntegerField(
+        default=10, help_text="A hidden gold item comes after so many items; 0: none."
+    )
+    repeat_every = models.PositiveSmallIntegerField(
+        default=0, help_text="An item comes a second time after so many items; 0: none."
+    )
+
     class Meta:
         constraints = [models.CheckConstraint(condition=Q(share__lte=100), name="share_is_a_percentage")]
 

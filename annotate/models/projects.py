@@ -21,6 +21,11 @@ class Project(models.Model):
     raters_per_item = models.PositiveSmallIntegerField(default=3)
     dispute_threshold = models.PositiveSmallIntegerField(default=2)
     tolerance = models.PositiveSmallIntegerField(default=1)
+    practice_bar = models.PositiveSmallIntegerField(
+        null=True,
+        blank=True,
+        help_text="Percent of practice to get right before Round I; empty: no practice.",
+    )
     reservation_minutes = models.PositiveIntegerField(default=120)
     seed = models.BigIntegerField(default=new_seed)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -25,14 +25,28 @@ class Guideline(models.Model):
         return f"guideline version {self.version}"
 
 
+class RoundManager(models.Manager["Round"]):
+    """Finds the rounds of a project, without the checks that are hidden in Round I."""
+
+    def get_queryset(self) -> "models.QuerySet[Round]":
+        """Leave the rounds of checks out."""
+        return super().get_queryset().exclude(number=Round.CHECKS)
+
+
 class Round(models.Model):
-    """A pass over units under one frozen guideline: Round I independent, Round II about disputes."""
+    """A pass over units under one frozen guideline: Round I independent, Round II about disputes.
+
+    Hidden checks (gold, repeats) stand in a round of their own, number 3, which `objects` and a project's
+    `rounds` leave out: so no statistic, counter or export meets them. An annotator meets them in Round I.
+    """
 
     class Status(models.TextChoices):
         OPEN = "open", "open"
         CLOSED = "closed", "closed"
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="rounds")
+    CHECKS = 3
+
     number = models.PositiveSmallIntegerField()
     status = models.CharField(max_length=6, choices=Status.choices, default=Status.OPEN)
     guideline = models.ForeignKey(
@@ -52,11 +66,16 @@ class Round(models.Model):
     closed_at = models.DateTimeField(null=True, blank=True)
     closed_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, blank=True, related_name="+")
 
+    objects = RoundManager()
+    with_checks = models.Manager["Round"]()
+
     class Meta:
         constraints = [
             models.UniqueConstraint("project", "number", name="round_number_once_in_project"),
-            models.UniqueConstraint("project", condition=Q(status="open"), name="one_open_round_per_project"),
-            models.CheckConstraint(condition=Q(number__in=[1, 2]), name="round_one_or_two"),
+            models.UniqueConstraint(
+                "project", condition=Q(status="open", number__lt=3), name="one_open_round_per_project"
+            ),
+            models.CheckConstraint(condition=Q(number__in=[1, 2, 3]), name="round_one_two_or_checks"),
             models.CheckConstraint(
                 condition=Q(status="open", closed_at__isnull=True)
                 | Q(status="closed", closed_at__isnull=False),
@@ -65,7 +84,7 @@ class Round(models.Model):
         ]
 
     def __str__(self) -> str:
-        return "Round " + "I" * self.number
+        return "Round " + "I" * (1 if self.number == Round.CHECKS else self.number)
 
     @property
     def is_open(self) -> bool:
@@ -91,6 +110,8 @@ class Assignment(models.Model):
         SHARING = "sharing", "N of M annotators, and a block that everyone rates"
         LISTED = "listed", "as a file lists it"
         IMPORTED = "imported", "recorded elsewhere and imported"
+        GOLD = "gold", "a check: its gold values are known"
+        REPEAT = "repeat", "a check: the annotator rates it a second time"
         DISPUTES = "disputes", "the Round I raters of a disputed unit"
         ROUTED = "routed", "routed from a model judge"
 

@@ -106,6 +106,7 @@ def _items(project: Project) -> Iterator[Row]:
     return _named(items, columns, at_once=TEXTS_AT_ONCE)
 
 
+_IN_ROUNDS = {"assignment__round__number__lt": Round.CHECKS}  # hidden checks are no ratings of a round
 _RATER = "assignment__annotator__alias"
 _OF_RATING = {
     "document": "assignment__item__document__key",
@@ -117,7 +118,7 @@ _OF_RATING = {
 
 
 def _ratings(project: Project) -> Iterator[Row]:
-    ratings = Rating.objects.filter(assignment__round__project=project)
+    ratings = Rating.objects.filter(assignment__round__project=project, **_IN_ROUNDS)
     in_order = ratings.order_by("assignment__round__number", "assignment__item", "dimension__position", "pk")
     units = AssignedUnit.objects.filter(assignment=OuterRef("assignment"), dimension=OuterRef("dimension"))
     probability = Coalesce(
@@ -197,7 +198,7 @@ _ASSIGNMENTS = (
 
 def _final_values(project: Project) -> Iterator[Row]:
     disputes, otherwise = _disputed_units(project), _status_without_dispute(project)
-    ratings = Rating.objects.filter(assignment__round__project=project).order_by(
+    ratings = Rating.objects.filter(assignment__round__project=project, **_IN_ROUNDS).order_by(
         "assignment__item",
         "dimension__position",
         "dimension",
@@ -308,7 +309,9 @@ _BY_ADMINS = {
 
 
 def _history(project: Project) -> Iterator[Row]:
-    changes = RatingChange.objects.filter(rating__assignment__round__project=project)
+    changes = RatingChange.objects.filter(
+        rating__assignment__round__project=project, rating__assignment__round__number__lt=Round.CHECKS
+    )
     rows = _named(changes.order_by("rating", "revision"), _HISTORY)
     imported = {RatingChange.Cause.IMPORTED}
     return _with_actors(_with_rater_names(rows), project, of="cause", not_by_raters=imported)

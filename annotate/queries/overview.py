@@ -9,6 +9,7 @@ from annotate.queries.dispute_activity import AgeCount, RaterDisputes, open_by_a
 from annotate.queries.disputes import WorkList, work_list
 from annotate.queries.needs import needs_of
 from annotate.queries.round_progress import RoundProgress, round_progress
+from annotate.queries.practice import must_practise
 from annotate.queries.rounds import rounds_of
 from annotate.queries.work import Progress, progress
 from annotate.queries.workers import WorkerHealth, worker_health
@@ -51,6 +52,7 @@ class OwnWork:
     round_two: Round | None
     progress: Progress | None
     disputes: WorkList | None
+    practises: bool
 
 
 def overview(project: Project, *, for_admin: bool) -> Overview:
@@ -98,4 +100,5 @@ def own_work(place: Membership) -> OwnWork:
         round_two=second,
         progress=progress(first, place) if first else None,
         disputes=work_list(place) if second else None,
+        practises=must_practise(place),
     )

@@ -31,5 +31,13 @@ def items_in_order(round: Round, annotator: Membership) -> "QuerySet[Item, int]"
 
 def last_positions(project: int, annotators: Collection[int]) -> Counter[int]:
     """Return the last position in the order of each of these annotators, 0 without any. One query."""
-    rows = Assignment.objects.filter(round__project=project, round__number=1, annotator__in=annotators)
+    rows = Assignment.objects.filter(round__project=project, annotator__in=annotators)
+    rows = rows.filter(round__number__in=(1, Round.CHECKS))
     return Counter(dict(rows.order_by().values_list("annotator").annotate(last=Max("position"))))
+
+
+def own_order(round: Round, annotator: Membership) -> QuerySet[Assignment]:
+    """Return all that the annotator meets in Round I, with the checks hidden in it, by position."""
+    rounds = (round.number, Round.CHECKS)
+    own = Assignment.objects.filter(round__project=round.project_id, round__number__in=rounds)
+    return own.filter(annotator=annotator).order_by("position")

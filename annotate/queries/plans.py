@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from django.db.models import QuerySet
+
 from annotate.models import Assignment, AssignmentPlan, Item, Membership, Project, Role, Round
 from annotate.planning import Plan, balanced, everyone, listed, sharing
 from annotate.queries.rounds import seed_of_round
@@ -82,8 +84,12 @@ def planned_annotators(project: Project) -> list[Membership]:
 
 def rated_items_of(project: Project) -> list[int]:
     """Return the keys of the items that Round I is about, in a fixed order. One query."""
-    items = Item.objects.filter(document__project=project)
-    return list(items.order_by("pk").values_list("pk", flat=True))
+    return list(items_of_round_one(project).order_by("pk").values_list("pk", flat=True))
+
+
+def items_of_round_one(project: Project) -> QuerySet[Item]:
+    """Return what Round I is about: all items but those with gold values."""
+    return Item.objects.filter(document__project=project, gold__isnull=True)
 
 
 def names_of_items(project: Project) -> dict[str, int]:

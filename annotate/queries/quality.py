@@ -9,6 +9,7 @@ from django.db.models.functions import Length
 
 from annotate.models import Assignment, CountingDecision, Membership, Project, Rating, Role
 from annotate.quality import RatedItem, Signs, signs_of
+from annotate.queries.checks import Checks, checks_of
 
 MOST_SHOWN = 100
 
@@ -19,6 +20,7 @@ class Rater:
 
     place: Membership
     signs: Signs
+    checks: Checks
 
 
 @dataclass(frozen=True)
@@ -43,19 +45,22 @@ class RaterEvidence:
 
 
 def raters_with_signs(project: Project) -> list[Rater]:
-    """Return every annotator with the signs of Round I, by letter. Two queries."""
-    items = _items(project)
+    """Return every annotator with the signs of Round I, by letter. Five queries."""
+    items, checks = _items(project), checks_of(project)
     places = Membership.objects.filter(project=project, role=Role.ANNOTATOR).order_by("joined_at", "pk")
-    return [Rater(place, signs_of(items.get(place.pk, []))) for place in places]
+    return [
+        Rater(place, signs_of(items.get(place.pk, [])), checks.get(place.pk, Checks())) for place in places
+    ]
 
 
 def evidence(place: Membership) -> RaterEvidence:
-    """Return one annotator's signs with their items. Four queries."""
+    """Return one annotator's signs with their items. Seven queries."""
+    checks = checks_of(place.project).get(place.pk, Checks())
     signs = signs_of(_items(place.project, place).get(place.pk, []))
     wanted = {*signs.too_fast[:MOST_SHOWN], *signs.straight[:MOST_SHOWN]}
     shown = _shown(wanted)
     return RaterEvidence(
-        rater=Rater(place, signs),
+        rater=Rater(place, signs, checks),
         too_fast=[shown[key] for key in signs.too_fast[:MOST_SHOWN]],
         straight=[shown[key] for key in signs.straight[:MOST_SHOWN]],
         decisions=list(place.counting_decisions.select_related("by")),

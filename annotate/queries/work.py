@@ -9,7 +9,7 @@ from django.utils import timezone
 from annotate.guideline import FrozenDimension, FrozenGuideline, FrozenPoint
 from annotate.models import Assignment, Item, Membership, Rating, Round
 from annotate.queries.assigned import asked_dimensions
-from annotate.queries.places import available_items
+from annotate.queries.places import available_items, own_order
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class ItemPage:
 def progress(round: Round, annotator: Membership) -> Progress:
     """Return the annotator's counts in Round I. Three queries."""
     midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
-    mine = Assignment.objects.filter(round=round, annotator=annotator)
+    mine = own_order(round, annotator).order_by()
     counts = mine.aggregate(
         all=Count("pk"),
         done=Count("pk", filter=Q(completed_at__isnull=False)),
@@ -119,7 +119,8 @@ def progress(round: Round, annotator: Membership) -> Progress:
 
 def _seconds_left(round: Round, annotator: Membership, items_left: int) -> float | None:
     recent = (
-        Assignment.objects.filter(round=round, annotator=annotator, completed_at__isnull=False)
+        own_order(round, annotator)
+        .filter(completed_at__isnull=False)
         .order_by("-completed_at")
         .annotate(seconds=Sum("ratings__active_seconds"))
         .values_list("seconds", flat=True)[:50]
@@ -130,16 +131,16 @@ def _seconds_left(round: Round, annotator: Membership, items_left: int) -> float
 
 def first_position(round: Round, annotator: Membership) -> int | None:
     """Return the position of the first item in the annotator's order, None without any. One query."""
-    return _first(Assignment.objects.filter(round=round, annotator=annotator))
+    return _first(own_order(round, annotator))
 
 
 def first_unfinished(round: Round, annotator: Membership) -> int | None:
     """Return the position of the first item in the annotator's order that is not completely rated."""
-    return _first(Assignment.objects.filter(round=round, annotator=annotator, completed_at__isnull=True))
+    return _first(own_order(round, annotator).filter(completed_at__isnull=True))
 
 
 def _first(assignments: QuerySet[Assignment]) -> int | None:
-    first: int | None = assignments.aggregate(first=Min("position"))["first"]
+    first: int | None = assignments.order_by().aggregate(first=Min("position"))["first"]
     return first
 
 
@@ -148,8 +149,11 @@ def item_page(assignment: Assignment) -> ItemPage:
     item = Item.objects.select_related("document").get(pk=assignment.item_id)
     guideline = FrozenGuideline.from_json(assignment.round.guideline.content)
     ratings = {rating.dimension_id: rating for rating in Rating.objects.filter(assignment=assignment)}
+    rounds = (1, Round.CHECKS)
     neighbours = Assignment.objects.filter(
-        round=assignment.round_id, annotator=assignment.annotator_id
+        round__project=assignment.round.project_id,
+        round__number__in=rounds,
+        annotator=assignment.annotator_id,
     ).aggregate(
         previous=Max("position", filter=Q(position__lt=assignment.position)),
         next=Min("position", filter=Q(position__gt=assignment.position)),

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 from annotate.access import project_for_admin
 from annotate.commands.plans import choose_plan
 from annotate.errors import DomainError
-from annotate.forms.plans import PlanForm
+from annotate.forms.plans import KEPT, PlanForm
 from annotate.models import AssignmentPlan
 from annotate.planning import CannotBeMetError
 from annotate.queries.plans import plan_of, planned_annotators, planned_work, shared_out
@@ -30,7 +30,7 @@ def plan(request: Request, slug: str) -> HttpResponse:
         status = 422
         try:
             if form.is_valid():
-                values = {name: form.cleaned_data[name] for name in ("kind", "share", "pairs")}
+                values = {name: form.cleaned_data[name] for name in (*KEPT, "pairs")}
                 if "show" not in request.POST:
                     choose_plan(project=project, **values)
                     messages.success(request, "The plan is saved; opening Round I follows it.")

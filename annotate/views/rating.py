@@ -8,11 +8,19 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotate import access
 from annotate.commands.assignments import renew_reservation, reserve_items
 from annotate.commands.ratings import PLACE_GONE, Answer, save_rating
-from annotate.errors import DomainError, InvalidValueError, NotFoundError, PlaceGoneError, SignedOutError
+from annotate.errors import (
+    DomainError,
+    InvalidValueError,
+    NotFoundError,
+    NotReadyError,
+    PlaceGoneError,
+    SignedOutError,
+)
 from annotate.forms.ratings import NOT_APPLICABLE, AnswerForm
 from annotate.guideline import FrozenDimension, FrozenGuideline
 from annotate.models import Assignment, Role
 from annotate.queries.assigned import asked_dimensions
+from annotate.queries.practice import must_practise
 from annotate.queries.rounds import round_one
 from annotate.queries.work import ItemPage, first_position, first_unfinished, item_page, progress
 from annotate.views.errors import error_as_json
@@ -28,6 +36,8 @@ def rate(request: HttpRequest, slug: str) -> HttpResponse:
     and what is reserved in vain is given to others.
     """
     place = access.membership(request.user, slug, Role.ANNOTATOR)
+    if must_practise(place):
+        return redirect("practice", slug)
     round = round_one(place.project)
     if round is not None and round.is_open:
         position = first_unfinished(round, place)
@@ -51,6 +61,8 @@ def rate_item(request: HttpRequest, slug: str, position: int) -> HttpResponse:
     assignment = access.assignment_for_annotator(request.user, slug, position)
     place = assignment.annotator
     assert place is not None
+    if must_practise(place):
+        return redirect("practice", slug)
     refusals: list[str] = []
     if request.method == "POST":
         if request.POST.get("assignment") != access.token_of(assignment):
@@ -80,6 +92,8 @@ def save(request: HttpRequest, slug: str, position: int, key: str) -> HttpRespon
             raise SignedOutError("You are signed out. Sign in and your answers are sent again.")
         place = request.POST.get("annotator", "")
         assignment = access.assignment_for_annotator(request.user, slug, position, place=place)
+        if assignment.annotator and must_practise(assignment.annotator):
+            raise NotReadyError("Pass practice before you rate; nothing was saved.")
         if request.POST.get("assignment") != access.token_of(assignment):
             raise PlaceGoneError(PLACE_GONE)
         dimension = FrozenGuideline.from_json(assignment.round.guideline.content).dimension(key)

@@ -31,6 +31,9 @@ def admin(client: Client, cast: Cast) -> Client:
     return client
 
 
+REST = {"share": "10", "gold_every": "10", "repeat_every": "0"}
+
+
 def address(cast: Cast) -> str:
     return f"/projects/{cast.project.slug}/plan/"
 
@@ -58,7 +61,7 @@ def test_opening_gives_everyone_what_the_preview_showed(
 
 
 def test_a_planned_place_is_no_reservation_and_never_runs_out(cast: Cast) -> None:
-    choose_plan(project=cast.project, kind="everyone", share=10)
+    choose_plan(project=cast.project, kind="everyone")
     opened(cast)
     place = Assignment.objects.filter(annotator=cast.annotators[0])[0]
     renew_reservation(assignment=place, annotator=cast.annotators[0])
@@ -76,7 +79,7 @@ def test_the_shared_queue_is_the_default(admin: Client, cast: Cast) -> None:
 def test_a_plan_that_cannot_be_met_says_how_it_could_and_opens_nothing(admin: Client, cast: Cast) -> None:
     cast.project.raters_per_item = 5
     cast.project.save()
-    page = admin.post(address(cast), {"kind": "balanced", "share": "10"}, follow=True).content.decode()
+    page = admin.post(address(cast), {"kind": "balanced", **REST}, follow=True).content.decode()
     assert "This plan needs at least 5 annotators; there are only 4. Invite more people" in page
     with pytest.raises(NotReadyError, match="at least 5 annotators"):
         opened(cast)
@@ -84,7 +87,7 @@ def test_a_plan_that_cannot_be_met_says_how_it_could_and_opens_nothing(admin: Cl
 
 
 def test_a_preview_saves_nothing_and_has_no_page_around_it(admin: Client, cast: Cast) -> None:
-    entered = {"kind": "everyone", "share": "10", "show": "preview"}
+    entered = {"kind": "everyone", **REST, "show": "preview"}
     part = admin.post(address(cast), entered, headers={"HX-Request": "true"}).content.decode()
     assert part.lstrip().startswith('<section id="preview"')
     assert "40 places for raters" in part
@@ -94,7 +97,7 @@ def test_a_preview_saves_nothing_and_has_no_page_around_it(admin: Client, cast: 
 
 def send(client: Client, cast: Cast, text: str, **more: str) -> str:
     file = SimpleUploadedFile("lists.csv", text.encode())
-    entered = {"kind": "listed", "share": "10", "file": file, **more}
+    entered = {"kind": "listed", **REST, "file": file, **more}
     return client.post(address(cast), entered, follow=True).content.decode()
 
 
@@ -107,7 +110,7 @@ def test_a_file_says_who_rates_what(admin: Client, cast: Cast) -> None:
     assert "8 items will have no rater." in page
     assert (
         "The plan is saved"
-        in admin.post(address(cast), {"kind": "listed", "share": "10"}, follow=True).content.decode()
+        in admin.post(address(cast), {"kind": "listed", **REST}, follow=True).content.decode()
     )  # the list need not be sent again
     round = opened(cast)
     given = Assignment.objects.filter(round=round).values_list("annotator", flat=True)
@@ -121,14 +124,14 @@ def test_a_wrong_list_is_refused_line_by_line(admin: Client, cast: Cast) -> None
     assert "Line 3: there is no annotator “Z”." in page
     assert (
         "Choose the file with the lists."
-        in admin.post(address(cast), {"kind": "listed", "share": "10"}).content.decode()
+        in admin.post(address(cast), {"kind": "listed", **REST}).content.decode()
     )
     assert not AssignmentPlan.objects.exists()
 
 
 def test_a_list_that_is_out_of_date_opens_nothing(cast: Cast) -> None:
     pair = (cast.items[0].pk, cast.annotators[0].pk)
-    choose_plan(project=cast.project, kind="listed", share=10, pairs=[pair])
+    choose_plan(project=cast.project, kind="listed", pairs=[pair])
     Item.objects.filter(pk=cast.items[0].pk).delete()
     with pytest.raises(NotReadyError, match="Upload it again"):
         opened(cast)
@@ -138,13 +141,13 @@ def test_the_plan_is_fixed_once_the_round_is_open(admin: Client, cast: Cast) -> 
     round = opened(cast)
     rate(cast, round, cast.annotators[0], cast.items[0], 3)
     with pytest.raises(FrozenError):
-        choose_plan(project=cast.project, kind="everyone", share=10)
-    assert admin.post(address(cast), {"kind": "everyone", "share": "10"}).status_code == 409
+        choose_plan(project=cast.project, kind="everyone")
+    assert admin.post(address(cast), {"kind": "everyone", **REST}).status_code == 409
     assert "Items shared in Round I" in admin.get(address(cast)).content.decode()
 
 
 def test_recorded_ratings_find_free_places_whatever_the_plan(cast: Cast) -> None:
-    choose_plan(project=cast.project, kind="everyone", share=10)
+    choose_plan(project=cast.project, kind="everyone")
     open_round_one(project=cast.project, by=cast.admin, as_planned=False)
     assert not Assignment.objects.filter(annotator__isnull=False).exists()
 
@@ -154,7 +157,7 @@ def test_only_admins_plan(client: Client, cast: Cast) -> None:
         assert user
         client.force_login(user)
         assert client.get(address(cast)).status_code == 404
-        assert client.post(address(cast), {"kind": "everyone", "share": "10"}).status_code == 404
+        assert client.post(address(cast), {"kind": "everyone", **REST}).status_code == 404
 
 
 @pytest.mark.parametrize("documents", [1, 4])
@@ -163,6 +166,6 @@ def test_the_number_of_queries_is_fixed(
 ) -> None:
     cast = make_project(documents=documents, annotators=3 * documents, raters_per_item=2)
     client.force_login(cast.admin)
-    choose_plan(project=cast.project, kind="balanced", share=10)
+    choose_plan(project=cast.project, kind="balanced")
     with django_assert_num_queries(9):
         client.get(address(cast))

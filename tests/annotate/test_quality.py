@@ -158,7 +158,7 @@ def test_the_number_of_queries_is_fixed(
     cast = make_project(documents=documents, annotators=documents, raters_per_item=1, dimensions=DIMENSIONS)
     straight(cast, 4, seconds=0.1)
     client.force_login(cast.admin)
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(9):
         client.get(address(cast))
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(12):
         client.get(address(cast, 0))

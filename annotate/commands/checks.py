@@ -1,0 +1,86 @@
+"""Putting hidden checks among an annotator's items: in a round of their own, met as part of Round I."""
+
+import random
+from collections.abc import Iterable, Sequence
+
+from django.db.models import Max
+
+from annotate.models import Assignment, Membership, Round
+from annotate.planning.checks import Turn, due
+from annotate.queries.checks import checking_of, hidden_gold
+from annotate.queries.plans import plan_of
+
+Plan = Assignment.Plan
+PLANS = {"gold": Plan.GOLD, "repeat": Plan.REPEAT}
+CHECKS = {plan: check for check, plan in PLANS.items()}
+
+
+def round_of_checks(round: Round) -> Round | None:
+    """Return the round of checks beside Round I, made if the project has any to come. Two queries at most."""
+    existing = Round.with_checks.filter(project=round.project_id, number=Round.CHECKS).first()
+    checking = checking_of(plan_of(round.project))
+    if existing or not (checking.repeat_every or (checking.gold_every and hidden_gold(round.project))):
+        return existing
+    return Round.with_checks.create(
+        project=round.project,
+        number=Round.CHECKS,
+        guideline=round.guideline,
+        seed=round.seed,
+        opened_at=round.opened_at,
+        opened_by=round.opened_by,
+    )
+
+
+def gold_for(round: Round, annotator: int) -> list[int]:
+    """Return the hidden gold items in an order of the annotator's own. One query."""
+    gold = hidden_gold(round.project)
+    random.Random(f"{round.seed} gold {annotator}").shuffle(gold)
+    return gold
+
+
+def give_due_checks(*, round: Round, annotator: Membership) -> int:
+    """Give the annotator the checks that are due after what was taken so far; return how many.
+
+    Inside the caller's transaction, which holds the annotator's row.
+    """
+    checks = Round.with_checks.filter(project=round.project_id, number=Round.CHECKS).first()
+    if checks is None:
+        return 0
+    own = Assignment.objects.filter(round__in=(round, checks), annotator=annotator).order_by("position")
+    order = [
+        Turn(item, CHECKS.get(Plan(plan), ""))
+        for item, plan in own.filter(partial=False).values_list("item", "plan")
+    ]
+    last = own.aggregate(last=Max("position"))["last"] or 0
+    generator = random.Random(f"{round.seed} checks {annotator.pk} {len(order)}")
+    turns = due(order, gold_for(round, annotator.pk), checking_of(plan_of(round.project)), generator)
+    write_checks(checks, [(annotator.pk, last + step, turn) for step, turn in enumerate(turns, start=1)])
+    return len(turns)
+
+
+def write_checks(checks: Round, turns: Sequence[tuple[int, int, Turn]]) -> None:
+    """Store checks: the annotator's key, the position in the order, the turn."""
+    slots = _next_slots(checks, {turn.item for _, _, turn in turns})
+    rows = []
+    for annotator, position, turn in turns:
+        rows.append(
+            Assignment(
+                round=checks,
+                item_id=turn.item,
+                slot=slots[turn.item],
+                annotator_id=annotator,
+                position=position,
+                plan=PLANS[turn.check],
+                seed=checks.seed,
+                inclusion_probability=1.0,
+            )
+        )
+        slots[turn.item] += 1
+    Assignment.objects.bulk_create(rows, 5000)
+
+
+def _next_slots(checks: Round, items: Iterable[int]) -> dict[int, int]:
+    items = list(items)
+    taken = Assignment.objects.filter(round=checks, item__in=items).order_by().values_list("item")
+    last = dict(taken.annotate(last=Max("slot")))
+    return {item: last.get(item, -1) + 1 for item in items}

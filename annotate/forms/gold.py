@@ -1,0 +1,93 @@
+"""Marking gold items and saying what is right."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django import forms
+
+from annotate.commands.gold import RightValue
+from annotate.models import Dimension, GoldItem, Item, Project
+
+
+class MarkForm(forms.Form):
+    """An item, by its document and system, and what it is for."""
+
+    document = forms.CharField(max_length=200, help_text="The key under which the document was imported.")
+    system = forms.CharField(max_length=200)
+    use = forms.ChoiceField(
+        label="What for",
+        choices=GoldItem.Use.choices,
+        initial=GoldItem.Use.PRACTICE,
+        widget=forms.RadioSelect,
+    )
+
+    def __init__(self, entered: Mapping[str, Any] | None, *, project: Project) -> None:
+        super().__init__(entered)
+        self.project = project
+
+    def clean(self) -> dict[str, Any]:
+        """Find the item."""
+        values = self.cleaned_data
+        found = Item.objects.filter(
+            document__project=self.project,
+            document__key=values.get("document", "").strip(),
+            system__name=values.get("system", "").strip(),
+        ).first()
+        if not self.errors and found is None:
+            self.add_error("document", "There is no item of this document and system. Check both names.")
+        values["item"] = found
+        return values
+
+
+class GoldForm(forms.Form):
+    """What is right on each dimension, and why; a dimension without a value is not practised or checked."""
+
+    explanation = forms.CharField(
+        label="About the item as a whole", required=False, widget=forms.Textarea(attrs={"rows": 2})
+    )
+
+    def __init__(
+        self, entered: Mapping[str, Any] | None, *, gold: GoldItem, dimensions: Sequence[Dimension]
+    ) -> None:
+        super().__init__(entered, initial={"explanation": gold.explanation})
+        self.dimensions = list(dimensions)
+        known = {each.dimension_id: each for each in gold.values.all()}
+        for dimension in self.dimensions:
+            right = known.get(dimension.pk)
+            low, high = dimension.scale_minimum, dimension.scale_maximum
+            self.fields[f"value-{dimension.pk}"] = forms.IntegerField(
+                label=f"{dimension.name}, {low} to {high}",
+                required=False,
+                min_value=low,
+                max_value=high,
+                initial=right.value if right else None,
+            )
+            self.fields[f"why-{dimension.pk}"] = forms.CharField(
+                label=f"Why ({dimension.name})",
+                required=False,
+                widget=forms.Textarea(attrs={"rows": 1}),
+                initial=right.explanation if right else "",
+            )
+
+    @property
+    def right_values(self) -> dict[int, RightValue]:
+        """The values that were given, by the key of the dimension."""
+        values = self.cleaned_data
+        return {
+            each.pk: RightValue(values[f"value-{each.pk}"], values[f"why-{each.pk}"])
+            for each in self.dimensions
+            if values[f"value-{each.pk}"] is not None
+        }
+
+
+class BarForm(forms.Form):
+    """How much of practice must be right before Round I."""
+
+    practice_bar = forms.IntegerField(
+        label="Percent to get right before Round I",
+        required=False,
+        min_value=0,
+        max_value=100,
+        help_text="A value within the tolerance of the gold value is right; a category must be equal. "
+        "Empty: practice is not asked for.",
+    )

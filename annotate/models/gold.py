@@ -1,0 +1,52 @@
+"""Items whose right values are known: for practice before Round I, or hidden in it; and who practised how."""
+
+from django.db import models
+
+
+class GoldItem(models.Model):
+    """An item with gold values. It is not rated in Round I like the others, and counts in no statistic."""
+
+    class Use(models.TextChoices):
+        PRACTICE = "practice", "practice before Round I"
+        HIDDEN = "hidden", "hidden in Round I"
+
+    item = models.OneToOneField("annotate.Item", models.CASCADE, related_name="gold")
+    use = models.CharField(max_length=8, choices=Use.choices)
+    explanation = models.TextField(blank=True, help_text="About the item as a whole; shown after practice.")
+
+    def __str__(self) -> str:
+        return f"gold of {self.item_id}"
+
+
+class GoldValue(models.Model):
+    """The right value of a gold item on a dimension, and why it is right."""
+
+    gold = models.ForeignKey(GoldItem, models.CASCADE, related_name="values")
+    dimension = models.ForeignKey("annotate.Dimension", models.CASCADE, related_name="+")
+    value = models.IntegerField()
+    explanation = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["dimension__position", "dimension"]
+        constraints = [models.UniqueConstraint("gold", "dimension", name="one_gold_value_per_unit")]
+
+    def __str__(self) -> str:
+        return f"{self.value}"
+
+
+class PracticeAnswer(models.Model):
+    """What an annotator answered in practice. It is no rating, and nothing but practice reads it."""
+
+    place = models.ForeignKey("annotate.Membership", models.CASCADE, related_name="practice_answers")
+    attempt = models.PositiveSmallIntegerField(default=1)
+    gold_value = models.ForeignKey(GoldValue, models.CASCADE, related_name="answers")
+    value = models.IntegerField()
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("place", "attempt", "gold_value", name="one_practice_answer_per_attempt")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.value}"
