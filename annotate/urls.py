@@ -5,6 +5,7 @@ from django.urls import path, register_converter
 from annotate.views import (
     agreement,
     dimensions,
+    dispute_steering,
     disputes,
     exports,
     gold,
@@ -115,6 +116,8 @@ urlpatterns = [
     path("projects/<slug:slug>/export/<slug:format>.zip", exports.export_all, name="export_all"),
     path("projects/<slug:slug>/export/<slug:table>.<slug:format>", exports.export_one, name="export_one"),
     path("projects/<slug:slug>/disputes/", disputes.disputes, name="disputes"),
+    path("projects/<slug:slug>/disputes/rules/", dispute_steering.dispute_rules, name="dispute_rules"),
+    path("projects/<slug:slug>/disputes/nudge/", dispute_steering.dispute_nudge, name="dispute_nudge"),
     path("projects/<slug:slug>/disputes/<int:number>/", disputes.dispute, name="dispute"),
     path("projects/<slug:slug>/disputes/<int:number>/answer/", disputes.answer, name="dispute_answer"),
     path("projects/<slug:slug>/disputes/<int:number>/post/", disputes.post, name="dispute_post"),

@@ -1,6 +1,12 @@
 """What the pages of Round II send."""
 
 from django import forms
+from django.http import QueryDict
+
+from annotate.models import Dispute, Project, Role
+from annotate.queries.dispute_list import DisputeFilter
+
+SILENT = [("", "any time"), ("1", "a day"), ("3", "3 days"), ("7", "7 days"), ("14", "14 days")]
 
 
 class DisputeAnswerForm(forms.Form):
@@ -40,15 +46,56 @@ class AdjudicationForm(forms.Form):
     note = forms.CharField(required=False, strip=True)
     leave_open = forms.BooleanField(required=False)
     open_again = forms.BooleanField(required=False)
+    ask_again = forms.BooleanField(required=False)
+
+    @property
+    def needs_value(self) -> bool:
+        """Whether the decision is a value."""
+        data = self.cleaned_data
+        return not any(data.get(name) for name in ("leave_open", "open_again", "ask_again"))
 
     def clean(self) -> dict[str, object]:
-        """Require a value unless the unit is left open or opened again."""
+        """Require a value unless the unit is left open, opened again or to be answered again."""
         data = super().clean() or {}
-        if (
-            not data.get("leave_open")
-            and not data.get("open_again")
-            and data.get("value") is None
-            and "value" not in self.errors
-        ):
+        if self.needs_value and data.get("value") is None and "value" not in self.errors:
             self.add_error("value", "Choose the value that shall stand.")
         return data
+
+
+class DisputeFilterForm(forms.Form):
+    """Which disputes of a project are meant; what it does not know means any."""
+
+    status = forms.ChoiceField(required=False, choices=[("", "any"), *Dispute.Status.choices])
+    dimension = forms.ChoiceField(required=False)
+    silent = forms.TypedChoiceField(
+        required=False, choices=SILENT, coerce=int, empty_value=None, label="Open without a word for"
+    )
+    rater = forms.ChoiceField(required=False, label="Waits for")
+
+    def __init__(self, entered: QueryDict, *, project: Project) -> None:
+        super().__init__(entered)
+        dimensions = project.dimensions.values_list("key", "name")
+        raters = project.memberships.filter(role=Role.ANNOTATOR).order_by("alias")
+        anyone = ("", "any")
+        self.fields["dimension"] = forms.ChoiceField(required=False, choices=[anyone, *dimensions])
+        self.fields["rater"] = forms.ChoiceField(
+            required=False,
+            label="Waits for",
+            choices=[anyone, *((rater.alias, rater.rater_name) for rater in raters)],
+        )
+
+    @property
+    def chosen(self) -> DisputeFilter:
+        """What is meant."""
+        self.is_valid()
+        return DisputeFilter(**{name: self.cleaned_data[name] for name in self.cleaned_data})
+
+    @property
+    def query(self) -> str:
+        """The same as a page's address ends with."""
+        found = QueryDict(mutable=True)
+        found["all"] = "1"
+        for name, value in vars(self.chosen).items():
+            if value not in ("", None):
+                found[name] = str(value)
+        return found.urlencode()

@@ -44,6 +44,11 @@ class RulePreview:
     units: int
     opened: Sequence[tuple[int, int]]
 
+    @property
+    def is_named(self) -> bool:
+        """Whether the values are named categories, whose rule is given."""
+        return self.dimension.measurement_level == MeasurementLevel.NOMINAL
+
 
 def rule_of(project: Project, dimension: Dimension) -> Rule:
     """Return a dimension's own rule, else the project's; what opens a dispute never settles it."""

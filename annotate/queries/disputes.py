@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from django.db.models import Count, QuerySet
+from django.db.models import QuerySet
 
 from annotate.guideline import FrozenDimension, FrozenGuideline, FrozenPoint
-from annotate.models import Dispute, DisputeEvent, Item, Membership, Post, Project, Rating, Round
+from annotate.models import Dispute, DisputeEvent, Item, Membership, Nudge, Post, Rating, Round
 from annotate.queries.dispute_activity import needing
 from annotate.queries.raters import disputes_of, raters_of
 
@@ -14,6 +14,7 @@ from annotate.queries.raters import disputes_of, raters_of
 class WorkList:
     """A rater's disputes: those that need an answer, those that wait for others, those that are done.
 
+    `nudge` is the last time an admin asked to look at those that need an answer, None where none does.
     `round_two` is None until it has been opened; nothing is listed before, since Round I's spreads are not
     a rater's to know.
     """
@@ -22,6 +23,7 @@ class WorkList:
     needing_me: list[Dispute]
     waiting: list[Dispute]
     done: list[Dispute]
+    nudge: Nudge | None
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,7 @@ class DisputePage:
 
 
 def work_list(place: Membership) -> WorkList:
-    """Return the rater's disputes by what they wait for. Three queries."""
+    """Return the rater's disputes by what they wait for. Four queries at most."""
     round_two = Round.objects.filter(project=place.project_id, number=2).first()
     disputes = list(disputes_of(place).select_related("dimension").order_by("number"))
     open_ones = [dispute for dispute in disputes if dispute.status == Dispute.Status.OPEN]
@@ -146,15 +148,8 @@ def work_list(place: Membership) -> WorkList:
         needing_me=[dispute for dispute in open_ones if dispute.pk in needing],
         waiting=[dispute for dispute in open_ones if dispute.pk not in needing],
         done=[dispute for dispute in disputes if dispute.status != Dispute.Status.OPEN],
+        nudge=place.nudges.order_by("-at").first() if needing else None,
     )
-
-
-def disputes_of_project(project: Project, status: str = "") -> QuerySet[Dispute]:
-    """Return the project's disputes by number, of one status or all."""
-    found = Dispute.objects.filter(round__project=project).select_related("dimension", "item__document")
-    if status in Dispute.Status.values:
-        found = found.filter(status=status)
-    return found.annotate(posts_count=Count("posts")).order_by("number")
 
 
 def _needing(place: Membership) -> QuerySet[Dispute]:

@@ -272,6 +272,8 @@ _DISPUTES = {
     "system": "item__system__name",
     "dimension": "dimension__key",
     "spread": "spread",
+    "threshold": "threshold",
+    "tolerance": "tolerance",
     "status": "status",
     "adjudicated_value": "adjudicated_value",
     "last_changed_at": "updated_at",

@@ -16,14 +16,29 @@ from django.views.decorators.vary import vary_on_headers
 from django_htmx.http import HttpResponseClientRedirect
 
 from annotate import access
-from annotate.commands.disputes import adjudicate, answer_dispute, leave_open, open_again, post_message
+from annotate.commands.disputes import (
+    adjudicate,
+    answer_dispute,
+    ask_again,
+    leave_open,
+    open_again,
+    post_message,
+)
 from annotate.errors import DomainError
-from annotate.forms.disputes import AdjudicationForm, DisputeAnswerForm, PostForm
+from annotate.forms.disputes import AdjudicationForm, DisputeAnswerForm, DisputeFilterForm, PostForm
 from annotate.models import Dispute, Membership, Project, Role
-from annotate.queries.disputes import dispute_page, disputes_of_project, next_needing, work_list
+from annotate.queries.dispute_list import dispute_rows, disputes_of_project
+from annotate.queries.disputes import dispute_page, next_needing, work_list
+from annotate.queries.rounds import rounds_of
 from annotate.views.page import Request, render_in_project, request_user
 
 PER_PAGE = 50
+# What an admin decides without a value, by the name of its button.
+DECISIONS: dict[str, Callable[..., Dispute]] = {
+    "leave_open": leave_open,
+    "open_again": open_again,
+    "ask_again": ask_again,
+}
 
 
 def signed_in(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -62,10 +77,23 @@ def disputes(request: Request, slug: str) -> HttpResponse:
     if place.role == Role.ANNOTATOR and "all" not in request.GET:
         own: dict[str, object] = {"work": work_list(place), "shown": None if "show" in request.GET else ":60"}
         return render_in_project(request, place.project, "disputes/work_list.html", own)
-    project = access.project_for_reader(request.user, slug)
-    status = request.GET.get("status", "")
-    found = Paginator(disputes_of_project(project, status), PER_PAGE).get_page(request.GET.get("page"))
-    context = {"disputes": found, "status": status, "statuses": Dispute.Status.choices}
+    return _all_disputes(request, access.project_for_reader(request.user, slug))
+
+
+def _all_disputes(request: Request, project: Project) -> HttpResponse:
+    form = DisputeFilterForm(request.GET, project=project)
+    round_two = rounds_of(project).get(2)
+    chosen = disputes_of_project(project, form.chosen, round_two=round_two)
+    found = Paginator(chosen, PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "form": form,
+        "disputes": found,
+        "rows": dispute_rows(list(found)),
+        "round_two": round_two,
+        # Who decides, or talks to who decides, shall not know whose text it is about.
+        "shows_systems": round_two is not None and not round_two.is_open,
+        "is_admin": Role.ADMIN in access.roles_in(request.user, project),
+    }
     return render_in_project(request, project, "disputes/all.html", context)
 
 
@@ -84,14 +112,13 @@ def answer(request: Request, slug: str, number: int) -> HttpResponse:
     place = access.membership(request.user, slug, Role.ANNOTATOR)
     found = access.dispute_for_rater(place, number)
     form = DisputeAnswerForm(request.POST)
-    try:
-        access.refuse_another(place, request.POST.get("rater", ""))
-        if not form.is_valid():
-            return _page(request, _reading(request, slug, number), refusal=_first_error(form))
+
+    def give() -> None:
         data = {name: form.cleaned_data[name] for name in ("value", "comment", "seen_revision")}
         answer_dispute(dispute=found, rater=place, **data)
-    except DomainError as error:
-        return _page(request, _reading(request, slug, number), refusal=error.message)
+
+    if refusal := _refusal(form, give, written_by=place):
+        return _page(request, _reading(request, slug, number), refusal=refusal)
     following = next_needing(place, number)
     where = reverse("dispute", args=[slug, following]) if following else reverse("disputes", args=[slug])
     return _go_to(request, where)
@@ -104,35 +131,50 @@ def post(request: Request, slug: str, number: int) -> HttpResponse:
     place = access.membership(request.user, slug, Role.ANNOTATOR)
     found = access.dispute_for_rater(place, number)
     form = PostForm(request.POST)
-    try:
-        access.refuse_another(place, request.POST.get("rater", ""))
-        if not form.is_valid():
-            return _page(request, _reading(request, slug, number), refusal=_first_error(form))
+
+    def write() -> None:
         post_message(dispute=found, author=place, text=form.cleaned_data["text"])
-    except DomainError as error:
-        return _page(request, _reading(request, slug, number), refusal=error.message)
+
+    if refusal := _refusal(form, write, written_by=place):
+        return _page(request, _reading(request, slug, number), refusal=refusal)
     return redirect("dispute", slug, number)
 
 
 @signed_in
 @require_POST
 def decide(request: Request, slug: str, number: int) -> HttpResponse:
-    """Adjudicate a dispute, leave it open or open it again, as an admin."""
+    """Adjudicate a dispute, leave it open, open it again or have it answered again, as an admin."""
     found = access.dispute_in(access.project_for_admin(request.user, slug), number)
     form = AdjudicationForm(request.POST)
-    try:
-        if not form.is_valid():
-            return _page(request, _reading(request, slug, number), refusal=_first_error(form))
+
+    def carry_out() -> None:
         data = form.cleaned_data
-        if data["open_again"]:
-            open_again(dispute=found, note=data["note"], by=request_user(request))
-        elif data["leave_open"]:
-            leave_open(dispute=found, note=data["note"], by=request_user(request))
+        decision = next((DECISIONS[name] for name in DECISIONS if data[name]), None)
+        why = {"dispute": found, "note": data["note"], "by": request_user(request)}
+        if decision:
+            decision(**why)
         else:
-            adjudicate(dispute=found, value=data["value"], note=data["note"], by=request_user(request))
-    except DomainError as error:
-        return _page(request, _reading(request, slug, number), refusal=error.message)
+            adjudicate(value=data["value"], **why)
+
+    if refusal := _refusal(form, carry_out):
+        return _page(request, _reading(request, slug, number), refusal=refusal)
     return _go_to(request, reverse("dispute", args=[slug, number]))
+
+
+def _refusal(form: forms.Form, command: Callable[[], None], *, written_by: Membership | None = None) -> str:
+    """Do what a form asks for; return why nothing was done, empty when it was.
+
+    `written_by`: the rater whom the page must have been made for.
+    """
+    try:
+        if written_by is not None:
+            access.refuse_another(written_by, form.data.get("rater", ""))
+        if not form.is_valid():
+            return str(next(iter(form.errors.values()))[0])
+        command()
+    except DomainError as error:
+        return error.message
+    return ""
 
 
 def _go_to(request: Request, url: str) -> HttpResponse:
@@ -159,7 +201,3 @@ def _page(request: Request, reading: Reading, *, refusal: str = "") -> HttpRespo
     }
     template = "disputes/dispute.html#discussion" if request.htmx else "disputes/dispute.html"
     return render(request, template, context, status=422 if refusal else 200)
-
-
-def _first_error(form: forms.Form) -> str:
-    return str(next(iter(form.errors.values()))[0])
