@@ -4,6 +4,7 @@ from django.urls import path, register_converter
 
 from annotate.views import (
     agreement,
+    audit,
     dimensions,
     dispute_steering,
     disputes,
@@ -115,6 +116,9 @@ urlpatterns = [
     path("projects/<slug:slug>/export/", exports.exports, name="exports"),
     path("projects/<slug:slug>/export/<slug:format>.zip", exports.export_all, name="export_all"),
     path("projects/<slug:slug>/export/<slug:table>.<slug:format>", exports.export_one, name="export_one"),
+    path("projects/<slug:slug>/audit/", audit.audit, name="audit"),
+    path("projects/<slug:slug>/audit/audit.<slug:format>", audit.audit_download, name="audit_download"),
+    path("projects/<slug:slug>/delete/", audit.project_delete, name="project_delete"),
     path("projects/<slug:slug>/disputes/", disputes.disputes, name="disputes"),
     path("projects/<slug:slug>/disputes/rules/", dispute_steering.dispute_rules, name="dispute_rules"),
     path("projects/<slug:slug>/disputes/nudge/", dispute_steering.dispute_nudge, name="dispute_nudge"),

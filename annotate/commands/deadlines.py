@@ -5,12 +5,13 @@ from datetime import date
 from django.db import transaction
 from django.utils import timezone
 
+from annotate.commands.audit import record
 from annotate.errors import InvalidValueError, RoundClosedError
 from annotate.models import Round, User
 
 
 @transaction.atomic
-def set_deadline(*, round: Round, deadline: date | None, by: User) -> Round:  # noqa: ARG001
+def set_deadline(*, round: Round, deadline: date | None, by: User) -> Round:
     """Set, move or take away (None) a round's deadline; nothing happens by itself when it passes.
 
     Locks the round's row. Raises RoundClosedError, and InvalidValueError for another day that is over.
@@ -22,6 +23,8 @@ def set_deadline(*, round: Round, deadline: date | None, by: User) -> Round:  # 
         raise RoundClosedError(f"{locked} is closed, so it needs no deadline.")
     if deadline is not None and deadline < timezone.localdate():
         raise InvalidValueError("This day is over; choose today or a later one.")
+    changed = {"before": {"deadline": locked.deadline}, "after": {"deadline": deadline}}
+    record(locked.project, "round.deadline_set", locked, by=by, **changed)
     locked.deadline = deadline
     locked.save(update_fields=["deadline"])
     return locked

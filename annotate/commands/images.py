@@ -3,6 +3,7 @@
 from django.core.files.base import ContentFile
 from django.db import transaction
 
+from annotate.commands.audit import record
 from annotate.commands.configuration import lock_project
 from annotate.errors import InvalidValueError, NotReadyError
 from annotate.models import GuidelineImage, Project, User
@@ -30,6 +31,7 @@ def add_image(*, project: Project, by: User | None, name: str, content: bytes) -
     image = GuidelineImage(project=project, key=key, name=name[-150:], added_by=by)
     image.file.save(key, ContentFile(content), save=False)
     image.save()
+    record(project, "picture.added", image.name, by=by)
     return image
 
 
@@ -42,5 +44,6 @@ def remove_image(*, image: GuidelineImage) -> None:
             f"This picture is shown in {', '.join(places)}, so it stays; take it out there first."
         )
     storage, stored = image.file.storage, str(image.file.name)
-    GuidelineImage.objects.filter(pk=image.pk).delete()
+    if GuidelineImage.objects.filter(pk=image.pk).delete()[0]:
+        record(project, "picture.removed", image.name)
     transaction.on_commit(lambda: storage.delete(stored))

@@ -1,11 +1,13 @@
 """Importing a file: checked as a whole first, then written in one transaction or not at all."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 from django.db import transaction
 from django.utils import timezone
 
+from annotate.commands.audit import record
 from annotate.commands.configuration import lock_project
 from annotate.commands.import_items import ItemImporter
 from annotate.commands.import_ratings import RatingImporter
@@ -82,6 +84,8 @@ class _Writing(FileCheck):
         if data_import is None:
             self.data_import.report, self.data_import.lines = report.to_json(), report.lines
             self.data_import.save(update_fields=["report", "lines"])
+        made = asdict(report.made)
+        record(self.project, "import.made", self.data_import, after={"part": self.source.part, **made}, by=by)
         tell("written", 1.0, report.lines)
         return report
 

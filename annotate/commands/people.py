@@ -8,6 +8,7 @@ from string import ascii_uppercase
 from django.db import transaction
 from django.utils import timezone
 
+from annotate.commands.audit import record
 from annotate.commands.configuration import lock_project
 from annotate.errors import InvalidValueError, InvitationUnusableError, NotReadyError
 from annotate.invitations import invitation_id, refuse_unusable
@@ -32,6 +33,7 @@ def add_member(*, project: Project, role: Role, user: User | None = None, label:
     if not place.active:
         place.active = True
         place.save(update_fields=["active"])
+        record(project, "place.opened", place)
     return place
 
 
@@ -44,9 +46,17 @@ def invite(
     if place is not None:
         place.refresh_from_db()
         _refuse_taken(project, place)
+    offered = Role.ANNOTATOR if place else role
+    record(
+        project,
+        "invitation.made",
+        email or "a link",
+        after={"role": offered, "place": str(place or "")},
+        by=by,
+    )
     return Invitation.objects.create(
         project=project,
-        role=Role.ANNOTATOR if place else role,
+        role=offered,
         place=place,
         email=email,
         created_by=by,
@@ -63,9 +73,10 @@ def mark_sent(*, invitation: Invitation) -> None:
 def withdraw_invitation(*, invitation: Invitation) -> None:
     """Make an invitation unusable; nothing happens if it is already. Locks the project."""
     lock_project(invitation.project)
-    Invitation.objects.filter(pk=invitation.pk, accepted_at=None, withdrawn_at=None).update(
-        withdrawn_at=timezone.now()
-    )
+    open_one = Invitation.objects.filter(pk=invitation.pk, accepted_at=None, withdrawn_at=None)
+    if open_one.update(withdrawn_at=timezone.now()):
+        subject = invitation.email or "a link"
+        record(invitation.project, "invitation.withdrawn", subject, before={"role": invitation.role})
 
 
 @transaction.atomic
@@ -86,6 +97,9 @@ def accept_invitation(*, token: str, user: User) -> Membership:
     place = _take_place(usable, user)
     usable.accepted_by, usable.accepted_at = user, timezone.now()
     usable.save(update_fields=["accepted_by", "accepted_at"])
+    record(
+        usable.project, "invitation.accepted", usable.email or "a link", after={"place": str(place)}, by=user
+    )
     return place
 
 
@@ -97,14 +111,16 @@ def deactivate_member(*, place: Membership) -> None:
     """
     lock_project(place.project)
     _refuse_last_admin(place)
-    Membership.objects.filter(pk=place.pk).update(active=False)
+    if Membership.objects.filter(pk=place.pk, active=True).update(active=False):
+        record(place.project, "place.closed", place)
 
 
 @transaction.atomic
 def reactivate_member(*, place: Membership) -> None:
     """Open a closed place again. Locks the project."""
     lock_project(place.project)
-    Membership.objects.filter(pk=place.pk).update(active=True)
+    if Membership.objects.filter(pk=place.pk, active=False).update(active=True):
+        record(place.project, "place.opened", place)
 
 
 @transaction.atomic
@@ -124,6 +140,8 @@ def change_role(*, place: Membership, role: Role) -> Membership:
         )
     _refuse_last_admin(place)
     Membership.objects.filter(pk=place.pk).update(active=False)
+    changed = {"before": {"role": place.role}, "after": {"role": role}}
+    record(place.project, "place.changed", place.label, **changed)
     return add_member(project=place.project, role=role, user=place.user)
 
 
@@ -142,13 +160,15 @@ def _place_with_label(project: Project, role: Role, label: str) -> Membership:
 
 def _new_place(project: Project, role: Role, user: User | None, label: str) -> Membership:
     is_annotator = role == Role.ANNOTATOR
-    return Membership.objects.create(
+    place = Membership.objects.create(
         project=project,
         role=role,
         user=user,
         label=_free_label(project, label) if is_annotator else label[:150],
         alias=_free_alias(project) if is_annotator else "",
     )
+    record(project, "place.made", place, after={"role": role, "alias": place.alias})
+    return place
 
 
 def _free_label(project: Project, label: str) -> str:

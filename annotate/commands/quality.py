@@ -2,6 +2,7 @@
 
 from django.db import transaction
 
+from annotate.commands.audit import record
 from annotate.commands.configuration import lock_project
 from annotate.errors import InvalidValueError
 from annotate.models import CountingDecision, Membership, User
@@ -25,4 +26,6 @@ def decide_counting(*, place: Membership, counted: bool, note: str, by: User) ->
     place.counted = counted
     place.save(update_fields=["counted"])
     CountingDecision.objects.create(place=place, counted=counted, note=note.strip(), by=by)
+    changed = {"before": {"counted": not counted}, "after": {"counted": counted}}
+    record(place.project, "place.counting_decided", place, note=note.strip(), by=by, **changed)
     return place

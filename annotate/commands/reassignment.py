@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
+from annotate.commands.audit import record
 from annotate.commands.configuration import lock_project
 from annotate.errors import InvalidValueError, NotReadyError
 from annotate.guideline import FrozenGuideline
@@ -50,6 +51,8 @@ def hand_over_work(*, place: Membership, to: Collection[Membership] = ()) -> Han
     _store(divided)
     moved = [*work, *(rest for rest, _ in divided)]
     given = sum(row.annotator_id is not None for row in moved)
+    told = {"to": [each.label for each in receivers], "given": given, "freed": len(moved) - given}
+    record(place.project, "place.work_handed_over", place, after={**told, "begun": len(divided)})
     return HandedOver(given, len(moved) - given, len(divided))
 
 

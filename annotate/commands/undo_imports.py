@@ -3,6 +3,7 @@
 from django.db import transaction
 from django.utils import timezone
 
+from annotate.commands.audit import record
 from annotate.commands.configuration import lock_project
 from annotate.commands.uploads import forget_files
 from annotate.errors import NotReadyError
@@ -41,5 +42,6 @@ def undo_import(*, data_import: DataImport, by: User | None) -> DataImport:
     unused_systems_of(locked).delete()
     locked.status, locked.undone_at, locked.undone_by = Status.UNDONE, timezone.now(), by
     locked.save(update_fields=["status", "undone_at", "undone_by"])
+    record(locked.project, "import.undone", locked, before=(locked.report or {}).get("made"), by=by)
     transaction.on_commit(lambda: forget_files(locked))
     return locked

@@ -11,6 +11,7 @@ from django.db import DatabaseError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from annotate.commands.audit import record
 from annotate.commands.imports import import_file
 from annotate.errors import DomainError, NotReadyError
 from annotate.import_kinds import KINDS, ImportKind, Report
@@ -104,6 +105,7 @@ def cancel_import(*, data_import: DataImport) -> None:
     waiting = DataImport.objects.filter(pk=data_import.pk, status=Status.WAITING)
     if waiting.update(status=Status.STOPPED, message=CANCELLED, lease=None, touched_at=timezone.now()):
         notes_of(data_import).clear()
+    record(data_import.project, "import.cancelled", data_import)
 
 
 @transaction.atomic
@@ -115,6 +117,7 @@ def discard_import(*, data_import: DataImport) -> None:
     if not may_start(locked):
         raise NotReadyError("An import that is under way or finished cannot be discarded.")
     locked.delete()
+    record(data_import.project, "import.discarded", data_import)
     transaction.on_commit(lambda: forget_files(data_import))
 
 

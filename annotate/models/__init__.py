@@ -1,5 +1,6 @@
 """Tables of annotate, by concept. Invariants are database constraints wherever a database can hold them."""
 
+from annotate.models.audit import AuditEntry, ProjectDeletion
 from annotate.models.disputes import Dispute, DisputeEvent, Nudge, Post
 from annotate.models.gold import GoldItem, GoldValue, PracticeAnswer
 from annotate.models.images import GuidelineImage
@@ -18,6 +19,7 @@ __all__ = [
     "Assignment",
     "AssignmentPlan",
     "CountingDecision",
+    "AuditEntry",
     "DataImport",
     "Dimension",
     "Dispute",
@@ -35,6 +37,7 @@ __all__ = [
     "Post",
     "PracticeAnswer",
     "Project",
+    "ProjectDeletion",
     "Rating",
     "RatingChange",
     "Role",

@@ -89,6 +89,7 @@ class RatingChange(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint("rating", "revision", name="one_change_per_revision")]
+        indexes = [models.Index("at", name="changes_of_ratings_by_time")]
 
     def __str__(self) -> str:
         return f"{self.value_before} to {self.value_after}"

@@ -5,6 +5,7 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.views.decorators.http import require_GET
 
 from annotate import access
+from annotate.commands.exports import note_export
 from annotate.exporting import FORMATS, export_everything, export_table
 from annotate.queries.export import TABLES
 from annotate.views.page import render_in_project
@@ -28,7 +29,8 @@ def export_all(request: HttpRequest, slug: str, format: str) -> StreamingHttpRes
     project = access.project_for_reader(request.user, slug)
     if format not in FORMATS:
         raise Http404("There is no such format.")
-    return _attachment(
+    note_export(project=project, what="everything", format=format)
+    return attachment(
         StreamingHttpResponse(export_everything(project, format), content_type="application/zip"),
         f"{project.slug}-{format}.zip",
     )
@@ -41,13 +43,15 @@ def export_one(request: HttpRequest, slug: str, table: str, format: str) -> Stre
     project = access.project_for_reader(request.user, slug)
     if table not in TABLES or format not in FORMATS:
         raise Http404("There is no such table or format.")
+    note_export(project=project, what=table, format=format)
     stream = export_table(project, TABLES[table], format)
-    return _attachment(
+    return attachment(
         StreamingHttpResponse(stream, content_type=CONTENT_TYPES[format]),
         f"{project.slug}-{table}.{format}",
     )
 
 
-def _attachment(response: StreamingHttpResponse, filename: str) -> StreamingHttpResponse:
+def attachment(response: StreamingHttpResponse, filename: str) -> StreamingHttpResponse:
+    """Return the response as a file to be kept under this name."""
     response["Content-Disposition"] = f'attachment; filename="{filename}"'
     return response

@@ -16,7 +16,7 @@ EVERYONE = frozenset(Role)
 READERS = frozenset({Role.ADMIN, Role.RESEARCHER})
 ADMINS = frozenset({Role.ADMIN})
 ANNOTATORS = frozenset({Role.ANNOTATOR})
-RESULTS = frozenset({"agreement", "exports", "quality"})  # routes that tell what others gave
+RESULTS = frozenset({"agreement", "audit", "exports", "quality"})  # routes that tell what others gave
 
 # The name of a tab, the name of its route (which takes the project's slug), and who sees it.
 TABS = [
@@ -30,6 +30,7 @@ TABS = [
     ("People", "people", ADMINS),
     ("Quality", "quality", ADMINS),
     ("Settings", "settings", ADMINS),
+    ("Audit log", "audit", ADMINS),
 ]
 
 

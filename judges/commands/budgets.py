@@ -4,6 +4,7 @@ from decimal import Decimal
 
 from django.db import transaction
 
+from annotate.commands.audit import record
 from judges.errors import RunRefusedError, RunStateError
 from judges.models import Endpoint, Run
 
@@ -32,6 +33,8 @@ def change_budget(*, run: Run, budget: Decimal | None) -> Run:
     )
     if budget is not None and (endpoint := unpriced.first()):
         raise RunRefusedError(f"The prices of {endpoint.name} are unknown, so no budget can be kept.")
+    changed = {"before": {"budget": run.budget}, "after": {"budget": budget}}
+    record(run.project, "run.budget_changed", run, **changed)
     run.budget = budget
     run.save(update_fields=["budget"])
     return run

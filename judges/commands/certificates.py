@@ -3,6 +3,7 @@
 from django.db import transaction
 from django.utils import timezone
 
+from annotate.commands.audit import record
 from annotate.commands.configuration import lock_project
 from annotate.commands.rounds import BATCH, open_round_one_for_units
 from annotate.commands.units import WantedUnit, ask_for_units, begun_units, withdraw_units
@@ -56,6 +57,7 @@ def draw_calibration(
         ),
         BATCH,
     )
+    record(project, "calibration.drawn", calibration, after={"units": len(plan.units)}, by=by)
     if lacking(plan):
         _ask(plan, by)
     return calibration
@@ -139,3 +141,4 @@ def _locked(calibration: Calibration) -> Calibration:
 def _end(calibration: Calibration, status: Status, by: User | None) -> None:
     calibration.status, calibration.ended_at, calibration.ended_by = status, timezone.now(), by
     calibration.save(update_fields=["status", "ended_at", "ended_by"])
+    record(calibration.project, f"calibration.{status}", calibration, by=by)

@@ -7,6 +7,7 @@ from decimal import Decimal
 from django.db import transaction
 from django.views.decorators.debug import sensitive_variables
 
+from annotate.commands.audit import record
 from annotate.commands.configuration import lock_project
 from annotate.errors import InvalidValueError
 from annotate.models import Project
@@ -49,6 +50,7 @@ def add_endpoint(*, project: Project, endpoint: EndpointSpec) -> Endpoint:
     """Let a project ask a server. Locks the project. Raises InvalidValueError."""
     lock_project(project)
     _refuse(project, endpoint)
+    record(project, "endpoint.added", endpoint.name, after=asdict(endpoint))
     return Endpoint.objects.create(project=project, **asdict(endpoint))
 
 
@@ -62,6 +64,8 @@ def update_endpoint(*, endpoint: Endpoint, to: EndpointSpec) -> Endpoint:
     endpoint = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
     _refuse(endpoint.project, to, besides=endpoint)
     values = asdict(to)
+    before = {field: getattr(endpoint, field) for field in values}
+    record(endpoint.project, "endpoint.changed", endpoint, before=before, after=values)
     for field, value in values.items():
         setattr(endpoint, field, value)
     endpoint.save(update_fields=list(values))

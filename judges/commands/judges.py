@@ -4,6 +4,7 @@ from typing import Any
 
 from django.db import transaction
 
+from annotate.commands.audit import facts, record
 from annotate.commands.configuration import lock_project
 from annotate.errors import InvalidValueError
 from annotate.models import Project, User
@@ -19,7 +20,9 @@ def add_judge(*, project: Project, judge: JudgeSpec, by: User | None) -> Judge:
     """Make a judge. Locks the project. Raises InvalidValueError."""
     lock_project(project)
     _refuse(project, judge)
-    return Judge.objects.create(project=project, **_values(project, judge, by))
+    made = Judge.objects.create(project=project, **_values(project, judge, by))
+    record(project, "judge.added", made, after=facts(made, _RECORDED), by=by)
+    return made
 
 
 @transaction.atomic
@@ -34,10 +37,16 @@ def update_judge(*, judge: Judge, to: JudgeSpec, by: User | None) -> Judge:
         raise UsedError(f"{judge.name} has judgments, so it stays as it is; make a new judge.")
     _refuse(project, to, besides=judge)
     values = _values(project, to, by)
+    before = facts(judge, _RECORDED)
     for field, value in values.items():
         setattr(judge, field, value)
     judge.save(update_fields=list(values))
+    record(project, "judge.changed", judge, before=before, after=facts(judge, _RECORDED), by=by)
     return judge
+
+
+_RECORDED = ["name", "endpoint", "model", "method", "template", "temperature", "samples", "max_tokens"]
+_RECORDED += ["score_from", "structured"]
 
 
 def _values(project: Project, judge: JudgeSpec, by: User | None) -> dict[str, Any]:

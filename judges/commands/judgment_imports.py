@@ -2,12 +2,13 @@
 
 from django.db import transaction
 
+from annotate.commands.audit import record
 from annotate.commands.configuration import lock_project
 from annotate.commands.rounds import freeze_guideline
 from annotate.guideline import FrozenGuideline
 from annotate.import_kinds import ImportKind
 from annotate.importing.progress import Tell, silent
-from annotate.models import DataImport, Project
+from annotate.models import DataImport, Project, User
 from annotate.queries.catalogue import BATCH, Catalogue
 from judges.importing.mapping import JudgmentMapping
 from judges.importing.report import JudgmentReport
@@ -29,7 +30,9 @@ class _RefusedWhileWritingError(Exception):
         self.report = report
 
 
-def import_judgments(*, project: Project, source: JudgmentSource, tell: Tell | None = None) -> JudgmentReport:
+def import_judgments(
+    *, project: Project, source: JudgmentSource, tell: Tell | None = None, by: User | None = None
+) -> JudgmentReport:
     """Import the file if not one line of it is refused; what is there already is not made again.
 
     Checks the whole file without a lock. Then locks the project, as planning a run and adding a judge do,
@@ -41,13 +44,13 @@ def import_judgments(*, project: Project, source: JudgmentSource, tell: Tell | N
         return report
     tell("writing", 0.0, report.lines)
     try:
-        return _write(project, source, tell)
+        return _write(project, source, tell, by)
     except _RefusedWhileWritingError as error:
         return error.report
 
 
 @transaction.atomic
-def _write(project: Project, source: JudgmentSource, tell: Tell) -> JudgmentReport:
+def _write(project: Project, source: JudgmentSource, tell: Tell, by: User | None) -> JudgmentReport:
     project = lock_project(project)
     guideline = FrozenGuideline.from_json(freeze_guideline(project).content)
     importer = JudgmentImporter(project, Catalogue(project), guideline)
@@ -57,6 +60,8 @@ def _write(project: Project, source: JudgmentSource, tell: Tell) -> JudgmentRepo
     if report.is_refused:
         raise _RefusedWhileWritingError(report)
     importer.finish()
+    made = {"judges": report.made.judges, "judgments": report.made.judgments}
+    record(project, "judgments.imported", source.name, after=made, by=by)
     tell("written", 1.0, report.lines)
     return report
 
@@ -123,7 +128,8 @@ def _judgment(taken: Taken) -> Judgment:
 def _import_upload(data_import: DataImport, tell: Tell) -> JudgmentReport:
     mapping = JudgmentMapping.from_json(data_import.mapping or {})
     source = source_of(data_import, mapping)
-    return import_judgments(project=data_import.project, source=source, tell=tell)
+    by = data_import.created_by
+    return import_judgments(project=data_import.project, source=source, tell=tell, by=by)
 
 
 JUDGMENTS_KIND = ImportKind(

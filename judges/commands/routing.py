@@ -8,6 +8,7 @@ from datetime import datetime
 from django.db import transaction
 from django.utils import timezone
 
+from annotate.commands.audit import facts, record
 from annotate.commands.configuration import lock_project
 from annotate.commands.rounds import BATCH, open_round_one_for_units
 from annotate.commands.units import (
@@ -44,6 +45,7 @@ def make_policy(*, project: Project, spec: PolicySpec, by: User | None) -> Routi
     _refuse(project, spec)
     policy = draft_policy(project, spec, by)
     policy.save()
+    record(project, "routing.drafted", policy, after=_facts(policy), by=by)
     return policy
 
 
@@ -55,9 +57,11 @@ def update_policy(*, policy: RoutingPolicy, to: PolicySpec) -> RoutingPolicy:
         raise RoutingRefusedError(f"{policy} was {policy.get_status_display()}, so it stays as it is.")
     _refuse(policy.project, to, besides=policy)
     values = _values(to)
+    before = _facts(policy)
     for name, value in values.items():
         setattr(policy, name, value)
     policy.save(update_fields=list(values))
+    record(policy.project, "routing.changed", policy, before=before, after=_facts(policy))
     return policy
 
 
@@ -95,6 +99,7 @@ def route(*, policy: RoutingPolicy, by: User | None, shown: str | None = None) -
     policy.status, policy.routed_at, policy.routed_by = Status.ROUTED, now, by
     policy.round, policy.opened_round = round, plan.round is None
     policy.save(update_fields=["status", "routed_at", "routed_by", "round", "opened_round"])
+    record(policy.project, "routing.routed", policy, after={"units": len(plan.units)}, by=by)
     settle_probabilities(round)
     return policy
 
@@ -122,6 +127,9 @@ def follow_proposal(*, policy: RoutingPolicy, by: User | None, shown: str) -> Pr
     probabilities = {unit.unit: unit.inclusion_probability for unit in proposal.change}
     change_probabilities(round=round, units=probabilities, origin=policy.origin)
     _record_again(policy, (*proposal.add, *proposal.change), by)
+    parts = {"added": proposal.add, "dropped": proposal.drop, "changed": proposal.change}
+    counts = {name: len(units) for name, units in parts.items()}
+    record(policy.project, "routing.followed", policy, after=counts, by=by)
     settle_probabilities(round)
     return proposal
 
@@ -140,6 +148,7 @@ def withdraw_policy(*, policy: RoutingPolicy, by: User | None) -> RoutingPolicy:
         _take_back(policy)
     policy.status, policy.withdrawn_at, policy.withdrawn_by = Status.WITHDRAWN, timezone.now(), by
     policy.save(update_fields=["status", "withdrawn_at", "withdrawn_by", "round"])
+    record(policy.project, "routing.withdrawn", policy, by=by)
     if policy.round is not None:
         settle_probabilities(policy.round)
     return policy
@@ -233,6 +242,10 @@ def _record(policy: RoutingPolicy, unit: PlannedUnit, by: User | None, at: datet
         by=by,
         **asdict(unit.grounds),
     )
+
+
+def _facts(policy: RoutingPolicy) -> dict[str, object]:
+    return facts(policy, list(PolicySpec.__dataclass_fields__))
 
 
 def _values(spec: PolicySpec) -> dict[str, object]:

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from annotate.commands.audit import record
 from annotate.commands.rounds import freeze_guideline
 from annotate.guideline import FrozenDimension, FrozenGuideline
 from annotate.models import Item, Project, User
@@ -47,6 +48,8 @@ def plan_run(
     rows = (row for judge in scope.judges for row in _rows(run, judge, dimensions, scope.pairs))
     while batch := list(islice(rows, BATCH)):
         Judgment.objects.bulk_create(batch, ignore_conflicts=True)
+    planned = {"judges": [judge.name for judge in scope.judges], "budget": budget, "via": via}
+    record(project, "run.planned", run, after=planned, by=by)
     return run
 
 
@@ -64,6 +67,7 @@ def start_run(*, run: Run) -> Run:
     if not is_under_way(Judgment.objects.filter(run=run)):
         run.status, run.finished_at = Run.Status.FINISHED, now
     run.save(update_fields=["status", "reason", "started_at", "finished_at"])
+    record(run.project, "run.started", run)
     if run.status == Run.Status.RUNNING:
         make_due(run)
         _wake_after_commit(run)
@@ -83,6 +87,7 @@ def pause_run(*, run: Run) -> Run:
         raise RunStateError(f"This run is {run.get_status_display()}; only a running one can be paused.")
     run.status = Run.Status.PAUSED
     run.save(update_fields=["status"])
+    record(run.project, "run.paused", run)
     return run
 
 
@@ -97,6 +102,7 @@ def cancel_run(*, run: Run) -> Run:
         return run
     run.status, run.finished_at = Run.Status.CANCELLED, timezone.now()
     run.save(update_fields=["status", "finished_at"])
+    record(run.project, "run.cancelled", run)
     end_plan(run)
     if run.via == Run.Via.BATCH:
         make_due(run)
@@ -116,6 +122,7 @@ def retry_failed(*, run: Run) -> Run:
     run.status, run.reason, run.finished_at = Run.Status.RUNNING, "", None
     run.started_at = run.started_at or timezone.now()
     run.save(update_fields=["status", "reason", "finished_at", "started_at"])
+    record(run.project, "run.retried", run)
     _wake_after_commit(run)
     return run
 

@@ -6,6 +6,7 @@ A version that a judgment was asked with stays as it is: changing it makes the n
 from django.db import transaction
 from django.db.models import Max
 
+from annotate.commands.audit import record
 from annotate.commands.configuration import lock_project
 from annotate.errors import InvalidValueError
 from annotate.models import Project, User
@@ -52,6 +53,14 @@ def edit_template(*, template: PromptTemplate, text: str, by: User | None) -> Pr
         return template
     if was_asked(template):
         return _write(template.project, template.method, template.name, text, by)
+    record(
+        template.project,
+        "prompt.changed",
+        template,
+        before={"text": template.text},
+        after={"text": text},
+        by=by,
+    )
     template.text = text
     template.save(update_fields=["text"])
     return template
@@ -69,6 +78,8 @@ def shipped_template(*, project: Project, method: str, by: User | None) -> Promp
 def _write(project: Project, method: str, name: str, text: str, by: User | None) -> PromptTemplate:
     versions = PromptTemplate.objects.filter(project=project, name=name)
     last = versions.aggregate(last=Max("version"))["last"] or 0
-    return PromptTemplate.objects.create(
+    made = PromptTemplate.objects.create(
         project=project, method=method, name=name, version=last + 1, text=text, created_by=by
     )
+    record(project, "prompt.added", made, after={"method": method, "text": text}, by=by)
+    return made

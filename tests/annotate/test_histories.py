@@ -5,11 +5,11 @@ from django.db import IntegrityError, InternalError, connection, transaction
 from django.utils import timezone
 
 from annotate.commands.disputes import post_message
-from annotate.models import DisputeEvent, Post, RatingChange
+from annotate.models import AuditEntry, DisputeEvent, Post, RatingChange
 from tests.annotate.rounds import discussed
 from tests.factories import make_project
 
-HISTORIES = [RatingChange, DisputeEvent, Post]
+HISTORIES = [RatingChange, DisputeEvent, Post, AuditEntry]
 REFUSED = (IntegrityError, InternalError)
 
 

@@ -1,0 +1,45 @@
+"""Who did what in a project, and the permission to delete a project with its histories."""
+
+from django.db import models
+from django.db.models import Q
+
+DELETED = "project.deleted"
+
+
+class AuditEntry(models.Model):
+    """An administrative act. Never updated; deleted only with its project, of which then one entry tells."""
+
+    project = models.ForeignKey("annotate.Project", models.CASCADE, null=True, related_name="audit_entries")
+    at = models.DateTimeField()
+    actor = models.ForeignKey(
+        "annotate.User", models.PROTECT, null=True, related_name="+", help_text="Empty: the command line."
+    )
+    act = models.CharField(max_length=60, help_text="What it was done to and what was done: round.opened.")
+    subject = models.CharField(max_length=300, help_text="The name of what it was done to.")
+    before = models.JSONField(null=True)
+    after = models.JSONField(null=True)
+    note = models.TextField(blank=True)
+
+    class Meta:
+        verbose_name_plural = "audit entries"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(project__isnull=False) | Q(act=DELETED), name="acts_are_in_a_project"
+            ),
+        ]
+        indexes = [models.Index("project", "at", name="audit_of_a_project")]
+
+    def __str__(self) -> str:
+        return f"{self.act}: {self.subject}"
+
+
+class ProjectDeletion(models.Model):
+    """That this transaction deletes a project: only then do the guards of its histories let rows go.
+
+    It goes with the project, so none is ever seen outside the transaction that wrote it.
+    """
+
+    project = models.OneToOneField("annotate.Project", models.CASCADE, related_name="deletion")
+
+    def __str__(self) -> str:
+        return f"deletion of {self.project_id}"
