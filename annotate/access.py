@@ -22,6 +22,7 @@ from annotate.models import (
     Project,
     Role,
     Round,
+    SavedTemplate,
     User,
 )
 from annotate.queries.prepared import NUMBERS, WORD, Prepared
@@ -203,6 +204,14 @@ def round_in(project: Project, number: int) -> Round:
     if round is None:
         raise Http404("This round has not been opened.")
     return round
+
+
+def saved_template_of(user: SomeUser, pk: int) -> SavedTemplate:
+    """Return a template that this person saved or imported."""
+    found = SavedTemplate.objects.filter(owner=user.pk, pk=pk).first()
+    if found is None:
+        raise Http404("There is no such template.")
+    return found
 
 
 def dimension_in(project: Project, key: str) -> Dimension:

@@ -24,14 +24,36 @@ class DimensionSpec:
     measurement_level: str = "interval"
     points: tuple[PointSpec, ...] = ()
     not_applicable: bool = False
+    dispute_threshold: int | None = None
+    tolerance: int | None = None
+
+
+@dataclass(frozen=True)
+class TemplateSettings:
+    """The numbers of a project that a template sets."""
+
+    raters_per_item: int = 3
+    dispute_threshold: int = 2
+    tolerance: int = 1
+    reservation_minutes: int = 120
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture of the guidelines, with the name of its file."""
+
+    name: str
+    content: bytes
 
 
 @dataclass(frozen=True)
 class ProjectTemplate:
-    """A project ready to be started from: dimensions and the guidelines that they share."""
+    """A project ready to be started from: dimensions, the guidelines that they share, settings."""
 
     key: str
     name: str
     summary: str
     guidelines: str
     dimensions: tuple[DimensionSpec, ...]
+    settings: TemplateSettings = TemplateSettings()
+    pictures: tuple[Picture, ...] = ()

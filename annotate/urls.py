@@ -21,6 +21,7 @@ from annotate.views import (
     quality,
     rating,
     settings,
+    templates,
     wording,
 )
 
@@ -42,6 +43,10 @@ register_converter(StepConverter, "step")
 urlpatterns = [
     path("", projects.projects, name="projects"),
     path("projects/new/", projects.project_new, name="project_new"),
+    path("templates/", templates.templates, name="templates"),
+    path("templates/<slug:key>.json", templates.template_file, name="template_file"),
+    path("templates/<int:pk>/remove/", templates.template_remove, name="template_remove"),
+    path("projects/<slug:slug>/template/", templates.project_template, name="project_template"),
     path("invitations/<str:token>/", people.invitation, name="invitation"),
     path("projects/<slug:slug>/settings/", settings.settings, name="settings"),
     path("projects/<slug:slug>/dimensions/", dimensions.dimensions, name="dimensions"),

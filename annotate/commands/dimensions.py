@@ -1,17 +1,19 @@
 """A project's dimensions, until Round I freezes them. Every command locks the project's row."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import count
 
 from django.db import transaction
 from django.db.models import Max, ProtectedError
 from django.utils.text import slugify
 
+from annotate.commands.audit import record
 from annotate.commands.configuration import lock_configurable, lock_project, refuse_frozen
 from annotate.errors import FrozenError, NotReadyError
 from annotate.models import Dimension, Project, Rating, ScalePoint
-from annotate.specification import DimensionSpec, PointSpec
+from annotate.queries.templates import spec_of
+from annotate.specification import DimensionSpec
 
 FIELDS = (
     "name",
@@ -35,9 +37,12 @@ def add_dimension(*, project: Project, dimension: DimensionSpec) -> Dimension:
         project=project,
         key=_free_key(project, dimension.name),
         position=last + 1,
+        dispute_threshold=dimension.dispute_threshold,
+        tolerance=dimension.tolerance,
         **_fields(dimension),
     )
     write_points(made, dimension)
+    record(project, "dimension.added", made, after=asdict(dimension))
     return made
 
 
@@ -45,12 +50,15 @@ def add_dimension(*, project: Project, dimension: DimensionSpec) -> Dimension:
 def update_dimension(*, dimension: Dimension, to: DimensionSpec) -> Dimension:
     """Make a dimension what is given; its key follows its name. Locks the project. Raises FrozenError."""
     dimension = _locked(dimension)
+    before = spec_of(dimension)
+    to = replace(to, dispute_threshold=before.dispute_threshold, tolerance=before.tolerance)
     for field, value in _fields(to).items():
         setattr(dimension, field, value)
     dimension.key = _free_key(dimension.project, to.name, besides=dimension)
     dimension.save(update_fields=[*FIELDS, "key"])
     dimension.points.all().delete()
     write_points(dimension, to)
+    record(dimension.project, "dimension.changed", dimension, before=asdict(before), after=asdict(to))
     return dimension
 
 
@@ -65,6 +73,8 @@ def move_dimension(*, dimension: Dimension, up: bool) -> None:
         return
     order[here], order[there] = order[there], order[here]
     _put_in_order(order)
+    before, after = {"place": here + 1}, {"place": there + 1}
+    record(dimension.project, "dimension.moved", dimension, before=before, after=after)
 
 
 @transaction.atomic
@@ -77,12 +87,6 @@ def duplicate_dimension(*, dimension: Dimension) -> Dimension:
     order.insert(order.index(dimension) + 1, copy)
     _put_in_order(order)
     return copy
-
-
-def spec_of(dimension: Dimension) -> DimensionSpec:
-    """Return a dimension as it is, ready to be made again. One query unless its points were prefetched."""
-    points = tuple(PointSpec(each.value, each.label, each.description) for each in dimension.points.all())
-    return DimensionSpec(**{field: getattr(dimension, field) for field in FIELDS}, points=points)
 
 
 @transaction.atomic
@@ -98,10 +102,12 @@ def remove_dimension(*, dimension: Dimension) -> None:
             "To go on without it, save the project as a template, begin a new one from that, and remove it."
         )
     refuse_frozen(dimension.project)
+    before = asdict(spec_of(dimension))
     try:
         Dimension.objects.filter(pk=dimension.pk).delete()
     except ProtectedError:
         raise NotReadyError("Judgments or ratings of this dimension exist, so it has to stay.") from None
+    record(dimension.project, "dimension.removed", dimension, before=before)
 
 
 def _locked(dimension: Dimension) -> Dimension:

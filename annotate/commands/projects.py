@@ -5,8 +5,10 @@ from itertools import count
 from django.db import transaction
 from django.utils.text import slugify
 
+from annotate.commands.audit import record
 from annotate.commands.configuration import lock_configurable, lock_project
 from annotate.commands.dimensions import add_dimension
+from annotate.commands.images import add_image
 from annotate.commands.people import add_member
 from annotate.models import Project, Role, User
 from annotate.specification import ProjectTemplate
@@ -21,12 +23,18 @@ RESERVED_SLUGS = frozenset({"new"})
 @transaction.atomic
 def create_project(*, user: User, name: str, template: ProjectTemplate | None = None) -> Project:
     """Begin a project, with a template's dimensions or none, whose admin is this person."""
-    project = Project.objects.create(
-        slug=_free_slug(name), name=name, guidelines=template.guidelines if template else "", created_by=user
-    )
+    project = Project(slug=_free_slug(name), name=name, created_by=user)
+    if template:
+        project.description, project.guidelines = template.summary, template.guidelines
+        for field, value in vars(template.settings).items():
+            setattr(project, field, value)
+    project.save(force_insert=True)
+    record(project, "project.begun", project, by=user)
     add_member(project=project, role=Role.ADMIN, user=user)
     for dimension in template.dimensions if template else ():
         add_dimension(project=project, dimension=dimension)
+    for picture in template.pictures if template else ():
+        add_image(project=project, by=user, name=picture.name, content=picture.content)
     return project
 
 
@@ -42,9 +50,11 @@ def update_project(*, project: Project, **values: str | int) -> Project:
         raise TypeError(f"Not settings of a project: {', '.join(sorted(unknown))}.")
     if changed.keys() & set(FROZEN_FIELDS):
         lock_configurable(project)
+    before = {field: getattr(locked, field) for field in changed}
     for field, value in changed.items():
         setattr(locked, field, value)
     locked.save(update_fields=list(changed))
+    record(locked, "project.changed", locked, before=before, after=changed)
     return locked
 
 

@@ -3,15 +3,19 @@
 What is asked and how it can be answered stays as Round I froze it; only how it is explained can change.
 """
 
+from dataclasses import asdict, replace
+
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from annotate.commands.audit import record
 from annotate.commands.configuration import lock_project
 from annotate.commands.dimensions import FIELDS, write_points
 from annotate.commands.rounds import freeze_guideline
 from annotate.errors import FrozenError, InvalidValueError, NotReadyError
 from annotate.models import Assignment, Dimension, Guideline, Project, Rating, Round, User
+from annotate.queries.templates import spec_of
 from annotate.queries.wording import ratings_to_ask_again
 from annotate.specification import DimensionSpec
 
@@ -31,11 +35,15 @@ def reword_dimension(
     _refuse_closed(project)
     dimension = project.dimensions.get(pk=dimension.pk)
     _refuse_more_than_wording(dimension, to)
+    before = spec_of(dimension)
+    to = replace(to, dispute_threshold=before.dispute_threshold, tolerance=before.tolerance)
     for field in WORDING:
         setattr(dimension, field, getattr(to, field))
     dimension.save(update_fields=WORDING)
     dimension.points.all().delete()
     write_points(dimension, to)
+    changed = {"before": asdict(before), "after": asdict(to)}
+    record(project, "dimension.reworded", dimension, note=note, by=by, **changed)
     return _put_in_force(project, note, by)
 
 
@@ -44,6 +52,8 @@ def reword_guidelines(*, project: Project, guidelines: str, note: str, by: User 
     """Change the guidelines for all dimensions; otherwise as `reword_dimension`."""
     project = lock_project(project)
     _refuse_closed(project)
+    changed = {"before": {"guidelines": project.guidelines}, "after": {"guidelines": guidelines}}
+    record(project, "project.reworded", project, note=note, by=by, **changed)
     project.guidelines = guidelines
     project.save(update_fields=["guidelines"])
     return _put_in_force(project, note, by)
@@ -68,6 +78,7 @@ def ask_again(*, round: Round, dimension: Dimension) -> int:
     if not asked:
         raise NotReadyError("Every rating that can be asked about was given under the version in force.")
     Assignment.objects.filter(pk__in=held).update(completed_at=None)
+    record(round.project, "dimension.asked_again", dimension, after={"ratings": asked})
     return asked
 
 

@@ -1,15 +1,14 @@
 """A project begun, and its settings."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django import forms
 
 from annotate.commands.projects import FREE_FIELDS, FROZEN_FIELDS
 from annotate.forms.dimensions import note_field
-from annotate.models import Project
+from annotate.models import Project, SavedTemplate
 from annotate.presets import TEMPLATES
-from annotate.specification import ProjectTemplate
 
 NO_TEMPLATE = ""
 
@@ -21,19 +20,19 @@ class NewProjectForm(forms.Form):
     template = forms.ChoiceField(
         label="Start from",
         required=False,
-        initial=next(iter(TEMPLATES)),
         widget=forms.RadioSelect,
-        choices=[
-            *((template.key, f"{template.name}. {template.summary}") for template in TEMPLATES.values()),
-            (NO_TEMPLATE, "Nothing: add dimensions yourself."),
-        ],
         help_text="Everything in a template can be changed until Round I opens.",
     )
 
-    @property
-    def chosen_template(self) -> ProjectTemplate | None:
-        """The template to start from, None for nothing."""
-        return TEMPLATES.get(self.cleaned_data["template"])
+    def __init__(
+        self, entered: Mapping[str, Any] | None, *, own: Iterable[SavedTemplate], start: str
+    ) -> None:
+        presets = [(each.key, f"{each.name}. {each.summary}") for each in TEMPLATES.values()]
+        saved = [(each.key, f"{each.name}. Your template, saved {each.saved_at:%Y-%m-%d}.") for each in own]
+        choices = [*saved, *presets, (NO_TEMPLATE, "Nothing: add dimensions yourself.")]
+        known = start in (key for key, _ in choices)
+        super().__init__(entered, initial={"template": start if known else presets[0][0]})
+        self.fields["template"].choices = choices  # type: ignore[attr-defined]
 
 
 class SettingsForm(forms.Form):

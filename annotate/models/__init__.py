@@ -12,6 +12,7 @@ from annotate.models.projects import Dimension, MeasurementLevel, Project, Scale
 from annotate.models.quality import CountingDecision
 from annotate.models.ratings import Rating, RatingChange
 from annotate.models.rounds import AssignedUnit, Assignment, Guideline, Round
+from annotate.models.templates import SavedTemplate
 from annotate.models.workers import WorkerSign
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "RatingChange",
     "Role",
     "Round",
+    "SavedTemplate",
     "ScalePoint",
     "System",
     "User",

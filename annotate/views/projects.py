@@ -9,6 +9,7 @@ from annotate.access import may_begin_projects
 from annotate.commands.projects import create_project
 from annotate.forms.projects import NewProjectForm
 from annotate.queries.projects import project_cards
+from annotate.queries.templates import own_templates, template_for
 from annotate.views.page import request_user
 
 
@@ -26,10 +27,11 @@ def project_new(request: HttpRequest) -> HttpResponse:
     """Begin a project from a template or from nothing."""
     if not may_begin_projects(request.user):
         raise Http404("Only admins begin projects.")
-    form = NewProjectForm(request.POST if request.method == "POST" else None)
+    user = request_user(request)
+    entered = request.POST if request.method == "POST" else None
+    form = NewProjectForm(entered, own=own_templates(user), start=request.GET.get("template", "-"))
     if form.is_valid():
-        project = create_project(
-            user=request_user(request), name=form.cleaned_data["name"], template=form.chosen_template
-        )
-        return redirect("dimensions", project.slug)
+        template = template_for(user, form.cleaned_data["template"])
+        project = create_project(user=user, name=form.cleaned_data["name"], template=template)
+        return redirect("imports", project.slug)
     return render(request, "projects/new.html", {"form": form}, status=422 if form.is_bound else 200)

@@ -67,7 +67,7 @@ def test_the_number_of_queries_of_my_projects_is_fixed(
 def test_a_project_begins_with_its_template(client: Client, cast: Cast) -> None:
     client.force_login(cast.admin)
     response = client.post("/projects/new/", {"name": "Reviews", "template": "opinion-summaries"})
-    assert response["Location"] == "/projects/reviews/dimensions/"
+    assert response["Location"] == "/projects/reviews/imports/"
     assert Project.objects.get(slug="reviews").dimensions.count() == 7
 
 
