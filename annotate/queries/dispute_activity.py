@@ -74,16 +74,17 @@ def with_last_word(disputes: QuerySet[Dispute], round_two: Round | None) -> Quer
 
 
 def open_by_age(project: Project, round_two: Round) -> list[AgeCount]:
-    """Return how many open disputes have been silent for how long. One query."""
+    """Return how many open disputes have been silent for how long, without lengths of none. One query."""
     now = timezone.now()
     disputes = Dispute.objects.filter(round__project=project, status=Dispute.Status.OPEN)
     rows: QuerySet[Any] = with_last_word(disputes, round_two)
     words: list[datetime] = list(rows.values_list("last_word", flat=True))
     days = [(now - at) // timedelta(days=1) for at in words]
-    return [
+    counts = [
         AgeCount(low, high, sum(low <= day and (high is None or day < high) for day in days))
         for low, high in AGES
     ]
+    return [age for age in counts if age.count]
 
 
 @dataclass(frozen=True)

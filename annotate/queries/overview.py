@@ -8,8 +8,8 @@ from annotate.models import Dispute, Item, Membership, Project, Role, Round
 from annotate.queries.dispute_activity import AgeCount, RaterDisputes, open_by_age, open_by_rater
 from annotate.queries.disputes import WorkList, work_list
 from annotate.queries.needs import needs_of
-from annotate.queries.round_progress import RoundProgress, round_progress
 from annotate.queries.practice import must_practise
+from annotate.queries.round_progress import RoundProgress, round_progress
 from annotate.queries.rounds import rounds_of
 from annotate.queries.work import Progress, progress
 from annotate.queries.workers import WorkerHealth, worker_health
@@ -74,7 +74,7 @@ def overview(project: Project, *, for_admin: bool) -> Overview:
         round_two=second,
         disputes=dispute_counts(project),
         ages=ages,
-        waited_for=open_by_rater(project) if ages else [],
+        waited_for=open_by_rater(project) if second and second.is_open else [],
         sections=[section for section in found if section],
         needs=needs_of(project, progress_one, second, ages) if for_admin else [],
         workers=worker_health() if for_admin else None,

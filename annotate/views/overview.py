@@ -68,7 +68,7 @@ def so_far(request: Request, slug: str) -> HttpResponse:
     project = access.project_for_reader(request.user, slug)
     round = round_one(project)
     if request.htmx:
-        part = {"alphas": alphas_so_far(round) if round else []}
+        part = {"round": round, "alphas": alphas_so_far(round) if round else []}
         return render_in_project(request, project, "projects/so_far.html#alphas", part)
     alphas, drifts = alphas_and_drift(round) if round else ([], [])
     context = {"round": round, "alphas": alphas, "drifts": drifts}

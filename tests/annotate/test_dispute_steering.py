@@ -91,7 +91,7 @@ def test_before_closing_the_page_counts_what_each_threshold_would_open(client):
     cast = make_project()
     rate_items(cast, (3, 3, 3), (3, 3, 4), (2, 3, 4), (1, 3, None))
     html = page(client, cast, "dispute_rules")
-    assert "1: 3 · 2: 2 (now) · 3: 0 of 4 units with two values or more" in html
+    assert "1 point: 3 · 2 points: 2 (the rule) · 3 points: 0 of 4 units with two values or more" in html
 
 
 def test_rules_are_set_on_their_page_until_round_one_is_closed(client):

@@ -88,9 +88,7 @@ def test_pace_and_forecast_follow_the_days_with_ratings(client):
         rate(cast, round, cast.annotators[0], item, 3)
         Rating.objects.filter(assignment__item=item).update(created_at=days_ago(days))
     html = page(client, cast)
-    assert (
-        "1 rating a day on the last 2 days with ratings, which lie in the last 2 days. 10 are left;" in html
-    )
+    assert "1 rating a day on each of the last 2 days. 10 are left;" in html
     ends = f"{timezone.localdate() + timedelta(days=10):%-d %B %Y}"
     assert f"if it goes on so, Round I ends about {ends} ." in html
 
@@ -129,7 +127,7 @@ def test_who_also_rates_sees_no_agreement_before_round_one_is_closed(client):
     assert "Agreement so far" not in page(client, cast, user=both)
     close_round_one(project=cast.project, by=cast.admin)
     assert get(client, cast, "so_far", user=both).status_code == 200
-    assert "Agreement so far" in page(client, cast, user=both)
+    assert "Agreement of Round I" in page(client, cast, user=both)
 
 
 @pytest.mark.parametrize("documents", [1, 6])
