@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
+from annotate.commands.audit import record
 from annotate.commands.configuration import lock_configurable
 from annotate.errors import InvalidValueError
 from annotate.models import GoldItem, GoldValue, Item, Project
@@ -26,7 +27,9 @@ def mark_gold(*, project: Project, item: Item, use: str) -> GoldItem:
     opened.
     """
     lock_configurable(project)
+    before = GoldItem.objects.filter(item=item).values("use").first() or {}
     gold, _ = GoldItem.objects.update_or_create(item=item, defaults={"use": use})
+    record(project, "gold.marked", _name(gold), before=before, after={"use": use})
     return gold
 
 
@@ -48,6 +51,7 @@ def describe_gold(
             raise InvalidValueError(
                 f"{dimension.name} is rated from {low} to {high}, not with {right.value}."
             )
+    before = _values_of(gold)
     gold.explanation = explanation
     gold.save(update_fields=["explanation"])
     gold.values.exclude(dimension__in=values).delete()
@@ -57,6 +61,7 @@ def describe_gold(
             dimension_id=key,
             defaults={"value": right.value, "explanation": right.explanation},
         )
+    record(project, "gold.described", _name(gold), before=before, after=_values_of(gold))
 
 
 @transaction.atomic
@@ -66,4 +71,15 @@ def unmark_gold(*, project: Project, gold: GoldItem) -> None:
     Locks the project. Raises FrozenError once Round I was opened.
     """
     lock_configurable(project)
+    record(project, "gold.unmarked", _name(gold), before=_values_of(gold))
     GoldItem.objects.filter(pk=gold.pk).delete()
+
+
+def _name(gold: GoldItem) -> str:
+    return f"{gold.item.document.key}/{gold.item.system.name}"
+
+
+def _values_of(gold: GoldItem) -> dict[str, object]:
+    values = gold.values.order_by().values_list("dimension__key", "value", "explanation")
+    known = {key: [value, why] for key, value, why in values}
+    return {**known, "explanation": gold.explanation}

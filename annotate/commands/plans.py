@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from django.db import transaction
 
-from annotate.commands.audit import record
+from annotate.commands.audit import facts, record
 from annotate.commands.checks import gold_for, round_of_checks, write_checks
 from annotate.commands.configuration import lock_configurable
 from annotate.errors import NotReadyError
@@ -48,14 +48,15 @@ def choose_plan(
         "repeat_every": repeat_every,
         "pairs": [list(pair) for pair in pairs],
     }
-    chosen = AssignmentPlan.objects.filter(project=project).first()
-    before = {name: getattr(chosen, name) for name in settings} if chosen else {}
-    record(project, "plan.chosen", kind, before=before, after=settings)
-    chosen, _ = AssignmentPlan.objects.update_or_create(
-        project=project,
-        defaults=settings,
-    )
+    before = _told(plan_of(project))
+    chosen, _ = AssignmentPlan.objects.update_or_create(project=project, defaults=settings)
+    record(project, "plan.chosen", chosen, before=before, after=_told(chosen))
     return chosen
+
+
+def _told(choice: AssignmentPlan) -> dict[str, object]:
+    fields = facts(choice, ("kind", "share", "gold_every", "repeat_every"))
+    return {**fields, "listed": len(choice.pairs)}
 
 
 @transaction.atomic

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from django.db import transaction
 from django.utils import timezone
 
+from annotate.commands.audit import record
 from annotate.commands.configuration import lock_configurable
 from annotate.errors import InvalidValueError, NotReadyError
 from annotate.models import GoldItem, GoldValue, Membership, PracticeAnswer, Project
@@ -17,10 +18,12 @@ def set_practice_bar(*, project: Project, bar: int | None) -> None:
 
     Locks the project. Raises FrozenError once Round I was opened, NotReadyError without anything to practise.
     """
-    lock_configurable(project)
+    locked = lock_configurable(project)
     if bar is not None and not practice_values(project).exists():
         raise NotReadyError("Mark an item for practice and give its right values before you set a bar.")
     Project.objects.filter(pk=project.pk).update(practice_bar=bar)
+    before = {"practice_bar": locked.practice_bar}
+    record(project, "practice.bar_set", project, before=before, after={"practice_bar": bar})
 
 
 @transaction.atomic
@@ -46,6 +49,17 @@ def answer_practice(*, place: Membership, gold: GoldItem, values: Mapping[int, i
 
 
 @transaction.atomic
+def finish_practice(*, place: Membership) -> Membership:
+    """Let practice pass where it is enough now, since the bar or what is asked was changed meanwhile.
+
+    Locks the annotator's row, and returns it.
+    """
+    place = Membership.objects.select_for_update(of=("self",)).select_related("project").get(pk=place.pk)
+    _pass_if_enough(place)
+    return place
+
+
+@transaction.atomic
 def practise_again(*, place: Membership) -> None:
     """Begin another attempt, where the last one is finished and was not enough. Locks the annotator's row."""
     place = Membership.objects.select_for_update(of=("self",)).select_related("project").get(pk=place.pk)
@@ -57,4 +71,5 @@ def practise_again(*, place: Membership) -> None:
 def _pass_if_enough(place: Membership) -> None:
     practice = practice_of(place)
     if practice.is_finished and practice.is_passed and place.practised_at is None:
-        Membership.objects.filter(pk=place.pk).update(practised_at=timezone.now())
+        place.practised_at = timezone.now()
+        place.save(update_fields=["practised_at"])

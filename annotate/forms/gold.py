@@ -12,8 +12,12 @@ from annotate.models import Dimension, GoldItem, Item, Project
 class MarkForm(forms.Form):
     """An item, by its document and system, and what it is for."""
 
-    document = forms.CharField(max_length=200, help_text="The key under which the document was imported.")
-    system = forms.CharField(max_length=200)
+    document = forms.CharField(
+        max_length=200,
+        widget=forms.TextInput(attrs={"list": "documents"}),
+        help_text="The key under which the document was imported.",
+    )
+    system = forms.CharField(max_length=200, widget=forms.TextInput(attrs={"list": "systems"}))
     use = forms.ChoiceField(
         label="What for",
         choices=GoldItem.Use.choices,
@@ -65,7 +69,6 @@ class GoldForm(forms.Form):
             self.fields[f"why-{dimension.pk}"] = forms.CharField(
                 label=f"Why ({dimension.name})",
                 required=False,
-                widget=forms.Textarea(attrs={"rows": 1}),
                 initial=right.explanation if right else "",
             )
 

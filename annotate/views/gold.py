@@ -11,7 +11,7 @@ from annotate.commands.gold import describe_gold, mark_gold, unmark_gold
 from annotate.commands.practice import set_practice_bar
 from annotate.errors import DomainError
 from annotate.forms.gold import BarForm, GoldForm, MarkForm
-from annotate.queries.gold import gold_of
+from annotate.queries.gold import gold_of, names_to_choose
 from annotate.queries.projects import is_frozen
 from annotate.views.page import render_in_project
 
@@ -36,6 +36,7 @@ def gold(request: HttpRequest, slug: str) -> HttpResponse:
         "bar_form": BarForm(initial={"practice_bar": project.practice_bar}),
         "gold": list(gold_of(project)),
         "frozen": is_frozen(project),
+        "names": names_to_choose(project),
     }
     return render_in_project(request, project, "gold/list.html", context, status=status)
 

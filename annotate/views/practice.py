@@ -6,7 +6,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate import access
-from annotate.commands.practice import answer_practice, practise_again
+from annotate.commands.practice import answer_practice, finish_practice, practise_again
 from annotate.forms.practice import PracticeForm
 from annotate.models import GoldItem, Role
 from annotate.queries.practice import lessons, practice_of, practice_rows
@@ -16,14 +16,14 @@ from annotate.views.page import render_in_project
 @login_required
 @require_GET
 def practice(request: HttpRequest, slug: str) -> HttpResponse:
-    """Go to the next item to practise on, or say how practice ended."""
+    """Go to the next item to practise on, or say how practice ended, by the bar as it is now."""
     place = access.membership(request.user, slug, Role.ANNOTATOR)
     if place.project.practice_bar is None:
         return redirect("rate", slug)
     state = practice_of(place)
     if state.next:
         return redirect("practice_item", slug, state.next.pk)
-    context = {"place": place, "practice": state}
+    context = {"place": finish_practice(place=place), "practice": state}
     return render_in_project(request, place.project, "practice/end.html", context)
 
 

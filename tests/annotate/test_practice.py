@@ -4,10 +4,10 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from annotate.commands.gold import RightValue, describe_gold, mark_gold
+from annotate.commands.gold import RightValue, describe_gold, mark_gold, unmark_gold
 from annotate.commands.practice import set_practice_bar
 from annotate.errors import FrozenError, NotReadyError
-from annotate.models import GoldItem, PracticeAnswer, Rating, RatingChange
+from annotate.models import AuditEntry, GoldItem, PracticeAnswer, Rating, RatingChange
 from tests.annotate.rounds import opened
 from tests.factories import Cast, make_project
 
@@ -108,6 +108,20 @@ def test_a_bar_needs_something_to_practise_and_is_fixed_with_the_round() -> None
     opened(cast)
     with pytest.raises(FrozenError):
         set_practice_bar(project=cast.project, bar=None)
+
+
+def test_a_bar_or_an_item_that_is_taken_away_leaves_nobody_waiting(annotator: Client, cast: Cast) -> None:
+    assert "1 of 2 values were right" in practise(annotator, cast, 5, 5)
+    set_practice_bar(project=cast.project, bar=50)
+    assert "Practice is passed" in annotator.get(address(cast)).content.decode()
+    other = cast.annotators[1].user
+    assert other
+    for gold in GoldItem.objects.all():
+        unmark_gold(project=cast.project, gold=gold)
+    annotator.force_login(other)
+    assert "Practice is passed" in annotator.get(address(cast)).content.decode()
+    acts = AuditEntry.objects.filter(project=cast.project).values_list("act", flat=True)
+    assert {"gold.marked", "gold.described", "gold.unmarked", "practice.bar_set"} <= set(acts)
 
 
 def test_without_a_bar_there_is_no_practice(client: Client) -> None:
