@@ -1,13 +1,15 @@
-// The rating page: keys, answers handed to the queue in unsent.js, and word from other windows.
+// The rating page: keys, answers handed to the queue in unsent.js, and word from other windows. Items ahead are
+// loaded beforehand and put in its place when they are gone to; what was left stays as it is, to come back to.
 "use strict";
 
-(() => {
-  const form = document.getElementById("work");
+// One item: its part of the page (main), whether it is shown now or not.
+function RatingPage(main) {
+  const form = main.querySelector("#work");
   const rows = [...form.querySelectorAll(".row")];
-  const notices = document.getElementById("notices");
+  const notices = main.querySelector("#notices");
   const { annotator, assignment, about } = form.dataset;
   const field = (row, name) => form.querySelector(`[name="${row.dataset.key}-${name}"]`);
-  const panel = (row) => document.getElementById(`panel-${row.dataset.key}`);
+  const panel = (row) => form.querySelector(`#panel-${row.dataset.key}`);
   const rowOf = (element) => rows.find((row) => row.contains(element) || panel(row).contains(element));
   const rowAt = (url) => rows.find((row) => row.dataset.url === url);
   const radios = (row) => [...row.querySelectorAll("input[type=radio]")];
@@ -64,13 +66,11 @@
   // --- time: counted while the page is seen and used, idle after two minutes ----------------------------------
   let lastSign = Date.now();
   let spent = 0;
-  const tick = () => {
+  function tick(isSeen = !document.hidden) {
     const now = Date.now();
-    if (!document.hidden) spent += Math.min(now - lastSign, 120_000);
+    if (isSeen) spent += Math.min(now - lastSign, 120_000);
     lastSign = now;
-  };
-  for (const sign of ["keydown", "pointerdown", "scroll"]) document.addEventListener(sign, tick, { capture: true, passive: true });
-  document.addEventListener("visibilitychange", () => { if (document.hidden) spent += Math.min(Date.now() - lastSign, 120_000); lastSign = Date.now(); });
+  }
 
   function takeTime(row) {
     tick();
@@ -87,6 +87,7 @@
     row.querySelector(".row-refusal").hidden = true;
     row.querySelector(".row-again")?.remove();
     delete row.dataset.again;
+    if ("preview" in form.dataset) return;
     Unsent.put({
       url: row.dataset.url,
       annotator,
@@ -103,7 +104,7 @@
   }
   const saveChanged = () => { for (const row of [...changed]) save(row); };
 
-  document.addEventListener("unsent:saved", ({ detail: { entry, reply } }) => {
+  function saved({ entry, reply }) {
     const row = entry.assignment === assignment && rowAt(entry.url);
     if (!row) return;
     field(row, "revision").value = reply.revision;
@@ -113,15 +114,15 @@
       notice(`A later answer of yours stands: ${row.dataset.name} is ${spoken(reply.overtaken.value, "without a value")}.`, "notice-warn");
     }
     count(reply.complete);
-  });
+  }
 
-  document.addEventListener("unsent:refused", ({ detail: { entry, message } }) => {
+  function refused({ entry, message }) {
     const row = entry.assignment === assignment && rowAt(entry.url);
     if (!row) return;
     const place = row.querySelector(".row-refusal");
     place.textContent = `Not saved: ${message}`;
     place.hidden = false;
-  });
+  }
 
   function count(complete) {
     if (String(complete) === form.dataset.complete) return;
@@ -132,7 +133,7 @@
     }
   }
 
-  document.addEventListener("unsent:saved-elsewhere", ({ detail: { entry, reply } }) => {
+  function savedElsewhere({ entry, reply }) {
     const row = entry.assignment === assignment && rowAt(entry.url);
     if (!row) return;
     const isShown = valueOf(row) === entry.value && field(row, "comment").value === entry.comment;
@@ -140,7 +141,7 @@
     showAnswer(row, entry);
     count(reply.complete);
     if (!isShown) notice(`${row.dataset.name} was just changed to ${spoken(entry.value, "no value")} in another window of yours.`, "notice-warn");
-  });
+  }
 
   // --- pointer and keys ---------------------------------------------------------------------------------------
   form.addEventListener("change", (event) => {
@@ -166,7 +167,7 @@
 
   // A digit moves on; a remark that follows at once is about what was just rated.
   let justRated = null;
-  document.addEventListener("pointerdown", () => { justRated = null; }, { capture: true });
+  main.addEventListener("pointerdown", () => { justRated = null; }, { capture: true });
 
   function rate(row, key) {
     const value = radios(row).find((radio) => radio.dataset.key === key);
@@ -181,7 +182,7 @@
     justRated = row;
     const next = rows[rows.indexOf(row) + 1];
     if (next) focusRow(next);
-    else document.getElementById("next")?.focus();
+    else main.querySelector("#next")?.focus();
   }
 
   function keep(row) {
@@ -193,11 +194,6 @@
   form.addEventListener("click", (event) => { if (event.target.closest("[data-keep]")) keep(rowOf(event.target)); });
 
   function goOn() {
-    saveChanged();
-    if (!navigator.onLine) {
-      notice("There is no connection now. Your answers are kept; the next item opens when the connection is back.", "notice-warn");
-      return;
-    }
     const open = rows.find((row) => !row.disabled && !isAnswered(row));
     if (open && !form.dataset.warned) {
       form.dataset.warned = "yes";
@@ -205,17 +201,8 @@
       notice("Some dimensions have no answer yet. Press Enter again to go on all the same.", "notice-warn");
       return;
     }
-    document.getElementById("next")?.click();
+    main.querySelector("#next")?.click();
   }
-
-  // "Where did I stop?" is asked of the server, so it must have the last answers first; it is not waited for long.
-  document.getElementById("next")?.addEventListener("click", async (event) => {
-    const link = event.currentTarget;
-    if (!("resume" in link.dataset) || !Unsent.count()) return;
-    event.preventDefault();
-    await Promise.race([Unsent.flush(), new Promise((resolve) => { setTimeout(resolve, 2000); })]);
-    location.assign(link.href);
-  });
 
   const keys = {
     ArrowDown: (row) => focusRow(rows[Math.min(rows.indexOf(row) + 1, rows.length - 1)]),
@@ -225,10 +212,10 @@
     c: (row) => { select(row); field(row, "comment").focus(); },
     n: (row) => rate(row, "n"),
     k: keep,
-    "?": () => document.getElementById("keys").showModal(),
+    "?": () => main.querySelector("#keys").showModal(),
   };
 
-  document.addEventListener("keydown", (event) => {
+  function keydown(event) {
     const target = event.target;
     if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     if (target.tagName === "TEXTAREA") {
@@ -250,7 +237,8 @@
     } else if (event.key === "Enter") {
       if (target.closest("summary, button, a:not(#next):not(#back)")) return;
       event.preventDefault();
-      if (event.shiftKey) { saveChanged(); document.getElementById("back")?.click(); } else goOn();
+      if (event.shiftKey) main.querySelector("#back")?.click();
+      else goOn();
     } else if (!row.disabled && /^[0-9]$/.test(event.key)) {
       event.preventDefault();
       rate(row, event.key);
@@ -261,22 +249,115 @@
       keys[event.key](remark ? justRated ?? row : row);
       if (!remark && !["n", "k"].includes(event.key)) justRated = null;
     }
-  });
-
-  document.addEventListener("click", (event) => {
-    const opener = event.target.closest("[data-open]");
-    if (opener) document.getElementById(opener.dataset.open).showModal();
-  });
-  window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
-  window.addEventListener("pagehide", saveChanged);
+  }
 
   // On a narrow screen what explains a dimension opens under it; on a wide one below them all, so that nothing moves.
   if (matchMedia("(max-width: 800px)").matches) for (const row of rows) row.append(panel(row));
 
-  // --- beginning: what is still waiting is shown, then the first open dimension has the focus -----------------
+  // --- what is still waiting is shown; where the page comes into view, the first open dimension has the focus ---
   for (const row of rows) {
     const waiting = Unsent.of(annotator, row.dataset.url);
     if (waiting?.assignment === assignment) showAnswer(row, waiting);
   }
-  focusRow(rows.find((row) => !isAnswered(row)) ?? rows[0]);
+  const enter = () => {
+    lastSign = Date.now();
+    focusRow(rows.find((row) => !isAnswered(row)) ?? rows[0]);
+  };
+  const leave = () => {
+    saveChanged();
+    tick();
+  };
+  return { main, annotator, notice, enter, leave, tick, saveChanged, saved, refused, savedElsewhere, keydown };
+}
+
+(() => {
+  const AHEAD = 5;
+  const KEPT = 20;
+  const pages = new Map();
+  let current = RatingPage(document.getElementById("content"));
+  let looking = false;
+
+  // --- items ahead --------------------------------------------------------------------------------------------
+  async function load(address) {
+    try {
+      const response = await fetch(address, { headers: { "Concord-Ahead": "1" }, cache: "no-store" });
+      if (!response.ok || response.redirected) return null;
+      const loaded = new DOMParser().parseFromString(await response.text(), "text/html");
+      const page = RatingPage(document.adoptNode(loaded.getElementById("content")));
+      return page.annotator === current.annotator ? page : null;
+    } catch {
+      return null;
+    }
+  }
+
+  async function lookAhead() {
+    if (looking) return;
+    looking = true;
+    document.body.dataset.ahead = "loading";
+    const begun = current;
+    for (let page = current, steps = 0; page && steps < AHEAD; steps += 1) {
+      const address = page.main.querySelector("#next:not([data-resume])")?.href;
+      page = address && (pages.get(address) ?? await load(address));
+      if (page) pages.set(address, page);
+    }
+    looking = false;
+    document.body.dataset.ahead = "ready";
+    if (current !== begun) lookAhead();
+  }
+
+  // --- going to another item ----------------------------------------------------------------------------------
+  function show(page) {
+    current.leave();
+    current.main.replaceWith(page.main);
+    current = page;
+    pages.delete(location.href);
+    pages.set(location.href, page);
+    for (const [address, kept] of pages) if (pages.size > KEPT && kept !== page) pages.delete(address);
+    page.enter();
+    Unsent.showRefused();
+    lookAhead();
+  }
+
+  async function go(link) {
+    current.saveChanged();
+    const page = pages.get(link.href);
+    if (page) {
+      history.pushState(null, "", link.href);
+      show(page);
+    } else if (!navigator.onLine) {
+      current.notice("There is no connection now. Your answers are kept; the next item opens when the connection is back.", "notice-warn");
+    } else {
+      // "Where did I stop?" is asked of the server, so it must have the last answers first; it is not waited for long.
+      if ("resume" in link.dataset && Unsent.count()) await Promise.race([Unsent.flush(), new Promise((resolve) => { setTimeout(resolve, 2000); })]);
+      location.assign(link.href);
+    }
+  }
+
+  window.addEventListener("popstate", () => {
+    const page = pages.get(location.href);
+    if (page) show(page);
+    else location.reload();
+  });
+
+  // --- what happens in the window is passed on to the item in view, what was saved to all ----------------------
+  document.addEventListener("click", (event) => {
+    const opener = event.target.closest("[data-open]");
+    if (opener) document.getElementById(opener.dataset.open).showModal();
+    const link = event.target.closest("#next, #back");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    go(link);
+  });
+  document.addEventListener("keydown", (event) => current.keydown(event));
+  for (const sign of ["keydown", "pointerdown", "scroll"]) document.addEventListener(sign, () => current.tick(), { capture: true, passive: true });
+  document.addEventListener("visibilitychange", () => current.tick(document.hidden));
+  for (const [name, method] of [["saved", "saved"], ["refused", "refused"], ["saved-elsewhere", "savedElsewhere"]]) {
+    document.addEventListener(`unsent:${name}`, ({ detail }) => { for (const page of new Set([current, ...pages.values()])) page[method](detail); });
+  }
+  window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+  window.addEventListener("pagehide", () => current.saveChanged());
+
+  pages.set(location.href, current);
+  current.enter();
+  lookAhead();
 })();

@@ -111,7 +111,7 @@ _LOCKED = Prepared(
     lambda pk, annotator: Assignment.objects.select_for_update(of=("self",)).filter(
         pk=pk, annotator=annotator
     ),
-    *NUMBERS,
+    *NUMBERS[:2],
 )
 _ROUND = Prepared(lambda pk: Round.with_checks.select_related("guideline").filter(pk=pk), NUMBERS[0])
 _RATINGS = Prepared(lambda assignment: Rating.objects.filter(assignment=assignment), NUMBERS[0])

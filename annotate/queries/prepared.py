@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.models import Model, QuerySet
 from django.db.models.query import get_related_populators
 
-NUMBERS = (2_000_000_011, 2_000_000_033)  # stand-ins that integer columns can hold
+NUMBERS = (2_000_000_011, 2_000_000_033, 2_000_000_063)  # stand-ins that integer columns can hold
 WORD = "a stand-in"
 
 M = TypeVar("M", bound=Model)

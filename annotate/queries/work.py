@@ -3,13 +3,14 @@
 from dataclasses import dataclass
 from statistics import median
 
-from django.db.models import Count, Max, Min, Q, QuerySet, Sum
+from django.db.models import Count, Min, Q, QuerySet, Sum
 from django.utils import timezone
 
 from annotate.guideline import FrozenDimension, FrozenGuideline, FrozenPoint
 from annotate.models import Assignment, Item, Membership, Rating, Round
 from annotate.queries.assigned import asked_dimensions
 from annotate.queries.places import available_items, own_order
+from annotate.queries.prepared import NUMBERS, Prepared
 
 
 @dataclass(frozen=True)
@@ -145,19 +146,12 @@ def _first(assignments: QuerySet[Assignment]) -> int | None:
 
 
 def item_page(assignment: Assignment) -> ItemPage:
-    """Return the page of an assignment (see `access.assignment_for_annotator`). Four queries at most."""
-    item = Item.objects.select_related("document").get(pk=assignment.item_id)
+    """Return the page of an assignment (see `access.assignment_for_annotator`). Five queries at most."""
+    item = _ITEM.all(assignment.item_id)[0]
     guideline = FrozenGuideline.from_json(assignment.round.guideline.content)
-    ratings = {rating.dimension_id: rating for rating in Rating.objects.filter(assignment=assignment)}
-    rounds = (1, Round.CHECKS)
-    neighbours = Assignment.objects.filter(
-        round__project=assignment.round.project_id,
-        round__number__in=rounds,
-        annotator=assignment.annotator_id,
-    ).aggregate(
-        previous=Max("position", filter=Q(position__lt=assignment.position)),
-        next=Min("position", filter=Q(position__gt=assignment.position)),
-    )
+    ratings = {rating.dimension_id: rating for rating in _RATINGS.all(assignment.pk)}
+    here = (assignment.round.project_id, assignment.annotator_id or 0, assignment.position or 0)
+    before, after = _BEFORE.first(*here), _AFTER.first(*here)
     return ItemPage(
         assignment=assignment,
         title=item.document.title,
@@ -166,6 +160,26 @@ def item_page(assignment: Assignment) -> ItemPage:
         rows=[
             Row(dimension, ratings.get(dimension.id)) for dimension in asked_dimensions(assignment, guideline)
         ],
-        previous=neighbours["previous"],
-        next=neighbours["next"],
+        previous=before.position if before else None,
+        next=after.position if after else None,
     )
+
+
+def _order(project: int, annotator: int) -> QuerySet[Assignment]:
+    rounds = (1, Round.CHECKS)
+    return Assignment.objects.filter(
+        round__project=project, round__number__in=rounds, annotator=annotator
+    ).order_by("position")
+
+
+def _before(project: int, annotator: int, position: int) -> QuerySet[Assignment]:
+    return _order(project, annotator).filter(position__lt=position).reverse()[:1]
+
+
+def _after(project: int, annotator: int, position: int) -> QuerySet[Assignment]:
+    return _order(project, annotator).filter(position__gt=position)[:1]
+
+
+_BEFORE, _AFTER = Prepared(_before, *NUMBERS), Prepared(_after, *NUMBERS)
+_ITEM = Prepared(lambda pk: Item.objects.select_related("document").filter(pk=pk), NUMBERS[0])
+_RATINGS = Prepared(lambda assignment: Rating.objects.filter(assignment=assignment), NUMBERS[0])

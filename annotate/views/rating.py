@@ -14,17 +14,19 @@ from annotate.errors import (
     NotFoundError,
     NotReadyError,
     PlaceGoneError,
+    RoundClosedError,
     SignedOutError,
 )
 from annotate.forms.ratings import NOT_APPLICABLE, AnswerForm
 from annotate.guideline import FrozenDimension, FrozenGuideline
-from annotate.models import Assignment, Role
+from annotate.models import Assignment, Membership, Role
 from annotate.queries.assigned import asked_dimensions
 from annotate.queries.practice import must_practise
 from annotate.queries.rounds import round_one
 from annotate.queries.work import ItemPage, first_position, first_unfinished, item_page, progress
 from annotate.views.errors import error_as_json
 from annotate.views.page import request_user
+from annotate.views.rating_rows import rows_as_html
 
 
 @login_required
@@ -71,17 +73,31 @@ def rate_item(request: HttpRequest, slug: str, position: int) -> HttpResponse:
         if not refusals:
             return _go_on(slug, item_page(assignment), back="back" in request.POST)
     renew_reservation(assignment=assignment, annotator=place)
+    page = item_page(assignment)
+    if page.next is None and _reserve_more(place):
+        page = item_page(assignment)
+    is_loaded_ahead = request.headers.get("Concord-Ahead") == "1"  # for a page that has its own counter
     context = {
         "project": place.project,
         "place": place,
         "round": assignment.round,
         "token": access.token_of(assignment),
-        "page": item_page(assignment),
-        "progress": progress(assignment.round, place),
+        "page": page,
+        "rows_html": rows_as_html(place.project, page),
+        "progress": None if is_loaded_ahead else progress(assignment.round, place),
         "guideline": FrozenGuideline.from_json(assignment.round.guideline.content),
         "refusals": refusals,
     }
     return render(request, "rating/item.html", context, status=422 if refusals else 200)
+
+
+def _reserve_more(place: Membership) -> bool:
+    """Reserve what comes after the last item of the annotator's order, so that it can be loaded ahead."""
+    round = round_one(place.project)
+    try:
+        return bool(round and round.is_open and reserve_items(round=round, annotator=place))
+    except RoundClosedError:
+        return False
 
 
 @require_POST

@@ -262,7 +262,7 @@ def test_an_item_page_costs_the_same_whatever_the_projects_size(
     page(client, cast)
     with django_assert_max_num_queries(15) as counted:
         client.get(reverse("rate_item", args=[cast.project.slug, 1]))
-    assert len(counted) == 10
+    assert len(counted) == 11
 
 
 @pytest.mark.parametrize("documents", [2, 12])

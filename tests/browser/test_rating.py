@@ -26,10 +26,10 @@ def cast(live_server) -> Cast:
 
 @pytest.fixture
 def rating(cast: Cast, context: BrowserContext) -> Page:
-    """The first item, before an annotator."""
+    """The first item, before an annotator, with the others loaded ahead."""
     page = signed_in(context, cast.annotators[0].user)
     page.goto(f"/projects/{cast.project.slug}/rate/")
-    expect(page.locator(".row.focused")).to_have_count(1)
+    expect(page.locator("body[data-ahead=ready] .row.focused")).to_have_count(1)
     return page
 
 
@@ -99,16 +99,56 @@ def test_a_remark_right_after_a_digit_is_about_what_was_just_rated(rating: Page)
     assert list(given) == [("fluency", 4, True, "Why so.")]
 
 
-def test_without_a_connection_the_page_stays_and_says_so(rating: Page) -> None:
-    rating.keyboard.press("4")
-    rating.keyboard.press("5")
+def test_on_a_train_one_rates_on_with_the_items_loaded_ahead_and_everything_arrives(
+    live_server, context
+) -> None:
+    cast = make_project(dimensions=("fluency", "coherence"), documents=3, systems=4)
+    opened(cast)
+    page = signed_in(context, cast.annotators[0].user)
+    page.goto(f"/projects/{cast.project.slug}/rate/")
+    expect(page.locator("body[data-ahead=ready]")).to_be_visible()
+    context.set_offline(True)
+    for position in range(1, 7):
+        page.wait_for_url(f"**/rate/{position}/")
+        page.keyboard.press("4")
+        page.keyboard.press("2")
+        page.keyboard.press("Enter")
+    expect(mark(page)).to_contain_text("12 waiting")
+    expect(page.locator("#notices")).to_contain_text("no connection")
+    page.keyboard.press("Shift+Enter")
+    page.wait_for_url("**/rate/5/")
+    expect(page.locator('[data-key=fluency] input[value="4"]')).to_be_checked()
+    context.set_offline(False)
+    expect(mark(page)).to_have_text("Saved")
+    expect(page.locator("#progress")).to_contain_text("6 of 12")
+    for position in range(1, 7):
+        assert values(position) == {"fluency": 4, "coherence": 2}
+    page.go_back()
+    page.wait_for_url("**/rate/6/")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/rate/7/")
+
+
+def test_the_next_item_is_there_at_once_with_the_keys_and_nothing_of_the_last(rating: Page) -> None:
+    first = rating.locator(".summary").inner_text()
+    rating.keyboard.press("3")
+    rating.keyboard.press("3")
     expect(mark(rating)).to_have_text("Saved")
-    rating.context.set_offline(True)
-    rating.keyboard.press("Enter")
-    expect(rating.locator("#notices")).to_contain_text("no connection")
-    rating.context.set_offline(False)
+    expect(rating.locator("#progress")).to_contain_text("1 of 4")
     rating.keyboard.press("Enter")
     rating.wait_for_url("**/rate/2/")
+    assert rating.evaluate("performance.getEntriesByType('navigation')[0].name").endswith("/rate/1/")
+    assert rating.locator(".summary").inner_text() != first
+    expect(rating.locator("input:checked")).to_have_count(0)
+    rating.keyboard.press("5")
+    expect(mark(rating)).to_have_text("Saved")
+    assert values(2) == {"fluency": 5}
+    rating.keyboard.press("Shift+Enter")
+    rating.wait_for_url("**/rate/1/")
+    assert rating.locator(".summary").inner_text() == first
+    expect(rating.locator('[data-key=fluency] input[value="3"]')).to_be_checked()
+    rating.reload()
+    expect(rating.locator('[data-key=fluency] input[value="3"]')).to_be_checked()
 
 
 def test_a_click_rates_and_the_points_meaning_stands_behind_the_row(rating: Page) -> None:
