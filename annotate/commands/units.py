@@ -8,8 +8,9 @@ from django.db import transaction
 from django.db.models import Max
 
 from annotate.commands.rounds import BATCH
+from annotate.errors import NotReadyError
 from annotate.guideline import FrozenGuideline
-from annotate.models import AssignedUnit, Assignment, Round
+from annotate.models import AssignedUnit, Assignment, GoldItem, Round
 from annotate.queries.assigned import Unit
 
 
@@ -37,11 +38,12 @@ def ask_for_units(*, round: Round, units: Iterable[WantedUnit], raters: int, ori
 
     Places that are there count. What is missing is added to the origin's own places of the item first, so
     that whoever rated the item is asked again, then as new places; asked twice it adds nothing. The caller
-    holds the project's lock; locks all assignments of the items.
+    holds the project's lock; locks all assignments of the items. Raises NotReadyError for gold items.
     """
     by_item: dict[int, list[WantedUnit]] = defaultdict(list)
     for unit in units:
         by_item[unit.item].append(unit)
+    _refuse_gold(round, by_item)
     lacking = 0
     items = sorted(by_item)
     for start in range(0, len(items), BATCH):
@@ -102,6 +104,15 @@ def change_probabilities(*, round: Round, units: Mapping[Unit, float], origin: s
                 row.inclusion_probability = probability
                 changed.append(row)
         AssignedUnit.objects.bulk_update(changed, ["inclusion_probability"], batch_size=500)
+
+
+def _refuse_gold(round: Round, items: Collection[int]) -> None:
+    gold = GoldItem.objects.filter(item__document__project=round.project_id).values_list("item", flat=True)
+    if count := len(set(gold) & set(items)):
+        raise NotReadyError(
+            f"{count} of these items have gold values, for practice or hidden checks, and are not for people "
+            "to rate like others. Make them ordinary items before Round I opens, then ask again."
+        )
 
 
 def _places(round: Round, items: Sequence[int]) -> dict[int, list[_Place]]:

@@ -12,7 +12,8 @@ from annotate.commands.gold import RightValue, describe_gold, mark_gold
 from annotate.commands.plans import choose_plan
 from annotate.commands.ratings import Answer, save_rating
 from annotate.commands.rounds import close_round_one
-from annotate.errors import FrozenError, InvalidValueError, RoundClosedError
+from annotate.commands.units import WantedUnit, ask_for_units
+from annotate.errors import FrozenError, InvalidValueError, NotReadyError, RoundClosedError
 from annotate.models import Assignment, Dispute, GoldItem, Item, Rating, Round
 from annotate.planning.checks import GAP, Checking, Turn, due, with_checks
 from annotate.queries.checks import Compared, checks_of
@@ -140,9 +141,12 @@ def test_without_checks_there_is_no_round_of_them(cast: Cast) -> None:
     assert not checks_of(cast.project)
 
 
-def test_a_gold_item_is_no_work_of_round_one(cast: Cast) -> None:
+def test_a_gold_item_is_no_work_of_round_one_and_is_not_routed(cast: Cast) -> None:
     round = opened(cast)
     assert not Assignment.objects.filter(round=round, item=cast.items[0]).exists()
+    unit = WantedUnit(cast.items[0].pk, cast.dimensions[0].pk, 1.0)
+    with pytest.raises(NotReadyError, match="1 of these items have gold values"):
+        ask_for_units(round=round, units=[unit], raters=2, origin="a policy", seed=1)
 
 
 def test_gold_is_marked_described_and_given_back_before_the_round(client: Client, cast: Cast) -> None:
