@@ -1,7 +1,5 @@
 """An admin lets a model judge: from an endpoint to a finished run, played in a real browser."""
 
-import gzip
-import json
 from collections.abc import Callable
 
 import pytest
@@ -9,13 +7,13 @@ from playwright.sync_api import BrowserContext, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotate.commands.projects import create_project
-from annotate.models import Document, Item, Project, System, User, text_digest
+from annotate.models import Item, Project, User
 from annotate.presets import TEMPLATES
 from judges.models import Judgment
 from tests.browser.people import signed_in
 from tests.factories import make_user
+from tests.judges.news import make_items
 from tests.judges.replay import Replay, replay
-from tests.reference import reference_data
 
 __all__ = ["replay"]
 SYSTEMS = ("M11", "M17", "M22")
@@ -30,22 +28,8 @@ def admin(live_server: LiveServer) -> User:
 def project(admin: User) -> Project:
     """A project about news summaries: two articles, three systems."""
     project = create_project(user=admin, name="News", template=TEMPLATES["news-summaries"])
-    systems = {name: System.objects.create(project=project, name=name) for name in SYSTEMS}
-    summaries = [row for row in lines("summaries") if row["system"] in SYSTEMS]
-    for row in list(lines("documents"))[:2]:
-        parts = [{"label": "Article", "text": row["source"]}]
-        document = Document.objects.create(
-            project=project, key=row["id"], parts=parts, digest=text_digest(parts)
-        )
-        for summary in (each for each in summaries if each["id"] == row["id"]):
-            system, text = systems[summary["system"]], summary["summary"]
-            Item.objects.create(document=document, system=system, text=text, digest=text_digest(text))
+    make_items(project, documents=2, systems=SYSTEMS)
     return project
-
-
-def lines(name: str) -> list[dict[str, str]]:
-    with gzip.open(reference_data() / "news_summeval" / f"{name}.jsonl.gz", "rt") as file:
-        return [json.loads(line) for line in file]
 
 
 def test_an_admin_adds_an_endpoint_and_a_judge_and_lets_it_judge(

@@ -1,81 +1,170 @@
-"""An admin routes what a judge cannot be trusted with; an annotator rates just that, in a real browser."""
+"""From judging to routing to an audit that contradicts, in a real browser.
+
+A model judges over HTTP; an admin looks at R, moves r and routes; an annotator rates just that; intervals
+tighten, and the page warns that what stays with the judge is wrong.
+"""
+
+import random
+from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from annotate.models import AssignedUnit, Rating, Round
-from judges.models import RoutingPolicy
+from annotate.commands.projects import create_project
+from annotate.models import Assignment, Membership, Project, Rating, Role, User
+from annotate.presets import TEMPLATES
+from judges.models import Judgment, RoutedUnit, RoutingPolicy
+from judges.reliability import uniform_numbers
 from tests.browser.people import signed_in
-from tests.factories import Cast
-from tests.judges.routing import routing_project
+from tests.factories import make_member, make_user
+from tests.judges.factories import make_endpoint, make_judge
+from tests.judges.news import make_items
+from tests.judges.replay import Replay, replay
+
+__all__ = ["replay"]
+KEPT, SENT, DOCUMENTS, SHARE = "M20", "M22", 5, 0.5
 
 
 @pytest.fixture
-def cast(live_server: LiveServer) -> Cast:
-    """Three systems, two dimensions, judgments of both methods; nobody has rated."""
-    return routing_project(documents=12, annotators=2)
+def admin(live_server: LiveServer) -> User:
+    return make_user()
 
 
-def test_an_admin_moves_r_and_routes_and_an_annotator_rates_the_routed_dimensions(
-    context: BrowserContext, cast: Cast
+@pytest.fixture
+def project(admin: User, replay: Callable[..., Replay]) -> Project:
+    """Five articles, two systems, two dimensions, two judges that have not judged; R will be 1 in one cell.
+
+    The seed is one with which four of that system's five units are audited.
+    """
+    project = create_project(user=admin, name="News", template=TEMPLATES["news-summaries"])
+    project.dimensions.exclude(key__in=["consistency", "fluency"]).delete()
+    items = make_items(project, documents=DOCUMENTS, systems=(KEPT, SENT))
+    consistency = project.dimensions.get(key="consistency").pk
+    kept = [f"{item.pk}/{consistency}" for item in items if item.system.name == KEPT]
+    project.seed = next(seed for seed in range(10_000) if audited(kept, seed) == DOCUMENTS - 1)
+    project.raters_per_item = 1
+    project.save()
+    endpoint = make_endpoint(project, replay().base_url)
+    for method in ("rts", "mcq"):
+        make_judge(project, method, endpoint=endpoint, name=method.upper())
+    return project
+
+
+def audited(units: list[str], seed: int) -> int:
+    policy = random.Random(f"{seed} routing 1").randrange(2**31)
+    return int((uniform_numbers(units, seed=policy) < SHARE).sum())
+
+
+@pytest.fixture
+def annotator(project: Project) -> Membership:
+    return make_member(project, Role.ANNOTATOR)
+
+
+@pytest.fixture
+def theirs(context: BrowserContext, live_server: LiveServer) -> Iterator[BrowserContext]:
+    """Give the annotator's own browser."""
+    assert context.browser is not None
+    other = context.browser.new_context(base_url=live_server.url, viewport={"width": 1280, "height": 800})
+    yield other
+    other.close()
+
+
+def test_from_judging_to_an_audit_that_contradicts(
+    context: BrowserContext, theirs: BrowserContext, project: Project, admin: User, annotator: Membership
 ) -> None:
-    page = signed_in(context, cast.admin)
+    page = signed_in(context, admin)
     page.on("dialog", lambda dialog: dialog.accept())
-    page.goto(f"/projects/{cast.project.slug}/judges/routing/")
+    collect(page, project)
+    page.get_by_role("link", name="Reliability", exact=True).click()
+    expect(page.get_by_role("row", name=KEPT).locator("td").first).to_contain_text("1.000")
+    expect(page.locator("main")).to_contain_text("Nobody has rated these items yet")
+    route(page)
+    sent = RoutedUnit.objects.exclude(why=RoutedUnit.Why.AUDIT)
+    assert (sent.count(), RoutedUnit.objects.count()) == (3 * DOCUMENTS, 4 * DOCUMENTS - 1)
+    rating = signed_in(theirs, annotator.user)
+    rating.goto(f"/projects/{project.slug}/rate/")
+    before = None
+    for position in range(1, 2 * DOCUMENTS + 1):
+        rate(rating, annotator, position)
+        if before is None and rated_of(SENT) == DOCUMENTS - 1:
+            before = interval_of(page, project)
+    assert before is not None
+    low, high = interval_of(page, project)
+    assert before[1] - before[0] > 0.5
+    assert low == high
+    page.goto(f"/projects/{project.slug}/judges/routing/{RoutingPolicy.objects.get().pk}/")
+    expect(page.get_by_role("alert")).to_contain_text(
+        "The audit contradicts this policy: on 4 of 4 audited units the judge is more than a point away"
+    )
+    expect(page.get_by_role("button", name="Withdraw")).to_have_count(0)
+
+
+def collect(page: Page, project: Project) -> None:
+    """Let both judges judge everything."""
+    page.goto(f"/projects/{project.slug}/judges/")
+    page.get_by_role("link", name="Runs", exact=True).click()
+    page.get_by_role("link", name="Plan a run").click()
+    page.get_by_label("RTS").check()  # the other one is chosen already
+    expect(page.locator("#plan dd").first).to_have_text("40")
+    page.get_by_role("button", name="Start the run").click()
+    expect(page.locator("#run")).to_contain_text("finished")
+    assert Judgment.objects.filter(status=Judgment.Status.DONE).count() == 40
+
+
+def route(page: Page) -> None:
+    """Move r until only what R is sure of stays, and route the rest."""
+    page.get_by_role("link", name="Routing", exact=True).click()
     page.get_by_role("link", name="New policy").click()
-    preview = page.locator("#preview")
-    expect(preview).to_contain_text("judge 1.000")
-    move_r(page)
-    page.get_by_label("Audit share").fill("0.3")
+    preview, slider = page.locator("#preview"), page.get_by_label("Threshold r, as a slider")
+    expect(preview).to_contain_text("people 1.000 no interval")
+    page.get_by_label("What must be above r").select_option("R itself")
+    expect(preview).to_contain_text("judge 1.000 no interval")
+    slider.fill("1")
+    expect(page.get_by_label("Threshold r", exact=True)).to_have_value("1")
+    expect(preview).to_contain_text("Nothing stays with the judge.")
+    page.get_by_label("Threshold r", exact=True).fill("0.8")
+    expect(slider).to_have_value("0.8")
+    expect(preview.locator("td.routing-judge")).to_have_count(1)
+    page.get_by_label("Audit share").fill(str(SHARE))
     page.get_by_role("button", name="Save the policy").click()
     expect(page.get_by_text("Policy 1 is saved.")).to_be_visible()
     expect(preview).to_contain_text("time of people")
     page.get_by_role("button", name="Route these units").click()
     expect(page.get_by_text("into Round I, which is open")).to_be_visible()
-    policy = RoutingPolicy.objects.get()
-    assert policy.status == "routed"
-    assert AssignedUnit.objects.count() == 2 * policy.units.count() > 0
-    annotator_rates(context, cast)
-    page.reload()
-    expect(page.locator("tfoot").nth(1)).to_contain_text("all")
-    expect(page.get_by_role("button", name="Withdraw")).to_have_count(0)
 
 
-def move_r(page: Page) -> None:
-    """The slider and the number go together, and the preview follows them."""
-    preview, slider = page.locator("#preview"), page.get_by_label("Threshold r, as a slider")
-    slider.fill("1")
-    expect(page.get_by_label("Threshold r", exact=True)).to_have_value("1")
-    expect(preview).to_contain_text("Nothing stays with the judge.")
-    page.get_by_label("Threshold r", exact=True).fill("0.5")
-    expect(slider).to_have_value("0.5")
-    expect(preview).not_to_contain_text("Nothing stays with the judge.")
-    expect(preview.locator("td.routing-judge")).to_have_count(3)
+def rate(page: Page, annotator: Membership, position: int) -> None:
+    """Rate the dimensions that stand there, only the routed ones, by keys; far from the judge in an audit."""
+    page.wait_for_url(f"**/rate/{position}/")
+    place = Assignment.objects.get(annotator=annotator, position=position)
+    units = place.units.select_related("dimension").order_by("dimension__position")
+    expect(page.locator("fieldset.row")).to_have_count(len(units))
+    for unit in units:
+        expect(page.locator(f"fieldset.row.focused[data-key={unit.dimension.key}]")).to_have_count(1)
+        page.keyboard.press(str(answer(place, unit.dimension_id)))
+    expect(page.locator("#save-mark")).to_have_text("Saved")
+    for word in (KEPT, SENT, "policy", "RTS", "audit"):
+        assert word not in page.content().replace(place.item.text, "")
+    assert Rating.objects.filter(assignment=place).count() == len(units)
+    page.keyboard.press("Enter")
 
 
-def annotator_rates(context: BrowserContext, cast: Cast) -> None:
-    """Only the routed dimensions of an item stand on the page; with them it is complete."""
-    context.clear_cookies()
-    annotator = cast.annotators[0]
-    page = signed_in(context, annotator.user)
-    page.goto(f"/projects/{cast.project.slug}/rate/")
-    place = Round.objects.get().assignments.filter(annotator=annotator).earliest("position")
-    asked = [
-        unit.dimension for unit in place.units.select_related("dimension").order_by("dimension__position")
-    ]
-    rows = page.locator("fieldset.row")
-    expect(rows).to_have_count(len(asked))
-    for dimension in asked:
-        page.get_by_role("group", name=dimension.name, exact=True).locator("label.point").nth(2).click()
-    expect(page.locator("#progress [data-done]")).to_have_text("1")
-    expect(page.locator("#save-mark")).to_contain_text("Saved")
-    place.refresh_from_db()
-    assert place.completed_at is not None
-    assert Rating.objects.filter(assignment=place, value=3).count() == len(asked)
-    for word in ("Reasoner", "Chooser", "system-1", "system-2", "system-3", "policy"):
-        without_text = page.content().replace(place.item.text, "")
-        assert word not in without_text
-    page.close()
-    context.clear_cookies()
-    signed_in(context, cast.admin).close()
+def answer(place: Assignment, dimension: int) -> int:
+    judged = Judgment.objects.get(judge__method="rts", item=place.item, dimension=dimension).value
+    if RoutedUnit.objects.get(item=place.item, dimension=dimension).why == RoutedUnit.Why.AUDIT:
+        return 1 if judged is not None and judged >= 3 else 5
+    return 2 + (place.position or 0) % 3
+
+
+def rated_of(system: str) -> int:
+    ratings = Rating.objects.filter(assignment__item__system__name=system, dimension__key="fluency")
+    return ratings.count()
+
+
+def interval_of(page: Page, project: Project) -> tuple[float, float]:
+    """Return the combined interval of the system that was sent, for fluency."""
+    page.goto(f"/projects/{project.slug}/judges/estimates/?judge={project.judges.get(method='rts').pk}")
+    row = page.locator("table.estimates").nth(1).get_by_role("row", name=SENT)
+    low, high = row.locator("td").nth(3).locator(".nowrap").inner_text().strip("[]").split(", ")
+    return float(low.replace("−", "-")), float(high)

@@ -2,7 +2,7 @@
 
 import gzip
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,13 @@ def folder() -> Path:
 def news_project(*, documents: int, systems: int = 12, user: User | None = None) -> Project:
     """Make a project with the first documents and systems."""
     project = create_project(user=user or make_user(), name="News", template=TEMPLATES["news-summaries"])
+    first = list(dict.fromkeys(line["system"] for line in lines("summaries.jsonl.gz")))[:systems]
+    make_items(project, documents=documents, systems=first)
+    return project
+
+
+def make_items(project: Project, *, documents: int, systems: Sequence[str]) -> list[Item]:
+    """Add the first documents and what these systems made of them."""
     made: dict[str, Document] = {}
     for line in lines("documents.jsonl.gz"):
         if len(made) == documents:
@@ -37,11 +44,9 @@ def news_project(*, documents: int, systems: int = 12, user: User | None = None)
         made[line["id"]] = Document.objects.create(
             project=project, key=line["id"], parts=parts, digest=text_digest(parts)
         )
-    names: dict[str, System] = {}
+    names = {name: System.objects.create(project=project, name=name) for name in systems}
     items = []
     for line in lines("summaries.jsonl.gz"):
-        if line["system"] not in names and len(names) < systems:
-            names[line["system"]] = System.objects.create(project=project, name=line["system"])
         if line["id"] in made and line["system"] in names:
             items.append(
                 Item(
@@ -51,8 +56,7 @@ def news_project(*, documents: int, systems: int = 12, user: User | None = None)
                     digest=text_digest(line["summary"]),
                 )
             )
-    Item.objects.bulk_create(items)
-    return project
+    return Item.objects.bulk_create(items)
 
 
 def imported_news(user: User) -> Project:
