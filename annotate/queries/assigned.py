@@ -36,12 +36,12 @@ def asked_dimensions(assignment: Assignment, guideline: FrozenGuideline) -> tupl
     return tuple(dimension for dimension in guideline.dimensions if dimension.id in asked)
 
 
-def unit_progress(round: Round, origin: str) -> dict[Unit, UnitProgress]:
-    """Return how far the units are that something asked a round for. Two queries."""
-    places = AssignedUnit.objects.filter(assignment__round=round, assignment__origin=origin).order_by()
+def unit_progress(round: Round, *origins: str) -> dict[Unit, UnitProgress]:
+    """Return how far the units are that these asked a round for. Two queries."""
+    places = AssignedUnit.objects.filter(assignment__round=round, assignment__origin__in=origins).order_by()
     counts = places.values_list("assignment__item", "dimension").annotate(places=Count("pk"))
     ratings = Rating.objects.filter(
-        assignment__round=round, assignment__origin=origin, assignment__partial=True
+        assignment__round=round, assignment__origin__in=origins, assignment__partial=True
     ).order_by()
     answers = ratings.values_list("assignment__item", "dimension").annotate(
         rated=Count("pk", filter=Q(value__isnull=False)),

@@ -7,7 +7,7 @@ from annotate.commands.audit import record
 from annotate.commands.configuration import lock_project
 from annotate.commands.rounds import BATCH, open_round_one_for_units
 from annotate.commands.units import WantedUnit, ask_for_units, begun_units, withdraw_units
-from annotate.models import Project, User
+from annotate.models import Project, Round, User
 from annotate.queries.rounds import round_one
 from judges.commands.probabilities import settle_probabilities
 from judges.commands.routing import forget_empty_round
@@ -92,10 +92,11 @@ def compute_certificates(*, calibration: Calibration, by: User | None) -> list[C
 
 @transaction.atomic
 def withdraw_calibration(*, calibration: Calibration, by: User | None) -> Calibration:
-    """Take back a sample that was not computed and that nobody has begun to rate for its sake.
+    """Take back a sample before it is computed: one that nobody has begun to rate, or that has lapsed.
 
-    A Round I that was opened for it and holds nothing else is as if it had never been opened. Locks the
-    project, the calibration, then its assignments. Raises CalibrationRefusedError.
+    What somebody has begun stays with its ratings. A Round I that was opened for it and holds nothing else is
+    as if it had never been opened. Locks the project, the calibration, then its assignments. Raises
+    CalibrationRefusedError.
     """
     calibration = _locked(calibration)
     if calibration.status == Status.WITHDRAWN:
@@ -103,18 +104,23 @@ def withdraw_calibration(*, calibration: Calibration, by: User | None) -> Calibr
     if calibration.status == Status.CERTIFIED:
         raise CalibrationRefusedError(f"{calibration} is computed, so it stays as it is.")
     round = round_one(calibration.project)
-    if round is not None:
-        if round.is_open and (begun := begun_units(round=round, origin=calibration.origin)):
-            raise CalibrationRefusedError(
-                f"People have begun to rate {len(begun)} of these units, so {calibration} can no longer be "
-                "withdrawn; compute it instead."
-            )
-        units = set(calibration.units.values_list("item", "dimension"))
-        withdraw_units(round=round, units=units, origin=calibration.origin)
-        if calibration.opened_round:
-            forget_empty_round(round)
+    if round is not None and round.is_open:
+        _take_back(calibration, round)
     _end(calibration, Status.WITHDRAWN, by)
     return calibration
+
+
+def _take_back(calibration: Calibration, round: Round) -> None:
+    begun = begun_units(round=round, origin=calibration.origin)
+    if begun and not any(look_at(calibration).lapses.values()):
+        raise CalibrationRefusedError(
+            f"People have begun to rate {len(begun)} of these units, so {calibration} can no longer be "
+            "withdrawn; compute it instead."
+        )
+    units = set(calibration.units.values_list("item", "dimension"))
+    withdraw_units(round=round, units=units, origin=calibration.origin)
+    if calibration.opened_round:
+        forget_empty_round(round)
 
 
 def _ask(plan: DrawPlan, by: User | None) -> None:

@@ -3,7 +3,6 @@
 from collections import defaultdict
 
 import numpy as np
-from django.db.models import Q
 
 from annotate.commands.units import change_probabilities
 from annotate.models import Assignment, Round
@@ -45,10 +44,10 @@ def _either(chance: float, missed: float) -> float:
 
 
 def _asking(round: Round) -> list[Calibration]:
-    """The project's calibrations that asked people for units of the round."""
-    standing = Calibration.objects.filter(~Q(status=Calibration.Status.WITHDRAWN), project=round.project_id)
+    """The project's calibrations that asked people for units of the round and have not taken all back."""
     origins = set(Assignment.objects.filter(round=round, partial=True).values_list("origin", flat=True))
-    return [each for each in standing if each.origin in origins]
+    calibrations = Calibration.objects.filter(project=round.project_id)
+    return [each for each in calibrations if each.origin in origins]
 
 
 def _missed(calibrations: list[Calibration]) -> defaultdict[int, float]:

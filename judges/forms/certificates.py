@@ -10,7 +10,7 @@ from judges.models import Calibration, Judge
 from judges.queries.pairings import of_method
 from judges.specification import CalibrationSpec
 
-SHARE = {"step": "0.01"}
+SHARE = {"step": "any"}
 
 
 class CalibrationForm(forms.Form):
@@ -40,7 +40,7 @@ class CalibrationForm(forms.Form):
     cut = forms.FloatField(
         label="The cut",
         required=False,
-        widget=forms.NumberInput({"step": "0.5"}),
+        widget=forms.NumberInput(SHARE),
         help_text="For sides of a cut only: values at or above it are good enough.",
     )
     risk = forms.FloatField(

@@ -209,10 +209,9 @@ def _about_controls(found: Certificate) -> list[str]:
 def _about_people(found: Certificate) -> list[str]:
     warnings = []
     if found.missing:
-        warnings.append(
-            f"{found.missing} drawn units have no rating and are left out; if those are the hard ones, "
-            "this does not hold."
-        )
+        left_out = f"Drawn units without a rating, which are left out: {found.missing}."
+        hard = " If those are the hard ones, this does not hold."
+        warnings.append(left_out + ("" if found.threshold is None else hard))
     risk = found.calibration.risk
     if found.ceiling is not None and found.ceiling > risk:
         warnings.append(

@@ -10,7 +10,7 @@ from annotate.guideline import FrozenGuideline
 from annotate.models import Project
 from annotate.queries.assigned import Unit, UnitProgress, unit_progress
 from annotate.queries.rounds import round_one
-from judges.models import Certificate, RoutedUnit, RoutingPolicy
+from judges.models import Calibration, Certificate, RoutedUnit, RoutingPolicy
 from judges.queries.confidences import loss_of
 from judges.queries.kept_units import KeptAgreement, kept_agreement
 from judges.queries.routing_audit import Audited, drawn_in_any_case, exact_share, together, weighted_share
@@ -70,7 +70,7 @@ class RoutingState:
 
 
 def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | None:
-    """Return how far a policy is, None unless it is routed. Ten queries."""
+    """Return how far a policy is, None unless it is routed. Eleven queries."""
     round = round_one(project)
     if policy.status != RoutingPolicy.Status.ROUTED or round is None:
         return None
@@ -78,7 +78,8 @@ def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | Non
     fields = policy.units.values_list("item", "dimension", "why", "inclusion_probability")
     sent = {(item, dimension): (why, chance) for item, dimension, why, chance in fields}
     seen = set(policy.calibration_units.values_list("item", "dimension"))
-    progress = unit_progress(round, policy.origin)
+    calibrations = Calibration.objects.filter(project=project)  # their places serve the policy too
+    progress = unit_progress(round, policy.origin, *(each.origin for each in calibrations))
     material = material_of(project, round, guideline)
     samples = samples_of([policy.rts], material)
     chances = {unit: chance for unit, (why, chance) in sent.items() if why == Why.AUDIT}

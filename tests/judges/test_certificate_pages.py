@@ -10,7 +10,9 @@ from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Role, Round
 from judges.commands.certificates import compute_certificates, draw_calibration
+from judges.commands.routing import make_policy
 from judges.models import Calibration, Judge, RoutingPolicy
+from judges.specification import by_certificates
 from tests.factories import make_member, make_project
 from tests.judges.certified import calibrated_project, calibration_spec, rate_all_units, rate_sample
 from tests.judges.pages import HTMX, address, html_of, text_of
@@ -44,6 +46,7 @@ def certified(cast, **fields):
     calibration = draw_calibration(project=cast.project, spec=spec, by=cast.admin)
     rate_sample(cast, calibration)
     compute_certificates(calibration=calibration, by=cast.admin)
+    calibration.refresh_from_db()
     return calibration
 
 
@@ -125,7 +128,11 @@ def test_the_pages_take_a_fixed_number_of_queries(client, documents):
         counts.append(len(counted))
     with CaptureQueriesContext(connection) as counted:
         client.post(address(cast, NEW), entered(cast, name="Second"), headers=HTMX)
-    assert [*counts, len(counted)] == [14, 14, 16, 28]
+    spec = by_certificates(calibration, name="By First", raters=2)
+    policy = make_policy(project=cast.project, spec=spec, by=cast.admin)
+    with CaptureQueriesContext(connection) as of_policy:
+        client.get(f"/projects/{cast.project.slug}/judges/routing/{policy.pk}/")
+    assert [*counts, len(counted), len(of_policy)] == [14, 14, 16, 28, 26]
 
 
 def test_researchers_read_and_others_find_nothing(client, cast):

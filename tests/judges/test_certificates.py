@@ -7,7 +7,7 @@ from django.db import DatabaseError, connection, transaction
 
 from annotate.commands.rounds import close_round_one
 from annotate.errors import InvalidValueError
-from annotate.models import AssignedUnit, Assignment, Document, Round, System
+from annotate.models import AssignedUnit, Assignment, Document, Rating, Round, System
 from judges.commands.certificates import compute_certificates, draw_calibration, withdraw_calibration
 from judges.commands.routing import make_policy, route, withdraw_policy
 from judges.errors import CalibrationChangedError, CalibrationRefusedError, RoutingRefusedError
@@ -313,6 +313,16 @@ def test_what_somebody_has_begun_or_what_is_computed_stays(cast):
     computed(cast, calibration)
     with pytest.raises(CalibrationRefusedError, match="so it stays as it is"):
         withdraw_calibration(calibration=calibration, by=cast.admin)
+
+
+def test_a_lapsed_sample_can_be_withdrawn_and_keeps_what_somebody_has_begun(cast):
+    calibration = drawn(cast)
+    rate_sample(cast, calibration)
+    Endpoint.objects.update(base_url="http://other/v1")
+    withdraw_calibration(calibration=calibration, by=cast.admin)
+    assert Rating.objects.count() == AssignedUnit.objects.count() == 240
+    second = drawn(cast, name="Second", dimensions=["fluency"])
+    assert changes_of(second) == []
 
 
 # Routing by certificates
