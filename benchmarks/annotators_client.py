@@ -87,6 +87,8 @@ class Annotator:
 
     def _once(self, method: str, address: str, body: str) -> tuple[int, str, str]:
         headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in self._cookies.items())}
+        if self.told.items:  # the page loads every item but the first ahead
+            headers["Concord-Ahead"] = "1"
         if method == "POST":
             headers |= {
                 "X-CSRFToken": self._cookies.get("csrftoken", ""),
