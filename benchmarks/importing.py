@@ -1,11 +1,13 @@
-"""Time and memory of importing a large file, beside plain `json.loads` over the lines of the same file.
+"""Time and memory of importing items in the background, beside a bare load by the database's driver.
 
-python benchmarks/importing.py [--megabytes 200]
+python benchmarks/importing.py [--items 100000] [--only sqlite|postgresql]
 
-Makes the file and a database of its own: SQLite in a temporary folder, or where DATABASE_URL names a
-PostgreSQL server a new database there, which is dropped at the end. The import is `manage.py import_items`;
-it and the yardstick run in fresh processes, so that the seconds (starting Python included) and the peak
-memory of each are its own. Imports nothing large: a new process counts its parent's peak.
+Makes the file (JSONL: articles of 200 words, texts of 60 words by 4 systems) and for each database one of its
+own: SQLite in a temporary folder, PostgreSQL on the server that DATABASE_URL names, or else on this host.
+The import is what the browser starts: an upload, a message, a Celery worker that was there before; the seconds
+count from the message to the import's end, the memory is the worker's peak. The bare load reads each line with
+`json.loads` and inserts documents and items into two bare tables with the driver alone, by `executemany` or
+COPY, and checks nothing.
 """
 
 import argparse
@@ -16,7 +18,6 @@ import random
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,24 +26,22 @@ from secrets import token_hex
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.export import own_database
+from benchmarks.judges import peak_memory, working
 
-MANAGE = Path(__file__).resolve().parents[1] / "manage.py"
+HERE = Path(__file__).resolve().parent
+MANAGE = HERE.parent / "manage.py"
 MEGABYTE, MEBIBYTE = 10**6, 2**20
 SYSTEMS = 4
 WORDS = [f"word{number}" for number in range(100)]
-PROJECT = "Project.objects.create(slug='measured', name='Measured', seed=1)"
-YARDSTICK = """
-import json, sys
-with open(sys.argv[1], encoding="utf-8") as file:
-    print(sum(1 for line in file if json.loads(line)))
-"""
+SERVER = "postgres://postgres@127.0.0.1:5432/postgres"
+MOST_SECONDS, MOST_MEMORY = 25.0, 400 * MEBIBYTE
+FULL = 100_000  # items, for which these two are promised
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What one process printed, how long it took, and the most memory it had."""
+    """How long something took, and the most memory it had."""
 
-    printed: str
     seconds: float
     peak: int
 
@@ -51,7 +50,7 @@ def documents(random: random.Random) -> Iterator[list[dict[str, str]]]:
     """Documents without end, each as one record for every system's text about it."""
     number = 0
     while True:
-        article = " ".join(random.choices(WORDS, k=500))
+        article = " ".join(random.choices(WORDS, k=200))
         yield [
             {
                 "document_id": f"article-{number}",
@@ -64,67 +63,69 @@ def documents(random: random.Random) -> Iterator[list[dict[str, str]]]:
         number += 1
 
 
-def write_file(path: Path, size: int) -> int:
-    """Write whole documents until the file has this size; return how many."""
-    made = written = 0
+def write_file(path: Path, items: int) -> None:
+    """Write whole documents until the file has so many items."""
+    made = 0
     with path.open("w", encoding="utf-8") as file:
         for records in documents(random.Random(1)):
-            if written >= size:
+            if made >= items:
                 break
-            written += file.write("".join(json.dumps(record) + "\n" for record in records))
-            made += 1
-    return made
+            file.writelines(json.dumps(record) + "\n" for record in records)
+            made += SYSTEMS
 
 
-def measure(environment: Mapping[str, str], *command: str) -> Measured:
-    """Run a command to its end in a process of its own."""
-    begun = time.perf_counter()
-    with subprocess.Popen(
-        [sys.executable, *command], env=environment, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        printed = process.stdout.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, command, printed)
-    return Measured(printed, time.perf_counter() - begun, usage.ru_maxrss * 1024)  # Linux reports KiB
+def printed_by(environment: Mapping[str, str], *command: object) -> str:
+    """Run a Python program to its end and return what it printed."""
+    words = [sys.executable, *map(str, command)]
+    done = subprocess.run(words, env=dict(environment), capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    return done.stdout
 
 
-def import_into_new_database(folder: Path, file: Path) -> Measured:
-    """Import the file into an empty project; only the import is measured."""
+def measure(folder: Path, file: Path, vendor: str) -> tuple[Measured, Measured, dict[str, int]]:
+    """The import and the bare load on a database of this run, and what was imported."""
+    url = os.environ.pop("DATABASE_URL", "")
+    if vendor == "postgresql":
+        os.environ["DATABASE_URL"] = url or SERVER
     with own_database(folder) as environment:
         environment["CONCORD_SECRET_KEY"] = token_hex(32)  # must be given on PostgreSQL
-        measure(environment, str(MANAGE), "migrate", "--verbosity", "0")
-        measure(environment, str(MANAGE), "shell", "-v", "0", "-c", PROJECT)
-        return measure(environment, str(MANAGE), "import_items", "measured", str(file), "--json")
+        printed_by(environment, MANAGE, "migrate", "--verbosity", "0")
+        with working(environment, 0) as pid:
+            told = json.loads(printed_by(environment, HERE / "importing_run.py", file))
+            imported = Measured(told["seconds"], peak_memory(pid))
+        target = environment.get("DATABASE_URL", folder / "bare.sqlite3")
+        bare = json.loads(printed_by(environment, HERE / "importing_yardstick.py", file, target))
+    os.environ["DATABASE_URL"] = url
+    return imported, Measured(bare["seconds"], bare["peak"]), told["made"]
 
 
-def report(what: str, measured: Measured, yardstick: Measured) -> None:
-    """Print a line of the table."""
-    times = measured.seconds / yardstick.seconds
-    print(f"{what:<24}{measured.seconds:>8.1f} s{measured.peak / MEBIBYTE:>8,.0f} MiB{times:>10.1f}x")
+def figures(measured: Measured) -> str:
+    """Seconds and memory as columns of the table."""
+    return f"{measured.seconds:>8.1f} s{measured.peak / MEBIBYTE:>8,.0f} MiB"
 
 
 def main() -> None:
-    """Make the file, import it, read it plainly, report."""
+    """Make the file, import it on each database, load it barely, report; 1 where a promise was not kept."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--megabytes", type=float, default=200, help="how large the file is")
-    size = parser.parse_args().megabytes * MEGABYTE
+    parser.add_argument("--items", type=int, default=FULL)
+    parser.add_argument("--only", choices=["sqlite", "postgresql"])
+    options = parser.parse_args()
+    kept = True
     with tempfile.TemporaryDirectory(prefix="concord-import-") as name:
-        folder = Path(name)
-        file = folder / "large.jsonl"
-        made = write_file(file, int(size))
-        megabytes, items = file.stat().st_size / MEGABYTE, made * SYSTEMS
-        print(f"{megabytes:,.0f} MB of JSONL: {made:,} documents, {items:,} items;")
+        file = Path(name, "items.jsonl")
+        write_file(file, options.items)
+        print(f"{options.items:,} items in {file.stat().st_size / MEGABYTE:,.0f} MB of JSONL;", end=" ")
         print(f"Python {platform.python_version()}, {os.cpu_count()} cores.")
-        imported = import_into_new_database(folder, file)
-        counts = json.loads(imported.printed)["made"]
-        print(f"Imported: {counts['documents']:,} documents, {counts['items']:,} items.\n")
-        yardstick = measure(os.environ, "-c", YARDSTICK, str(file))
-    print(f"{'':<24}{'seconds':>10}{'peak':>12}{'time':>11}")
-    report("import_items", imported, yardstick)
-    report("json.loads of each line", yardstick, yardstick)
+        print(f"{'':<12}{'imported':>10}{'worker':>12}{'bare load':>12}{'memory':>12}{'ratio':>8}")
+        for vendor in [options.only] if options.only else ["sqlite", "postgresql"]:
+            folder = Path(name, vendor)
+            folder.mkdir()
+            ours, bare, made = measure(folder, file, vendor)
+            print(f"{vendor:<12}{figures(ours)}{figures(bare)}{ours.seconds / bare.seconds:>7.1f}x", end="  ")
+            print(f"{made['documents']:,} documents, {made['items']:,} items", flush=True)
+            kept = kept and ours.seconds < MOST_SECONDS and ours.peak < MOST_MEMORY
+    sys.exit(options.items <= FULL and not kept)
 
 
 if __name__ == "__main__":

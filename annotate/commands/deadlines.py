@@ -23,8 +23,8 @@ def set_deadline(*, round: Round, deadline: date | None, by: User) -> Round:
         raise RoundClosedError(f"{locked} is closed, so it needs no deadline.")
     if deadline is not None and deadline < timezone.localdate():
         raise InvalidValueError("This day is over; choose today or a later one.")
-    changed = {"before": {"deadline": locked.deadline}, "after": {"deadline": deadline}}
-    record(locked.project, "round.deadline_set", locked, by=by, **changed)
+    before, after = {"deadline": locked.deadline}, {"deadline": deadline}
+    record(locked.project, "round.deadline_set", locked, by=by, before=before, after=after)
     locked.deadline = deadline
     locked.save(update_fields=["deadline"])
     return locked

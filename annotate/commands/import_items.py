@@ -1,10 +1,15 @@
 """Documents and items of a file, written in batches."""
 
+import json
+
+from annotate.commands.bulk import Row, write_rows
 from annotate.importing.rows import DocumentRow, ItemRow
 from annotate.models import DataImport, Document, Item, Project, System
 from annotate.queries.catalogue import Catalogue, KnownDocument, KnownItem, KnownSystem
 from annotate.queries.import_items import ItemCheck
 
+DOCUMENT = ("project", "key", "title", "parts", "digest", "brought_by")
+ITEM = ("document", "system", "text", "digest", "brought_by")
 MOST_ROWS = 1000
 MOST_CHARACTERS = 4_000_000
 
@@ -16,38 +21,29 @@ class ItemImporter(ItemCheck):
         super().__init__(catalogue)
         self.project, self.brought_by = project, brought_by
         self.new_items: list[int] = []
-        self._documents: list[tuple[KnownDocument, Document]] = []
-        self._items: list[tuple[KnownItem, KnownDocument, Item]] = []
+        self._documents: list[tuple[KnownDocument, Row]] = []
+        self._items: list[tuple[KnownItem, KnownDocument, Row]] = []
         self._characters = 0
 
     def flush(self) -> None:
         """Write what is prepared: documents, then the items that may be about them."""
-        Document.objects.bulk_create([document for _, document in self._documents])
-        for known, document in self._documents:
-            known.pk = document.pk
-        for _, known, item in self._items:
-            assert known.pk is not None
-            item.document_id = known.pk
-        Item.objects.bulk_create([item for _, _, item in self._items])
-        for known_item, _, item in self._items:
-            known_item.pk = item.pk
-            self.new_items.append(item.pk)
+        written = write_rows(Document, DOCUMENT, [row for _, row in self._documents])
+        for (known, _), pk in zip(self._documents, written, strict=True):
+            known.pk = pk
+        items = [(known.pk, *row) for _, known, row in self._items]
+        written = write_rows(Item, ITEM, items)
+        for (known_item, _, _), pk in zip(self._items, written, strict=True):
+            known_item.pk = pk
+        self.new_items += written
         self._documents, self._items, self._characters = [], [], 0
 
     def new_document(self, digest: bytes, row: DocumentRow | ItemRow) -> KnownDocument:
         """Note a document and prepare it."""
         known = super().new_document(digest, row)
-        parts = [{"label": label, "text": text} for label, text in row.parts]
-        document = Document(
-            project=self.project,
-            key=row.document,
-            title=row.title,
-            parts=parts,
-            digest=digest.hex(),
-            brought_by=self.brought_by,
-        )
-        self._documents.append((known, document))
-        self._prepared(sum(len(text) for _, text in row.parts))
+        parts = json.dumps([{"label": label, "text": text} for label, text in row.parts])
+        values = (self.project.pk, row.document, row.title, parts, digest.hex(), self.brought_by.pk)
+        self._documents.append((known, values))
+        self._prepared(len(parts))
         return known
 
     def new_system(self, name: str) -> KnownSystem:
@@ -61,9 +57,7 @@ class ItemImporter(ItemCheck):
     ) -> KnownItem:
         """Note an item and prepare it; its document may be prepared only."""
         known = super().new_item(document, system, digest, row)
-        assert system.pk is not None
-        item = Item(system_id=system.pk, text=row.text, digest=digest.hex(), brought_by=self.brought_by)
-        self._items.append((known, document, item))
+        self._items.append((known, document, (system.pk, row.text, digest.hex(), self.brought_by.pk)))
         self._prepared(len(row.text))
         return known
 

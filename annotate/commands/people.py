@@ -140,8 +140,8 @@ def change_role(*, place: Membership, role: Role) -> Membership:
         )
     _refuse_last_admin(place)
     Membership.objects.filter(pk=place.pk).update(active=False)
-    changed = {"before": {"role": place.role}, "after": {"role": role}}
-    record(place.project, "place.changed", place.label, **changed)
+    before = {"role": place.role}
+    record(place.project, "place.changed", place.label, before=before, after={"role": role})
     return add_member(project=place.project, role=role, user=place.user)
 
 

@@ -26,6 +26,8 @@ def decide_counting(*, place: Membership, counted: bool, note: str, by: User) ->
     place.counted = counted
     place.save(update_fields=["counted"])
     CountingDecision.objects.create(place=place, counted=counted, note=note.strip(), by=by)
-    changed = {"before": {"counted": not counted}, "after": {"counted": counted}}
-    record(place.project, "place.counting_decided", place, note=note.strip(), by=by, **changed)
+    before, after = {"counted": not counted}, {"counted": counted}
+    record(
+        place.project, "place.counting_decided", place, note=note.strip(), by=by, before=before, after=after
+    )
     return place

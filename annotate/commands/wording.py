@@ -52,8 +52,8 @@ def reword_guidelines(*, project: Project, guidelines: str, note: str, by: User 
     """Change the guidelines for all dimensions; otherwise as `reword_dimension`."""
     project = lock_project(project)
     _refuse_closed(project)
-    changed = {"before": {"guidelines": project.guidelines}, "after": {"guidelines": guidelines}}
-    record(project, "project.reworded", project, note=note, by=by, **changed)
+    before, after = {"guidelines": project.guidelines}, {"guidelines": guidelines}
+    record(project, "project.reworded", project, note=note, by=by, before=before, after=after)
     project.guidelines = guidelines
     project.save(update_fields=["guidelines"])
     return _put_in_force(project, note, by)

@@ -39,6 +39,8 @@ def text_of(value: object, name: str) -> str:
     text = _number_text(value) if isinstance(value, int | float) else value
     if "\0" in text:
         raise RefusedFieldError(name, f"The field “{name}” holds a NUL character; remove it.")
+    if text.isascii():
+        return text
     try:
         text.encode()
     except UnicodeEncodeError as error:

@@ -13,6 +13,7 @@ from annotate.models import AuditEntry, DisputeEvent, Project, RatingChange, Use
 PAGE = 100
 BATCH = 2000
 RATING, DISPUTE = "rating", "dispute"
+FLAGS = ("unsure", "cannot_rate", "not_applicable")
 COLUMNS = ("at", "who", "email", "act", "subject", "before", "after", "note")
 
 
@@ -98,7 +99,7 @@ class AuditChoices:
 
 
 class _Source(Protocol):
-    def __call__(self, project: Project, wanted: AuditFilter) -> QuerySet[Any, dict[str, Any]]: ...
+    def __call__(self, project: Project, wanted: AuditFilter) -> QuerySet[Any, Any]: ...
 
 
 def audit_page(project: Project, wanted: AuditFilter, after: Cursor | None = None) -> AuditPage:
@@ -123,7 +124,7 @@ def audit_rows(project: Project, wanted: AuditFilter) -> Iterator[dict[str, Any]
         yield {column: getattr(row, column) for column in COLUMNS}
 
 
-def _stream(rank: int, rows: QuerySet[Any, dict[str, Any]]) -> Iterator[AuditRow]:
+def _stream(rank: int, rows: QuerySet[Any, Any]) -> Iterator[AuditRow]:
     for row in rows.order_by("at", "pk").iterator(BATCH):
         yield _row(rank, row)
 
@@ -146,7 +147,7 @@ def _after(cursor: Cursor, rank: int) -> Q:
     return Q(at__lte=cursor.at) if rank > cursor.rank else Q(at__lt=cursor.at)
 
 
-def _entries(project: Project, wanted: AuditFilter) -> QuerySet[Any, dict[str, Any]]:
+def _entries(project: Project, wanted: AuditFilter) -> QuerySet[Any, Any]:
     rows = AuditEntry.objects.filter(project=project)
     if wanted.what:
         rows = rows.filter(act__startswith=f"{wanted.what}.")
@@ -155,7 +156,7 @@ def _entries(project: Project, wanted: AuditFilter) -> QuerySet[Any, dict[str, A
     return _narrowed(rows, wanted).values("pk", "at", "actor", "act", "subject", "before", "after", "note")
 
 
-def _ratings(project: Project, wanted: AuditFilter) -> QuerySet[Any, dict[str, Any]]:
+def _ratings(project: Project, wanted: AuditFilter) -> QuerySet[Any, Any]:
     place = "rating__assignment__"
     rows = RatingChange.objects.filter(rating__assignment__round__project=project)
     names = {
@@ -165,12 +166,13 @@ def _ratings(project: Project, wanted: AuditFilter) -> QuerySet[Any, dict[str, A
         "dimension": "rating__dimension__name",
     }
     rows = _of_units(_narrowed(rows, wanted), wanted, RATING, names)
-    given = ("cause", "value_before", "value_after", "unsure", "cannot_rate", "comment", "revision")
-    label = {"label": f"{place}annotator__label"}
-    return rows.values("pk", "at", "actor", *given, **_named({**names, **label}))
+    given = ("cause", "value_before", "value_after", "comment", "revision", *FLAGS)
+    named = _named({**names, "label": f"{place}annotator__label"})
+    found: QuerySet[Any, Any] = rows.values("pk", "at", "actor", *given, **named)
+    return found
 
 
-def _decisions(project: Project, wanted: AuditFilter) -> QuerySet[Any, dict[str, Any]]:
+def _decisions(project: Project, wanted: AuditFilter) -> QuerySet[Any, Any]:
     rows = DisputeEvent.objects.filter(dispute__round__project=project)
     names = {
         "document": "dispute__item__document__key",
@@ -189,7 +191,7 @@ def _named(names: Mapping[str, str]) -> dict[str, F]:
     return {name: F(path) for name, path in names.items()}
 
 
-def _narrowed(rows: QuerySet[Any], wanted: AuditFilter) -> QuerySet[Any]:
+def _narrowed(rows: QuerySet[Any, Any], wanted: AuditFilter) -> QuerySet[Any, Any]:
     if wanted.who:
         rows = rows.filter(actor=wanted.who) if wanted.who != "0" else rows.filter(actor__isnull=True)
     if wanted.since:
@@ -197,7 +199,9 @@ def _narrowed(rows: QuerySet[Any], wanted: AuditFilter) -> QuerySet[Any]:
     return rows.filter(at__lt=wanted.until) if wanted.until else rows
 
 
-def _of_units(rows: QuerySet[Any], wanted: AuditFilter, kind: str, names: Mapping[str, str]) -> QuerySet[Any]:
+def _of_units(
+    rows: QuerySet[Any, Any], wanted: AuditFilter, kind: str, names: Mapping[str, str]
+) -> QuerySet[Any, Any]:
     if wanted.what not in ("", kind):
         return rows.none()
     if wanted.word:
@@ -219,7 +223,7 @@ def _entry_row(row: dict[str, Any]) -> AuditRow:
 
 def _rating_row(row: dict[str, Any]) -> AuditRow:
     after = {"value": row["value_after"]}
-    after |= {name: True for name in ("unsure", "cannot_rate") if row[name]}
+    after |= {name: True for name in FLAGS if row[name]}
     before = None if row["revision"] == 1 and row["value_before"] is None else {"value": row["value_before"]}
     subject = f"{_unit(row)}, Round {'I' * row['round']}, by {row['label']}"
     return AuditRow(
@@ -238,7 +242,11 @@ def _unit(row: dict[str, Any]) -> str:
 
 
 def _people(actors: Iterable[int | None] | None) -> dict[int, tuple[str, str]]:
-    users = User.objects.all() if actors is None else User.objects.filter(pk__in={*actors} - {None})
+    users = (
+        User.objects.all()
+        if actors is None
+        else User.objects.filter(pk__in=[each for each in actors if each])
+    )
     return {pk: (name or email, email) for pk, name, email in users.values_list("pk", "name", "email")}
 
 

@@ -70,7 +70,7 @@ class ItemCheck:
         return None
 
     def _parts_digest(self, parts: tuple[Part, ...]) -> bytes:
-        if parts is not self._last_parts:
+        if parts != self._last_parts or not self._last_digest:
             written = [{"label": label, "text": text} for label, text in parts]
             self._last_parts, self._last_digest = parts, bytes.fromhex(text_digest(written))
         return self._last_digest

@@ -1,6 +1,7 @@
 """All rows that belong to a project, whichever app they are of, in the order in which they can be deleted."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from django.apps import apps
 from django.db.models import ForeignKey, Model, QuerySet
@@ -24,7 +25,7 @@ def counts_of_project(project: Project) -> list[tuple[str, int]]:
 def _paths() -> dict[type[Model], str]:
     """By which lookup a model's rows belong to a project: the shortest chain of references, never empty."""
     paths: dict[type[Model], str] = {Project: ""}
-    reached = [Project]
+    reached: list[type[Model]] = [Project]
     while reached:
         reached = [
             model
@@ -42,10 +43,10 @@ def _paths() -> dict[type[Model], str]:
 
 def _targets(model: type[Model]) -> dict[type[Model], str]:
     references = [each for each in _references(model) if not each.null or each.related_model is Project]
-    return {each.related_model: each.name for each in references}  # type: ignore[misc]
+    return {each.related_model: each.name for each in references}
 
 
-def _references(model: type[Model]) -> list[ForeignKey]:
+def _references(model: type[Model]) -> list[ForeignKey[Any, Any]]:
     return [field for field in model._meta.concrete_fields if isinstance(field, ForeignKey)]
 
 

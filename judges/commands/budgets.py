@@ -33,8 +33,8 @@ def change_budget(*, run: Run, budget: Decimal | None) -> Run:
     )
     if budget is not None and (endpoint := unpriced.first()):
         raise RunRefusedError(f"The prices of {endpoint.name} are unknown, so no budget can be kept.")
-    changed = {"before": {"budget": run.budget}, "after": {"budget": budget}}
-    record(run.project, "run.budget_changed", run, **changed)
+    before, after = {"budget": run.budget}, {"budget": budget}
+    record(run.project, "run.budget_changed", run, before=before, after=after)
     run.budget = budget
     run.save(update_fields=["budget"])
     return run

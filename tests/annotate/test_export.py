@@ -434,7 +434,7 @@ def test_nothing_is_read_before_it_is_sent(client, cast):
     with CaptureQueriesContext(connection) as counted:
         reply = client.get(reverse("export_all", args=[cast.project.slug, "jsonl"]))
     assert reply.streaming
-    assert len(counted) == 4  # session, user, place, rates
+    assert len(counted) == 5  # session, user, place, rates, and that it is taken away
     with CaptureQueriesContext(connection) as counted:
         b"".join(reply.streaming_content)
     # project 0, guidelines 3 (rounds, versions of each), documents 1, items 1, ratings 1, assignments 4 (round,
