@@ -33,7 +33,7 @@ HERE = Path(__file__).resolve().parent
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 OUR_SCRIPTS = ("rating.js", "unsent.js", "concord.js")
 ITEMS_RATED = 10
-MOST_BYTES, MOST_SCRIPT, MOST_USABLE, MOST_NEXT = 150_000, 25_000, 250.0, 50.0
+MOST_BYTES, MOST_SCRIPT, MOST_USABLE, MOST_NEXT = 150_000, 25 * 1024, 250.0, 50.0
 WATCH = """() => new MutationObserver((_, watching) => {
     if (!document.querySelector('.row.focused')) return;
     watching.disconnect();

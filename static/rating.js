@@ -127,6 +127,7 @@ function RatingPage(main) {
   function count(complete) {
     if (String(complete) === form.dataset.complete) return;
     form.dataset.complete = String(complete);
+    document.getElementById("progress")?.dispatchEvent(new Event("htmx:abort")); // it would say what was before
     for (const name of ["done", "today"]) {
       const place = document.querySelector(`[data-${name}]`);
       place.textContent = String(Number(place.textContent) + (complete ? 1 : -1));
@@ -261,7 +262,9 @@ function RatingPage(main) {
   }
   const enter = () => {
     lastSign = Date.now();
-    focusRow(rows.find((row) => !isAnswered(row)) ?? rows[0]);
+    const open = rows.find((row) => !isAnswered(row)) ?? rows[0];
+    if (window.top === window) focusRow(open);
+    else select(open); // a preview inside another page leaves the focus where it is
   };
   const leave = () => {
     saveChanged();
@@ -315,6 +318,7 @@ function RatingPage(main) {
     for (const [address, kept] of pages) if (pages.size > KEPT && kept !== page) pages.delete(address);
     page.enter();
     Unsent.showRefused();
+    Unsent.flush().then(() => document.body.dispatchEvent(new Event("concord:item")));
     lookAhead();
   }
 

@@ -9,9 +9,9 @@ from annotate.queries.dispute_activity import AgeCount, RaterDisputes, open_by_a
 from annotate.queries.disputes import WorkList, work_list
 from annotate.queries.needs import needs_of
 from annotate.queries.practice import must_practise
+from annotate.queries.progress import Progress, progress
 from annotate.queries.round_progress import RoundProgress, round_progress
 from annotate.queries.rounds import rounds_of
-from annotate.queries.work import Progress, progress
 from annotate.queries.workers import WorkerHealth, worker_health
 from annotate.watching import WATCHED, Need, Section
 
@@ -92,7 +92,7 @@ def dispute_counts(project: Project) -> DisputeCounts:
 
 
 def own_work(place: Membership) -> OwnWork:
-    """Return what waits for this annotator. Seven queries at most."""
+    """Return what waits for this annotator. Nine queries at most."""
     rounds = rounds_of(place.project)
     first, second = rounds.get(1), rounds.get(2)
     return OwnWork(

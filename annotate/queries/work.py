@@ -1,40 +1,14 @@
 """What an annotator sees of Round I: progress, one item, where to go on."""
 
 from dataclasses import dataclass
-from statistics import median
 
-from django.db.models import Count, Min, Q, QuerySet, Sum
-from django.utils import timezone
+from django.db.models import Min, QuerySet
 
 from annotate.guideline import FrozenDimension, FrozenGuideline, FrozenPoint
 from annotate.models import Assignment, Item, Membership, Rating, Round
 from annotate.queries.assigned import asked_dimensions
-from annotate.queries.places import available_items, own_order
+from annotate.queries.places import own_order
 from annotate.queries.prepared import NUMBERS, Prepared
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far an annotator is; `seconds_left` is None until there is something to estimate it from."""
-
-    done: int
-    total: int
-    today: int
-    seconds_left: float | None
-
-    @property
-    def left(self) -> int:
-        """Items that this annotator has yet to rate, as far as others leave them."""
-        return self.total - self.done
-
-    @property
-    def time_left(self) -> str:
-        """The estimate in words, empty where there is none."""
-        if not self.seconds_left:
-            return ""
-        minutes = max(round(self.seconds_left / 60), 1)
-        return f"{minutes} min" if minutes < 90 else f"{round(minutes / 60)} h"
-
 
 LONGEST_BUTTON_ROW = 11
 
@@ -100,34 +74,6 @@ class ItemPage:
     rows: list[Row]
     previous: int | None
     next: int | None
-
-
-def progress(round: Round, annotator: Membership) -> Progress:
-    """Return the annotator's counts in Round I. Three queries."""
-    midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
-    mine = own_order(round, annotator).order_by()
-    counts = mine.aggregate(
-        all=Count("pk"),
-        done=Count("pk", filter=Q(completed_at__isnull=False)),
-        today=Count("pk", filter=Q(completed_at__gte=midnight) & ~Q(plan=Assignment.Plan.IMPORTED)),
-    )
-    available = available_items(round, annotator).count() if round.is_open else 0
-    total = counts["all"] + available
-    return Progress(
-        counts["done"], total, counts["today"], _seconds_left(round, annotator, total - counts["done"])
-    )
-
-
-def _seconds_left(round: Round, annotator: Membership, items_left: int) -> float | None:
-    recent = (
-        own_order(round, annotator)
-        .filter(completed_at__isnull=False)
-        .order_by("-completed_at")
-        .annotate(seconds=Sum("ratings__active_seconds"))
-        .values_list("seconds", flat=True)[:50]
-    )
-    times = [seconds for seconds in recent if seconds]
-    return median(times) * items_left if times else None
 
 
 def first_position(round: Round, annotator: Membership) -> int | None:

@@ -22,8 +22,9 @@ from annotate.guideline import FrozenDimension, FrozenGuideline
 from annotate.models import Assignment, Membership, Role
 from annotate.queries.assigned import asked_dimensions
 from annotate.queries.practice import must_practise
+from annotate.queries.progress import progress
 from annotate.queries.rounds import round_one
-from annotate.queries.work import ItemPage, first_position, first_unfinished, item_page, progress
+from annotate.queries.work import ItemPage, first_position, first_unfinished, item_page
 from annotate.views.errors import error_as_json
 from annotate.views.page import request_user
 from annotate.views.rating_rows import rows_as_html
@@ -89,6 +90,19 @@ def rate_item(request: HttpRequest, slug: str, position: int) -> HttpResponse:
         "refusals": refusals,
     }
     return render(request, "rating/item.html", context, status=422 if refusals else 200)
+
+
+@require_GET
+def rate_progress(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the annotator's counter anew; signed out there is none, and no sign-in page in its place."""
+    if not request.user.is_authenticated:
+        return HttpResponse(status=401)
+    place = access.membership(request.user, slug, Role.ANNOTATOR)
+    round = round_one(place.project)
+    if round is None:
+        raise Http404("Round I has not been opened.")
+    context = {"project": place.project, "progress": progress(round, place)}
+    return render(request, "rating/_progress.html", context)
 
 
 def _reserve_more(place: Membership) -> bool:

@@ -11,6 +11,7 @@ from annotate.commands.ratings import Answer, save_rating
 from annotate.commands.rounds import add_places, close_round_one
 from annotate.guideline import FrozenDimension
 from annotate.models import Assignment, Dimension, Document, Item, Rating, System
+from annotate.queries.progress import Progress, progress
 from annotate.queries.without_value import WithoutValue, answers_without_value
 from annotate.queries.work import Row
 from tests.annotate.rounds import assigned, frozen, opened
@@ -196,6 +197,41 @@ def test_the_end_is_announced(scene):
     assert b"You rated 4 items" in page(client, cast).content
 
 
+def test_the_counter_says_what_is_left_in_ratings_and_how_long_they_took(scene):
+    client, cast, round = scene
+    page(client, cast)
+    for key, seconds in (("fluency", 90), ("coherence", 150)):
+        save(client, cast, key, value=3, active_seconds=seconds)
+    save(client, cast, "fluency", position=2, value=3, active_seconds=60)
+    # 5 ratings are left, each as long as the item's two in the mean: 120 seconds.
+    assert progress(round, cast.annotators[0]) == Progress(1, 4, 1, seconds_active=300, seconds_left=600)
+    html = client.get(reverse("rate_progress", args=[cast.project.slug])).content.decode()
+    words = " ".join(re.sub("<.*?>", " ", html, flags=re.S).split())
+    assert words == "1 of 4 · 1 today · about 10 min left · 5 min active"
+
+
+def test_an_item_of_which_one_dimension_is_asked_counts_as_one_rating(client):
+    cast = make_project(dimensions=("fluency", "coherence"), documents=2, systems=1, raters_per_item=1)
+    round, place = opened(cast), cast.annotators[0]
+    client.force_login(place.user)
+    page(client, cast)
+    save(client, cast, value=3, active_seconds=10)
+    save(client, cast, "coherence", value=3, active_seconds=10)
+    partial = Assignment.objects.get(annotator=place, position=2)
+    Assignment.objects.filter(pk=partial.pk).update(partial=True, inclusion_probability=None)
+    partial.units.create(dimension=cast.dimensions[0], inclusion_probability=1)
+    assert progress(round, place).seconds_left == 10
+
+
+def test_the_counter_is_not_for_others_and_no_sign_in_page_when_signed_out(scene):
+    client, cast, _ = scene
+    url = reverse("rate_progress", args=[cast.project.slug])
+    client.logout()
+    assert client.get(url).status_code == 401
+    client.force_login(cast.researcher)
+    assert client.get(url).status_code == 404
+
+
 def test_before_the_round_the_page_says_to_wait(client):
     cast = make_project()
     client.force_login(cast.annotators[0].user)
@@ -262,7 +298,7 @@ def test_an_item_page_costs_the_same_whatever_the_projects_size(
     page(client, cast)
     with django_assert_max_num_queries(15) as counted:
         client.get(reverse("rate_item", args=[cast.project.slug, 1]))
-    assert len(counted) == 11
+    assert len(counted) == 13
 
 
 @pytest.mark.parametrize("documents", [2, 12])
