@@ -118,7 +118,9 @@ def draw_plan(project: Project, spec: CalibrationSpec) -> DrawPlan:
     samples = samples_of([judge for judge in judges.values() if judge is not None], material)
     evidence = {each.key: evidence_of(calibration, material, samples, each.key) for each in dimensions}
     guarantee = Guarantee(spec.risk, spec.significance_level).divided(max(len(dimensions), 1))
-    needed = {each.key: _needed(guarantee, spec, evidence[each.key]) for each in dimensions}
+    batches = {each.key: int(evidence[each.key].usable.sum()) for each in dimensions}
+    by_batch = {units: _needed(guarantee, spec, units) for units in set(batches.values())}
+    needed = {key: by_batch[units] for key, units in batches.items()}
     _settle_size(calibration, spec, needed.values())
     drawn = {each.key: _drawn(calibration, each, material.items, evidence[each.key]) for each in dimensions}
     calibration.grids = {each.key: _grid(calibration, evidence[each.key]) for each in dimensions}
@@ -152,14 +154,14 @@ def _unsaved(project: Project, spec: CalibrationSpec) -> Calibration:
     return Calibration(**{**plain, "project": project, "expected_error": expected, "seed": seed, "grids": {}})
 
 
-def _needed(guarantee: Guarantee, spec: CalibrationSpec, evidence: Evidence) -> CalibrationPlan:
+def _needed(guarantee: Guarantee, spec: CalibrationSpec, units: int) -> CalibrationPlan:
     expected = spec.risk / 2 if spec.expected_error is None else spec.expected_error
     return plan_calibration(
         guarantee,
         expected_error=expected,
         accepted_share=spec.accepted_share,
         power=POWER,
-        units=int(evidence.usable.sum()),
+        units=units,
     )
 
 

@@ -9,6 +9,7 @@ from judges.reliability import bounds
 from judges.reliability.selective import Guarantee
 
 _LARGEST_SAMPLE = 20_000
+_FIRST_BLOCK = 256  # sizes tried at a time; most answers are small
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,16 @@ def least_accepted_ratings(guarantee: Guarantee, *, errors: int = 0, units: int 
     accepted units of a closed batch. None where even rating them all would not do.
     Source: Jung, Brahman and Choi 2025; Hahn and Meeker 1991, Statistical Intervals, chapter 9.
     """
-    accepted = np.arange(max(errors, 1), (_LARGEST_SAMPLE if units is None else units) + 1)
-    passes = _p_values(np.full(len(accepted), errors), accepted, units, guarantee)
-    found = np.flatnonzero(passes <= guarantee.significance_level)
-    return int(accepted[found[0]]) if len(found) else None
+    start, block = max(errors, 1), _FIRST_BLOCK
+    largest = _LARGEST_SAMPLE if units is None else units
+    while start <= largest:
+        accepted = np.arange(start, min(start + block, largest + 1))
+        passes = _p_values(np.full(len(accepted), errors), accepted, units, guarantee)
+        found = np.flatnonzero(passes <= guarantee.significance_level)
+        if len(found):
+            return int(accepted[found[0]])
+        start, block = start + block, 4 * block
+    return None
 
 
 def plan_calibration(
@@ -69,18 +76,16 @@ def plan_calibration(
             "A judge that errs as often as the risk allows passes no sample; allow more, or keep fewer units."
         )
         return CalibrationPlan(None, None, None, None, least_ratings, reason)
-    accepted = _planned_sizes(max(least, guarantee.least_accepted), kept)
-    allowed = errors_allowed(accepted, guarantee, units=kept)
-    reached = _power(accepted, allowed, expected_error, kept)
-    chosen = _first_lasting(accepted, reached >= power)
-    if chosen is None:
+    tried = _first_with_power(max(least, guarantee.least_accepted), kept, guarantee, expected_error, power)
+    if tried is None:
         reason = "No sample is large enough: the expected error lies too near the risk."
         return CalibrationPlan(None, None, None, None, least_ratings, reason)
+    accepted, allowed, reached = tried
     return CalibrationPlan(
-        ratings=_drawn(int(accepted[chosen]), accepted_share),
-        accepted=int(accepted[chosen]),
-        errors_allowed=int(allowed[chosen]),
-        power=float(reached[chosen]),
+        ratings=_drawn(accepted, accepted_share),
+        accepted=accepted,
+        errors_allowed=allowed,
+        power=reached,
         least_ratings=least_ratings,
     )
 
@@ -112,9 +117,26 @@ def _power(accepted: IntArray, allowed: IntArray, error: float, units: int | Non
     return np.where(allowed >= 0, reached, 0.0)
 
 
-def _planned_sizes(least: int, kept: int | None) -> IntArray:
+def _first_with_power(
+    least: int, kept: int | None, guarantee: Guarantee, error: float, power: float
+) -> tuple[int, int, float] | None:
+    """The smallest size that keeps the power up to twice its size, its errors allowed, its power; or None.
+
+    Sizes are tried up to a limit that grows until it is twice the size found: most answers are small.
+    """
     largest = 2 * _LARGEST_SAMPLE if kept is None else kept
-    return np.arange(min(least, largest), largest + 1)
+    limit = min(4 * least, largest)
+    while True:
+        sizes = np.arange(min(least, largest), limit + 1)
+        allowed = errors_allowed(sizes, guarantee, units=kept)
+        reached = _power(sizes, allowed, error, kept)
+        chosen = _first_lasting(sizes, reached >= power)
+        if limit == largest or (chosen is not None and 2 * sizes[chosen] <= limit):
+            break
+        limit = min(4 * limit, largest)
+    if chosen is None:
+        return None
+    return int(sizes[chosen]), int(allowed[chosen]), float(reached[chosen])
 
 
 def _first_lasting(sizes: IntArray, enough: np.ndarray) -> int | None:
