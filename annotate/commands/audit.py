@@ -35,6 +35,8 @@ def record(
             return
         before = {name: before[name] for name in changed if name in before}
         after = {name: after[name] for name in changed if name in after}
+    elif after is not None:
+        after = {name: value for name, value in after.items() if value not in ("", None)}
     AuditEntry.objects.create(
         project=project,
         at=timezone.now(),

@@ -84,7 +84,7 @@ class _Writing(FileCheck):
         if data_import is None:
             self.data_import.report, self.data_import.lines = report.to_json(), report.lines
             self.data_import.save(update_fields=["report", "lines"])
-        made = asdict(report.made)
+        made = {name: count for name, count in asdict(report.made).items() if count}
         record(self.project, "import.made", self.data_import, after={"part": self.source.part, **made}, by=by)
         tell("written", 1.0, report.lines)
         return report

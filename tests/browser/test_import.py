@@ -1,25 +1,29 @@
 """Importing a file, played in a real browser."""
 
-from pathlib import Path
-
 from playwright.sync_api import Page, expect
 
 from annotate.models import Item
 from tests.browser.people import sign_in_at_the_door
 from tests.factories import make_project
 
+DROP = """([text, name]) => {
+  const dropped = new DataTransfer();
+  dropped.items.add(new File([text], name));
+  const event = new DragEvent("drop", { dataTransfer: dropped, bubbles: true, cancelable: true });
+  document.querySelector("[data-drop]").dispatchEvent(event);
+}"""
+SHOES = "product;opinion;made by;says\nboots;<b>Good</b> boots.;s1;They are good.\n"
 
-def test_an_admin_uploads_a_file_says_what_its_columns_mean_and_imports_it(
-    page: Page, tmp_path: Path
+
+def test_an_admin_drops_a_file_says_what_its_columns_mean_imports_it_and_takes_it_back(
+    page: Page,
 ) -> None:
     cast = make_project(documents=0, systems=0)
-    path = tmp_path / "shoes.csv"
-    path.write_text("product;opinion;made by;says\nboots;<b>Good</b> boots.;s1;They are good.\n")
     sign_in_at_the_door(page, cast.admin.email)
     page.goto(f"/projects/{cast.project.slug}/")
     page.get_by_role("link", name="Import", exact=True).click()
-    page.get_by_label("File").set_input_files(path)
-    page.get_by_role("button", name="Upload and look at it").click()
+    expect(page.get_by_text("Or drop a file here.")).to_be_visible()
+    page.evaluate(DROP, [SHOES, "shoes.csv"])
     expect(page.get_by_role("cell", name="<b>Good</b> boots.").first).to_be_visible()
     for column, meaning in (
         ("product", "document: key"),
@@ -37,3 +41,7 @@ def test_an_admin_uploads_a_file_says_what_its_columns_mean_and_imports_it(
         "They are good.",
         [{"label": "Review", "text": "<b>Good</b> boots."}],
     )
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Undo this import").click()
+    expect(page.locator("#state")).to_contain_text("This import was undone")
+    assert not Item.objects.exists()
