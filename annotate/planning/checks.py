@@ -1,7 +1,8 @@
 """Checks among an annotator's items: hidden gold, and items that come a second time."""
 
 import random
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 GAP = 10
@@ -24,33 +25,57 @@ class Checking:
     repeat_every: int = 0
 
 
+class _Walk:
+    """An annotator's order as it grows: what was met, and which items lie far enough back to be repeated."""
+
+    def __init__(self, gold: Sequence[int], checking: Checking, generator: random.Random) -> None:
+        self.gold, self.checking, self.generator = gold, checking, generator
+        self.order: list[Turn] = []
+        self.counts = Counter[str]()
+        self.far_back: list[int] = []
+
+    def meet(self, turn: Turn) -> None:
+        """Add what comes next."""
+        self.order.append(turn)
+        self.counts[turn.check] += 1
+        if turn.check == "repeat" and turn.item in self.far_back:  # it may have been handed over since
+            self.far_back.remove(turn.item)
+        if len(self.order) > GAP and not self.order[-GAP - 1].check:
+            self.far_back.append(self.order[-GAP - 1].item)
+
+    def due(self) -> list[Turn]:
+        """Return the checks that come now: at most one gold item and one repeat."""
+        work, gold = self.counts[""], self.counts["gold"]
+        every_gold, every_repeat = self.checking.gold_every, self.checking.repeat_every
+        checks = []
+        if every_gold and gold < min(work // every_gold, len(self.gold)):
+            checks.append(Turn(self.gold[gold], "gold"))
+        if every_repeat and self.counts["repeat"] < work // every_repeat and self.far_back:
+            checks.append(Turn(self.generator.choice(self.far_back), "repeat"))
+        return checks
+
+
 def due(
-    order: Sequence[Turn], gold: Sequence[int], checking: Checking, generator: random.Random
+    order: Iterable[Turn], gold: Sequence[int], checking: Checking, generator: random.Random
 ) -> list[Turn]:
     """Return the checks that are due after an order so far: at most one gold item and one repeat.
 
     Gold comes in the given order until it is used up. A repeat is drawn from the ordinary items that lie
     far enough back and were not repeated.
     """
-    work = sum(not turn.check for turn in order)
-    gold_done = sum(turn.check == "gold" for turn in order)
-    repeated = {turn.item for turn in order if turn.check == "repeat"}
-    checks = []
-    if checking.gold_every and gold_done < min(work // checking.gold_every, len(gold)):
-        checks.append(Turn(gold[gold_done], "gold"))
-    far_back = [turn.item for turn in order[: max(len(order) - GAP, 0)] if not turn.check]
-    candidates = [item for item in far_back if item not in repeated]
-    if checking.repeat_every and len(repeated) < work // checking.repeat_every and candidates:
-        checks.append(Turn(generator.choice(candidates), "repeat"))
-    return checks
+    walk = _Walk(gold, checking, generator)
+    for turn in order:
+        walk.meet(turn)
+    return walk.due()
 
 
 def with_checks(
     items: Sequence[int], gold: Sequence[int], checking: Checking, generator: random.Random
 ) -> list[Turn]:
     """Return an annotator's whole order, planned before the round, with its checks among the items."""
-    order: list[Turn] = []
+    walk = _Walk(gold, checking, generator)
     for item in items:
-        order.append(Turn(item))
-        order += due(order, gold, checking, generator)
-    return order
+        walk.meet(Turn(item))
+        for check in walk.due():
+            walk.meet(check)
+    return walk.order

@@ -12,8 +12,9 @@ from annotate.commands.plans import choose_plan
 from annotate.commands.rounds import open_round_one
 from annotate.errors import FrozenError, NotReadyError
 from annotate.models import Assignment, AssignmentPlan, Item
+from annotate.queries.overview import own_work
 from annotate.queries.plans import plan_of, planned_work, shared_out
-from annotate.queries.work import first_unfinished, progress
+from annotate.queries.work import first_unfinished
 from tests.annotate.rounds import opened, rate
 from tests.factories import Cast, make_project
 
@@ -56,7 +57,9 @@ def test_opening_gives_everyone_what_the_preview_showed(
     annotator = cast.annotators[0]
     own = places.filter(annotator=annotator).order_by("position")
     assert [place.position for place in own] == list(range(1, preview.plan.loads[0] + 1))
-    assert (first_unfinished(round, annotator), progress(round, annotator).total) == (1, len(own))
+    shown = own_work(annotator).progress
+    assert shown
+    assert (first_unfinished(round, annotator), shown.total) == (1, len(own))
     assert reserve_items(round=round, annotator=annotator) == 0
 
 
