@@ -2,6 +2,7 @@
 
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 
 
 class Guideline(models.Model):
@@ -90,6 +91,11 @@ class Round(models.Model):
     def is_open(self) -> bool:
         """Whether ratings may still be given."""
         return self.status == Round.Status.OPEN
+
+    @property
+    def deadline_passed(self) -> bool:
+        """Whether the day by which raters were asked to be done is over."""
+        return self.deadline is not None and self.deadline < timezone.localdate()
 
     @property
     def is_independent(self) -> bool:

@@ -110,12 +110,17 @@ def disputes_with_raters(project: Project) -> QuerySet[Dispute]:
 
 
 def _answers() -> QuerySet[Rating]:
+    # Naming the project lets the database go from its Round II to the item's places to their ratings;
+    # otherwise it reads every rating of the dimension.
     return Rating.objects.filter(
-        assignment__item=OuterRef("item"), dimension=OuterRef("dimension"), assignment__round__number=2
+        assignment__round__project=OuterRef("round__project"),
+        assignment__round__number=2,
+        assignment__item=OuterRef("item"),
+        dimension=OuterRef("dimension"),
     ).order_by()
 
 
 def _latest(rows: QuerySet[Rating] | QuerySet[Post] | QuerySet[DisputeEvent], column: str) -> Coalesce:
-    group = "dimension" if rows.model is Rating else "dispute"
+    group = "assignment__item" if rows.model is Rating else "dispute"
     newest = rows.values(group).annotate(newest=Max(column)).values("newest")
     return Coalesce(Subquery(newest, output_field=DateTimeField()), LONG_AGO, output_field=DateTimeField())

@@ -49,7 +49,7 @@ def _imports(project: Project) -> Iterator[Need]:
 
 def _deadlines(project: Project, rounds: Sequence[Round | None]) -> Iterator[Need]:
     for round in rounds:
-        if round and round.is_open and round.deadline and round.deadline < timezone.localdate():
+        if round and round.is_open and round.deadline and round.deadline_passed:
             day = date_format(round.deadline, "j F")
             yield Need(
                 f"{round}’s deadline, {day}, has passed and it is open: close it, or move the deadline.",

@@ -152,7 +152,9 @@ def test_a_deadline_is_shown_to_raters_and_closes_nothing(client):
     day = timezone.localdate() + timedelta(days=5)
     assert "The deadline is saved" in send(client, cast, 1, deadline=day.isoformat()).content.decode()
     shown = page(client, cast, user=cast.annotators[0].user)
-    assert f"Please be done by the end of {day:%-d %B %Y} ; nothing closes by itself" in shown
+    assert f"Please be done by the end of {day:%-d %B %Y} . Nothing closes by itself" in shown
+    Round.objects.update(deadline=timezone.localdate() - timedelta(days=1))
+    assert "has passed: please finish soon." in page(client, cast, user=cast.annotators[0].user)
     client.force_login(cast.admin)
     send(client, cast, 1, deadline="")
     assert Round.objects.get().deadline is None
