@@ -36,7 +36,7 @@ function RatingPage(main) {
 
   function describe(row) {
     const chosen = radios(row).find((radio) => radio.checked);
-    row.querySelector(".says").textContent = field(row, "cannot_rate").checked ? "Cannot rate" : chosen?.dataset.says ?? "";
+    row.querySelector(".says").textContent = field(row, "cannot_rate").checked ? (field(row, "comment").value ? "Cannot rate" : "Cannot rate: say why (C)") : chosen?.dataset.says ?? "";
     row.querySelector(".flags").textContent = (field(row, "unsure").checked ? "⚑" : "") + (field(row, "comment").value ? "✎" : "");
   }
 
@@ -213,6 +213,8 @@ function RatingPage(main) {
     c: (row) => { select(row); field(row, "comment").focus(); },
     n: (row) => rate(row, "n"),
     k: keep,
+    g: () => document.getElementById("first-open")?.click(),
+    f: () => document.getElementById("flagged")?.click(),
     "?": () => main.querySelector("#keys").showModal(),
   };
 
@@ -332,7 +334,7 @@ function RatingPage(main) {
       current.notice("There is no connection now. Your answers are kept; the next item opens when the connection is back.", "notice-warn");
     } else {
       // "Where did I stop?" is asked of the server, so it must have the last answers first; it is not waited for long.
-      if ("resume" in link.dataset && Unsent.count()) await Promise.race([Unsent.flush(), new Promise((resolve) => { setTimeout(resolve, 2000); })]);
+      if (link.pathname.endsWith("/rate/") && Unsent.count()) await Promise.race([Unsent.flush(), new Promise((resolve) => { setTimeout(resolve, 2000); })]);
       location.assign(link.href);
     }
   }
@@ -347,7 +349,7 @@ function RatingPage(main) {
   document.addEventListener("click", (event) => {
     const opener = event.target.closest("[data-open]");
     if (opener) document.getElementById(opener.dataset.open).showModal();
-    const link = event.target.closest("#next, #back");
+    const link = event.target.closest("#next, #back, #first-open");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     go(link);

@@ -21,12 +21,13 @@ from annotate.forms.ratings import NOT_APPLICABLE, AnswerForm
 from annotate.guideline import FrozenDimension, FrozenGuideline
 from annotate.models import Assignment, Membership, Role
 from annotate.queries.assigned import asked_dimensions
+from annotate.queries.flagged import flagged_items
 from annotate.queries.practice import must_practise
 from annotate.queries.progress import progress
 from annotate.queries.rounds import round_one
 from annotate.queries.work import ItemPage, first_position, first_unfinished, item_page
 from annotate.views.errors import error_as_json
-from annotate.views.page import request_user
+from annotate.views.page import render_in_project, request_user
 from annotate.views.rating_rows import rows_as_html
 
 
@@ -90,6 +91,16 @@ def rate_item(request: HttpRequest, slug: str, position: int) -> HttpResponse:
         "refusals": refusals,
     }
     return render(request, "rating/item.html", context, status=422 if refusals else 200)
+
+
+@login_required
+@require_GET
+def rate_flagged(request: HttpRequest, slug: str) -> HttpResponse:
+    """List what the annotator flagged to come back to."""
+    place = access.membership(request.user, slug, Role.ANNOTATOR)
+    round = round_one(place.project)
+    items = flagged_items(round, place) if round else []
+    return render_in_project(request, place.project, "rating/flagged.html", {"items": items})
 
 
 @require_GET

@@ -11,6 +11,7 @@ from annotate.commands.ratings import Answer, save_rating
 from annotate.commands.rounds import add_places, close_round_one
 from annotate.guideline import FrozenDimension
 from annotate.models import Assignment, Dimension, Document, Item, Rating, System
+from annotate.queries.flagged import flagged_items
 from annotate.queries.progress import Progress, progress
 from annotate.queries.without_value import WithoutValue, answers_without_value
 from annotate.queries.work import Row
@@ -221,6 +222,27 @@ def test_an_item_of_which_one_dimension_is_asked_counts_as_one_rating(client):
     Assignment.objects.filter(pk=partial.pk).update(partial=True, inclusion_probability=None)
     partial.units.create(dimension=cast.dimensions[0], inclusion_probability=1)
     assert progress(round, place).seconds_left == 10
+
+
+def test_flagged_items_are_listed_for_their_annotator_alone(scene, django_assert_num_queries):
+    client, cast, round = scene
+    page(client, cast)
+    save(client, cast, position=3, value=4, unsure="true", comment="Half of it.")
+    save(client, cast, "coherence", position=1, cannot_rate="true", comment="It is empty.")
+    save(client, cast, position=2, value=4)
+    url = reverse("rate_flagged", args=[cast.project.slug])
+    with django_assert_num_queries(1):
+        found = flagged_items(round, cast.annotators[0])
+        assert [(each.position, each.ratings[0].dimension.name) for each in found] == [
+            (1, "Coherence"),
+            (3, "Fluency"),
+        ]
+    html = client.get(url).content.decode()
+    assert html.index("It is empty.") < html.index("Half of it.")
+    client.force_login(cast.annotators[1].user)
+    assert b"There are none" in client.get(url).content
+    client.force_login(cast.admin)
+    assert client.get(url).status_code == 404
 
 
 def test_the_counter_is_not_for_others_and_no_sign_in_page_when_signed_out(scene):
