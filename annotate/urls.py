@@ -21,6 +21,7 @@ from annotate.views import (
     quality,
     rating,
     settings,
+    setup,
     templates,
     wording,
 )
@@ -46,6 +47,8 @@ urlpatterns = [
     path("templates/", templates.templates, name="templates"),
     path("templates/<slug:key>.json", templates.template_file, name="template_file"),
     path("templates/<int:pk>/remove/", templates.template_remove, name="template_remove"),
+    path("projects/<slug:slug>/review/", setup.review, name="review"),
+    path("projects/<slug:slug>/preview/", setup.preview, name="preview"),
     path("projects/<slug:slug>/template/", templates.project_template, name="project_template"),
     path("invitations/<str:token>/", people.invitation, name="invitation"),
     path("projects/<slug:slug>/settings/", settings.settings, name="settings"),

@@ -10,6 +10,7 @@ from django_htmx.middleware import HtmxDetails
 
 from annotate.access import places_of, rates_independently
 from annotate.models import Project, Role, User
+from annotate.queries.setup import STEP_OF_PAGE, setup_of
 from annotate.queries.workers import work_waits, worker_health
 
 EVERYONE = frozenset(Role)
@@ -66,7 +67,7 @@ def render_in_project(
 ) -> HttpResponse:
     """Render a page of a project with its navigation, and tell an admin when work waits and no worker comes.
 
-    One query, which costs nothing more while nothing waits.
+    One query, which costs nothing more while nothing waits; one more on the pages of the set-up.
     """
     held = dict(places_of(request.user).filter(project=project).values_list("role", work_waits()))
     roles = frozenset(Role(role) for role in held)
@@ -75,6 +76,9 @@ def render_in_project(
         "tabs": tabs(request, project, roles),
         "worker_problem": worker_health().problem if held.get(Role.ADMIN) else "",
     }
+    route = request.resolver_match.url_name if request.resolver_match else ""
+    if Role.ADMIN in held and route in STEP_OF_PAGE:
+        frame["setup"] = setup_of(project, route)
     context = {**frame, **(context or {})}
     return render(request, template, context, status=status)
 

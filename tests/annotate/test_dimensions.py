@@ -297,7 +297,7 @@ def test_the_number_of_queries_is_fixed(
 ) -> None:
     for extra in ("one", "two"):
         make_dimension(cast.project, extra)
-        with django_assert_num_queries(7):
+        with django_assert_num_queries(8):
             admin.get(address(cast))
-        with django_assert_num_queries(7):
+        with django_assert_num_queries(8):
             admin.get(address(cast, "fluency/"))

@@ -298,5 +298,5 @@ def test_queries_of_the_rules_are_fixed(client, documents):
     client.force_login(cast.admin)
     with CaptureQueriesContext(connection) as counted:
         client.get(reverse("dispute_rules", args=[cast.project.slug]))
-    # session, user, place, rounds, whether this person rates, spreads, dimensions, roles
-    assert len(counted) == 8
+    # session, user, place, rounds, whether this person rates, spreads, dimensions, roles, set-up
+    assert len(counted) == 9

@@ -60,7 +60,7 @@ def test_an_admin_is_told_what_is_there(client):
 def test_an_admin_leads_the_project_through_both_rounds(client):
     cast = make_project(documents=1)
     client.force_login(cast.admin)
-    assert "Opening the round freezes dimensions, scales and guidelines." in page(client, cast)
+    assert "Opening the round freezes dimensions and scales." in page(client, cast)
     html = text(step(client, cast, "open-1"))
     assert "Round I is open: annotators can rate." in html
     assert "0 of 6 places are rated. Closing now ends rating for good; unrated places stay empty." in html
@@ -278,8 +278,8 @@ def test_queries_are_the_same_whatever_the_projects_size(client, documents, anno
     round = opened(cast)
     # session, user, place, roles, the twelve of the overview, imports, workers, two of judges, roles for tabs
     assert queries(client, cast, cast.admin) == 21
-    # session, user, place, roles, place as annotator, rounds, three of progress, roles
-    assert queries(client, cast, cast.annotators[0].user) == 10
+    # session, user, place, roles, place as annotator, rounds, three of progress, two of practice, roles
+    assert queries(client, cast, cast.annotators[0].user) == 12
     for item in cast.items:
         for number, annotator in enumerate(cast.annotators):
             rate(cast, round, annotator, item, 1 + 2 * (number % 3))

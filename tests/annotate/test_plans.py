@@ -170,5 +170,5 @@ def test_the_number_of_queries_is_fixed(
     cast = make_project(documents=documents, annotators=3 * documents, raters_per_item=2)
     client.force_login(cast.admin)
     choose_plan(project=cast.project, kind="balanced")
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         client.get(address(cast))

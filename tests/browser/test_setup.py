@@ -1,0 +1,57 @@
+"""SummEval-OP is set up from its raw file, without a manual: data, dimensions, people, rounds, review."""
+
+from playwright.sync_api import Page, expect
+
+from annotate.models import Assignment, Project
+from tests.browser.people import sign_in_at_the_door
+from tests.factories import make_project
+from tests.reference import reference_data
+
+
+def test_an_admin_is_led_from_the_raw_file_to_an_open_round(page: Page) -> None:
+    raw = reference_data() / "summeval_op" / "summeval-op.jsonl"
+    page.on("dialog", lambda dialog: dialog.accept())
+    sign_in_at_the_door(page, make_project(documents=0, systems=0).admin.email)
+    page.goto("/projects/new/")
+    page.get_by_label("Name").fill("SummEval-OP")
+    page.get_by_label("Opinion summaries").check()
+    page.get_by_role("button", name="Begin the project").click()
+    steps = page.get_by_role("navigation", name="Set-up")
+
+    expect(steps).to_contain_text("no items yet")
+    page.get_by_label("File").set_input_files(raw)
+    page.get_by_role("button", name="Upload and look at it").click()
+    page.get_by_role("button", name="Check and import").click()
+    expect(page.locator("#state")).to_contain_text("Imported 32 documents, 13 systems, 416 items.")
+    page.goto("/projects/summeval-op/")  # left, and taken up again where it stands
+    page.get_by_role("link", name="Review everything").click()
+    expect(steps).to_contain_text("416 items")
+    expect(page.get_by_text("there are no annotators yet, and until more join")).to_be_visible()
+
+    steps.get_by_role("link", name="Dimensions").click()
+    page.get_by_role("button", name="Move Coherence up").click()
+    expect(page.get_by_role("button", name="Move Coherence up")).to_be_disabled()
+    page.get_by_role("link", name="Specificity").click()
+    page.get_by_role("button", name="1 to 7").click()
+    expect(page.get_by_label("Highest value")).to_have_value("7")
+    page.get_by_label("Offer “not applicable”").check()
+    page.get_by_role("button", name="Save the dimension").click()
+    expect(page.get_by_text("1 to 7 · interval · may be “not applicable”")).to_be_visible()
+
+    steps.get_by_role("link", name="Next: people").click()
+    for made in ("1 of 3", "2 of 3", "3 invited"):
+        page.get_by_role("button", name="Make a link").click()
+        expect(steps).to_contain_text(made)
+    steps.get_by_role("link", name="Next: rounds").click()
+    steps.get_by_role("link", name="Next: review").click()
+
+    screen = page.frame_locator("iframe")
+    expect(screen.locator(".row")).to_have_count(7)
+    expect(screen.get_by_text("Preview: try it")).to_be_visible()
+    specificity = screen.locator(".row", has_text="Specificity")
+    specificity.get_by_role("radio", name="Not applicable").check()
+    expect(specificity.locator(".says")).to_have_text("Not applicable")
+    page.get_by_role("button", name="Open Round I").click()
+    expect(page.get_by_text("Round I is open: annotators can rate.")).to_be_visible()
+    project = Project.objects.get(slug="summeval-op")
+    assert Assignment.objects.filter(round__project=project).count() == 416 * 3
