@@ -14,6 +14,7 @@ from annotate.commands.import_ratings import RatingImporter
 from annotate.commands.rounds import add_places, open_round_one
 from annotate.importing.mapping_json import mapping_to_json
 from annotate.importing.progress import Tell, silent
+from annotate.importing.readers import size_of
 from annotate.importing.report import ImportReport
 from annotate.importing.source import Source
 from annotate.models import DataImport, Project, Round, User
@@ -111,7 +112,7 @@ def _import_without_upload(project: Project, source: Source, by: User | None) ->
     return DataImport.objects.create(
         project=project,
         name=source.name[-255:],
-        size=source.path.stat().st_size,
+        size=size_of(source.path),
         mapping=json.loads(mapping_to_json(source.mapping)),
         part=source.part,
         what=what,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from django.db import transaction
 from django.utils import timezone
 
+from annotate.commands.audit import record
 from annotate.commands.configuration import lock_project
 from annotate.errors import MailError, NotReadyError
 from annotate.invitation_mail import mail_is_sent
@@ -46,6 +47,9 @@ def nudge_raters(*, project: Project, waiting: Mapping[int, int], by: User) -> N
         else:
             made = Nudge.objects.create(rater=rater, day=today, at=now, by=by, disputes=waiting[rater.pk])
             found.now.append(made)
+    if found.now:
+        names = [each.rater.label for each in found.now]
+        record(project, "disputes.nudged", f"{len(names)} raters", after={"raters": names}, by=by)
     return found
 
 

@@ -90,6 +90,12 @@ def first_records(
         return list(islice(file, limit))
 
 
+def size_of(path: Path) -> int:
+    """How many bytes a file has, or all files of a folder."""
+    files = [each for each in path.rglob("*") if each.is_file()] if path.is_dir() else [path]
+    return sum(each.stat().st_size for each in files)
+
+
 def splits_in(path: Path) -> list[Split]:
     """The splits of a data set's folder or zip, none of any other file; raises UnreadableFileError."""
     if not path.is_dir():

@@ -163,6 +163,7 @@ def test_the_log_is_taken_away_as_csv_and_json_lines(client: Client, cast: Cast)
 @pytest.mark.parametrize("who", ["annotator", "researcher", "outsider"])
 def test_only_admins_read_the_log(client: Client, cast: Cast, who: str) -> None:
     user = cast.annotators[0].user if who == "annotator" else getattr(cast, who)
+    assert user
     client.force_login(user)
     for extra in ("audit/", "audit/audit.csv", "delete/"):
         assert client.get(page(cast, extra)).status_code == 404

@@ -3,13 +3,17 @@
 import csv
 import json
 from collections.abc import Callable
-from io import StringIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
+import pyarrow
 import pytest
 from django.core.files.base import ContentFile
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from pyarrow import parquet
 
 from annotate import tasks
 from annotate.commands import uploads
@@ -28,7 +32,7 @@ from judges.models import Judge, Judgment
 from tests.annotate.importing.files import empty_project, item, jsonl, rating, source
 from tests.factories import make_member, make_user
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 Status = DataImport.Status
 What = DataImport.What
 
@@ -180,6 +184,7 @@ GOOD = item("d1")
 BAD = [item("d2", text=""), {"document_id": "d2", "system": "s2", "text": "Without its article."}]
 
 
+@pytest.mark.django_db(transaction=True)
 def test_only_the_good_lines_are_imported_when_that_is_chosen(
     client: Client, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -222,3 +227,46 @@ def test_undo_and_its_reason_are_on_the_page(client: Client, project: Project, t
     shown = client.get(f"/projects/{project.slug}/imports/{stays.pk}/").content.decode()
     assert "never deleted" in " ".join(shown.split())
     assert "Undo this import" not in shown
+
+
+@pytest.mark.parametrize("role", [Role.RESEARCHER, Role.ANNOTATOR, None])
+def test_only_admins_do_anything_with_an_import(
+    client: Client, project: Project, tmp_path: Path, role: Role | None
+) -> None:
+    made = brought(project, tmp_path, item("d1"))
+    refused_file_of(made).parent.mkdir(exist_ok=True, parents=True)
+    refused_file_of(made).write_text("{}")
+    other = make_user()
+    if role:
+        make_member(project, role, user=other)
+    client.force_login(other)
+    page = f"/projects/{project.slug}/imports/{made.pk}/"
+    for step in ("part/", "again/", "cancel/", "discard/", "undo/"):
+        assert client.post(f"{page}{step}").status_code == 404
+    assert client.get(f"{page}refused.csv").status_code == 404
+    made.refresh_from_db()
+    assert made.status == Status.IMPORTED
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_data_set_is_imported_in_the_browser_split_by_split(
+    client: Client, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tasks.run_import, "delay", tasks.run_import)
+    admin = make_user()
+    add_member(project=project, role=Role.ADMIN, user=admin)
+    client.force_login(admin)
+    packed = BytesIO()
+    with ZipFile(packed, "w") as archive:
+        for split, record in (("train", item("d1")), ("test", item("d2"))):
+            table = BytesIO()
+            parquet.write_table(pyarrow.Table.from_pylist([record]), table)
+            archive.writestr(f"set/{split}-00000-of-00001.parquet", table.getvalue())
+    file = SimpleUploadedFile("set.zip", packed.getvalue())
+    page = str(client.post(f"/projects/{project.slug}/imports/", {"file": file})["Location"])
+    assert "default/test (1 file)" in client.get(page).content.decode()
+    client.post(f"{page}part/", {"part": "default/test"})
+    meanings = ("document_key", "part", "system", "text")
+    columns = {f"meaning_{number}": meaning for number, meaning in enumerate(meanings)}
+    client.post(page, {"mapping_name": "", "what": "items", **columns})
+    assert Item.objects.get().document.key == "d2"
