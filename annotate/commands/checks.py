@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from django.db.models import Max
 
+from annotate.commands.new_places import NewPlace, write_places
 from annotate.models import Assignment, Membership, Round
 from annotate.planning.checks import Turn, due
 from annotate.queries.checks import checking_of, hidden_gold
@@ -61,22 +62,14 @@ def give_due_checks(*, round: Round, annotator: Membership) -> int:
 def write_checks(checks: Round, turns: Sequence[tuple[int, int, Turn]]) -> None:
     """Store checks: the annotator's key, the position in the order, the turn."""
     slots = _next_slots(checks, {turn.item for _, _, turn in turns})
-    rows = []
+    places = []
     for annotator, position, turn in turns:
-        rows.append(
-            Assignment(
-                round=checks,
-                item_id=turn.item,
-                slot=slots[turn.item],
-                annotator_id=annotator,
-                position=position,
-                plan=PLANS[turn.check],
-                seed=checks.seed,
-                inclusion_probability=1.0,
-            )
+        slot = slots[turn.item]
+        places.append(
+            NewPlace(checks.pk, turn.item, slot, annotator, position, PLANS[turn.check], checks.seed)
         )
         slots[turn.item] += 1
-    Assignment.objects.bulk_create(rows, 5000)
+    write_places(places)
 
 
 def _next_slots(checks: Round, items: Iterable[int]) -> dict[int, int]:

@@ -9,6 +9,7 @@ from django.db import transaction
 from annotate.commands.audit import facts, record
 from annotate.commands.checks import gold_for, round_of_checks, write_checks
 from annotate.commands.configuration import lock_configurable
+from annotate.commands.new_places import NewPlace, write_places
 from annotate.errors import NotReadyError
 from annotate.models import Assignment, AssignmentPlan, Project, Round
 from annotate.planning import CannotBeMetError
@@ -17,7 +18,6 @@ from annotate.planning.lists import Pair
 from annotate.queries.checks import checking_of
 from annotate.queries.plans import PlannedWork, plan_of, planned_work
 
-BATCH = 5000
 PLANS = {
     AssignmentPlan.Kind.EVERYONE: Assignment.Plan.EVERYONE,
     AssignmentPlan.Kind.BALANCED: Assignment.Plan.BALANCED,
@@ -87,8 +87,7 @@ def _give(round: Round, checks: Round | None, work: PlannedWork, plan: Assignmen
     orders = {
         annotator: _order(round, checks, annotator, list(items)) for annotator, items in slot_of.items()
     }
-    places = _places(round, orders, slot_of, plan)
-    Assignment.objects.bulk_create(places, batch_size=BATCH)
+    write_places(_places(round, orders, slot_of, plan))
     if checks:
         turns = [
             (annotator, position, turn)
@@ -112,19 +111,10 @@ def _places(
     orders: Mapping[int, Sequence[Turn]],
     slot_of: Mapping[int, Mapping[int, int]],
     plan: Assignment.Plan,
-) -> Iterator[Assignment]:
+) -> Iterator[NewPlace]:
     for annotator, order in orders.items():
         for position, turn in enumerate(order, start=1):
             if turn.check:
                 continue
-            item, slot = turn.item, slot_of[annotator][turn.item]
-            yield Assignment(
-                round=round,
-                item_id=item,
-                slot=slot,
-                annotator_id=annotator,
-                position=position,
-                plan=plan,
-                seed=round.seed,
-                inclusion_probability=1.0,
-            )
+            slot = slot_of[annotator][turn.item]
+            yield NewPlace(round.pk, turn.item, slot, annotator, position, plan, round.seed)

@@ -12,6 +12,7 @@ from django.utils import timezone
 from annotate.commands.audit import record
 from annotate.commands.checks import round_of_checks
 from annotate.commands.configuration import lock_project
+from annotate.commands.new_places import NewPlace, write_places
 from annotate.commands.plans import give_planned_items
 from annotate.errors import NotReadyError
 from annotate.guideline import FrozenGuideline
@@ -75,20 +76,11 @@ def add_places(*, round: Round, items: Iterable[int]) -> int:
     made = 0
     for batch in _batches(items, BATCH // places):
         there = set(Assignment.objects.filter(round=round, item__in=batch).values_list("item_id", flat=True))
-        made += len(
-            Assignment.objects.bulk_create(
-                Assignment(
-                    round=round,
-                    item_id=item,
-                    slot=slot,
-                    plan=Assignment.Plan.N_OF_M,
-                    seed=round.seed,
-                    inclusion_probability=1.0,
-                )
-                for item in batch
-                if item not in there
-                for slot in range(places)
-            )
+        made += write_places(
+            NewPlace(round.pk, item, slot, None, None, Assignment.Plan.N_OF_M, round.seed)
+            for item in batch
+            if item not in there
+            for slot in range(places)
         )
     return made
 
