@@ -7,7 +7,8 @@ from django import forms
 from django.http import QueryDict
 from django.utils import timezone
 
-from annotate.queries.audit import AuditChoices, AuditFilter
+from annotate.queries.audit import AuditChoices
+from annotate.queries.audit_sources import AuditFilter
 
 
 class AuditForm(forms.Form):

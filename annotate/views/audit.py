@@ -12,7 +12,8 @@ from annotate.commands.project_deletion import delete_project
 from annotate.errors import DomainError
 from annotate.exporting import FORMATS, export_table
 from annotate.forms.audit import AuditForm, DeletionForm
-from annotate.queries.audit import COLUMNS, Cursor, audit_choices, audit_page, audit_rows
+from annotate.queries.audit import COLUMNS, audit_choices, audit_page, audit_rows
+from annotate.queries.audit_sources import Cursor
 from annotate.queries.export import Table
 from annotate.queries.project_rows import counts_of_project
 from annotate.views.exports import CONTENT_TYPES, attachment

@@ -14,7 +14,8 @@ from annotate.commands.disputes import adjudicate
 from annotate.commands.people import add_member
 from annotate.models import AuditEntry, Role
 from annotate.queries import audit as audit_queries
-from annotate.queries.audit import AuditFilter, audit_page, audit_rows
+from annotate.queries.audit import audit_page, audit_rows
+from annotate.queries.audit_sources import AuditFilter, Cursor
 from tests.annotate.rounds import discussed, opened, rate
 from tests.factories import Cast, make_project
 
@@ -145,7 +146,7 @@ def test_pages_follow_each_other_without_a_gap_also_within_one_moment(
         seen += [(row.act, row.subject, row.at) for row in part.rows]
         if part.next is None:
             break
-        cursor = audit_queries.Cursor.read(str(part.next))
+        cursor = Cursor.read(str(part.next))
     assert seen == whole
     assert len(seen) > 6
 
