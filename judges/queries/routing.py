@@ -127,13 +127,18 @@ class RoutingPlan:
         return hashlib.sha256(json.dumps([self.policy.raters, units]).encode()).hexdigest()[:20]
 
 
-def routing_plan(policy: RoutingPolicy, project: Project) -> RoutingPlan:
-    """Return what a policy, saved or not, would do now, in the same way every time. 14 queries at most."""
+def routing_plan(policy: RoutingPolicy, project: Project, *, preview: bool = False) -> RoutingPlan:
+    """Return what a policy, saved or not, would do now, in the same way every time. 14 queries at most.
+
+    preview: R is remembered from one r to the next; who routes by the plan asks without.
+    """
     round = round_one(project)
     guideline = FrozenGuideline.from_json(round.guideline.content) if round else current_guideline(project)
     material = material_of(project, round, guideline)
-    by = decided_by_indicator if policy.rule == RoutingPolicy.Rule.INDICATOR else decided_by_certificate
-    decided = by(policy, material)
+    if policy.rule == RoutingPolicy.Rule.INDICATOR:
+        decided = decided_by_indicator(policy, material, preview=preview)
+    else:
+        decided = decided_by_certificate(policy, material)
     places = places_by_unit(round)
     plan = RoutingPlan(
         policy=policy,

@@ -4,6 +4,7 @@ import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 
 import numpy as np
 import numpy.typing as npt
@@ -13,20 +14,25 @@ from annotate.guideline import FrozenDimension
 from judges.comparison import CORRELATIONS, Scores
 from judges.models import Judge, RoutingPolicy
 from judges.queries.kept_units import KeptAgreement, kept_agreement
+from judges.queries.routing_memory import remembered, version_of
 from judges.queries.routing_units import Cell, Decided, Grounds, KeptUnit, PlannedUnit, Why, audit_of
-from judges.queries.scores import Material, samples_of, scores_of
+from judges.queries.scores import Material, mean_of_samples, samples_of, scores_of
 from judges.reliability import CellDecision, DecidedBy, IndicatorRule, Validity, decide, indicator, validity
 
 
-def decided_by_indicator(policy: RoutingPolicy, material: Material) -> Decided:
-    """Return what the rule decides with the judgments as they are now. One query."""
-    judged = _judged(policy, material)
+def decided_by_indicator(policy: RoutingPolicy, material: Material, *, preview: bool = False) -> Decided:
+    """Return what the rule decides with the judgments as they are now. One query.
+
+    In a preview judgments and R are those that are remembered, as long as nothing has changed.
+    """
+    judged = _judged(policy, material, preview=preview)
+    measured = _measured(policy, material, judged, preview=preview)
     systems = list(dict.fromkeys(material.systems))
     rule = rule_of(policy, material.dimensions)
     decisions = {
         (system, one.key): decide(rule, system, one.key, found)
         for one in material.dimensions
-        for system, found in _indicators(policy, judged[one.key], one.key).items()
+        for system, found in measured.indicators[one.key].items()
     }
     units = _units(policy, material, judged, decisions)
     return Decided(
@@ -34,7 +40,7 @@ def decided_by_indicator(policy: RoutingPolicy, material: Material) -> Decided:
         agreement=_agreement(material, judged, units),
         refusal=_without_values(policy, judged),
         cells=_cells(material, systems, decisions, units),
-        validities=[_validity(policy, judged[one.key]) for one in material.dimensions],
+        validities=[measured.validities[one.key] for one in material.dimensions],
     )
 
 
@@ -59,15 +65,43 @@ class _Judged:
     other: npt.NDArray[np.float64]
 
 
-def _judged(policy: RoutingPolicy, material: Material) -> dict[str, _Judged]:
-    samples = samples_of([policy.rts, mcq_of(policy)], material)
-    found = {}
-    for one in material.dimensions:
-        rts, mcq = (
-            scores_of(material, one.key, samples[judge.pk, one.key]) for judge in (policy.rts, mcq_of(policy))
+@dataclass(frozen=True)
+class _Measured:
+    """R by dimension key and system, and whether R goes with the judge's agreement with people."""
+
+    indicators: Mapping[str, Mapping[str, Coefficient]]
+    validities: Mapping[str, Validity]
+
+
+def _judged(policy: RoutingPolicy, material: Material, *, preview: bool) -> dict[str, _Judged]:
+    judges = [policy.rts, mcq_of(policy)]
+
+    def read() -> dict[str, list[npt.NDArray[np.float64]]]:
+        samples = samples_of(judges, material)
+        return {
+            one.key: [mean_of_samples(samples[judge.pk, one.key]) for judge in judges]
+            for one in material.dimensions
+        }
+
+    values = remembered(["values", *version_of(judges, material)], read) if preview else read()
+    return {key: _Judged(scores_of(material, key, rts[:, None]), mcq) for key, (rts, mcq) in values.items()}
+
+
+def _measured(
+    policy: RoutingPolicy, material: Material, judged: Mapping[str, _Judged], *, preview: bool
+) -> _Measured:
+    def compute() -> _Measured:
+        return _Measured(
+            {key: _indicators(policy, each, key) for key, each in judged.items()},
+            {key: _validity(policy, each) for key, each in judged.items()},
         )
-        found[one.key] = _Judged(rts, mcq.judge)
-    return found
+
+    if not preview:
+        return compute()
+    made_from: list[object] = [policy.coefficient, policy.confidence_level, policy.seed, material.systems]
+    for key, each in judged.items():
+        made_from += [key, each.scores.judge, each.other, each.scores.human]
+    return remembered(["R", *made_from], compute)
 
 
 def _indicators(policy: RoutingPolicy, judged: _Judged, key: str) -> dict[str, Coefficient]:
@@ -101,14 +135,18 @@ def _units(
     kept: list[KeptUnit] = []
     for one in material.dimensions:
         values, others = judged[one.key].scores.judge, judged[one.key].other
-        rows = zip(material.items.tolist(), material.systems, values, others, strict=True)
+        grounds_of = {
+            system: Grounds.of_cell(decision)
+            for (system, key), decision in decisions.items()
+            if key == one.key
+        }
+        rows = zip(material.items.tolist(), material.systems, values.tolist(), others.tolist(), strict=True)
         for item, system, value, other in rows:
-            decision = decisions[system, one.key]
-            grounds = Grounds.of_cell(decision)
+            decision, grounds = decisions[system, one.key], grounds_of[system]
             if decision.to_humans:
                 why = Why.THRESHOLD if decision.held_against is not None else Why.UNDEFINED
                 sent.append(PlannedUnit(item, one.id, why, decision.reason, grounds, 1.0))
-            elif np.isnan(value):
+            elif isnan(value):
                 reason = f"{policy.rts.name} has no value for this unit, so humans rate it."
                 sent.append(PlannedUnit(item, one.id, Why.NO_VALUE, reason, grounds, 1.0))
             else:

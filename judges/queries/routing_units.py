@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,8 +41,7 @@ class Grounds:
         )
 
 
-@dataclass(frozen=True)
-class PlannedUnit:
+class PlannedUnit(NamedTuple):
     """A unit that the policy sends to people, and why."""
 
     item: int
@@ -57,8 +57,7 @@ class PlannedUnit:
         return self.item, self.dimension
 
 
-@dataclass(frozen=True)
-class KeptUnit:
+class KeptUnit(NamedTuple):
     """A unit that stays with the judge. distance: |RTS - MCQ|; larger where errors are likelier."""
 
     unit: Unit

@@ -71,12 +71,20 @@ def samples_of(judges: Sequence[Judge], material: Material) -> dict[tuple[int, s
 
 def scores_of(material: Material, key: str, samples: npt.NDArray[np.float64]) -> Scores:
     """Return people and one judge on one dimension; the judge's value is the mean of its samples."""
+    return Scores(
+        systems=material.systems,
+        documents=material.documents,
+        human=material.human(key),
+        judge=mean_of_samples(samples),
+    )
+
+
+def mean_of_samples(samples: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return (items,): the mean of the samples (items, samples) that there are, NaN where there are none."""
     given = ~np.isnan(samples)
     means = np.full(len(samples), np.nan)
     np.divide(np.nansum(samples, axis=1), given.sum(axis=1), out=means, where=given.any(axis=1))
-    return Scores(
-        systems=material.systems, documents=material.documents, human=material.human(key), judge=means
-    )
+    return means
 
 
 def verdicts_of(judge: Judge, material: Material) -> dict[str, Verdicts]:

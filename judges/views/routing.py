@@ -101,8 +101,10 @@ def _posted(request: Request) -> Any:
 
 def _enter(request: Request, project: Project, form: AnyForm, policy: RoutingPolicy | None) -> HttpResponse:
     """Show the form beside what the policy in it would do; store it unless it is only to be shown."""
-    plan, status = (routing_plan(policy, project) if policy else None), 200
-    if form.is_bound and form.is_valid():
+    plan, status = None, 200
+    if policy and not form.is_bound:
+        plan = routing_plan(policy, project, preview=True)
+    elif form.is_bound and form.is_valid():
         try:
             if "show" not in request.POST:
                 return _store(request, project, form, policy)
@@ -129,4 +131,4 @@ def _plan_of(project: Project, form: AnyForm, policy: RoutingPolicy | None) -> R
     draft = draft_policy(project, form.spec())
     if policy:
         draft.pk, draft.seed = policy.pk, policy.seed
-    return routing_plan(draft, project)
+    return routing_plan(draft, project, preview=True)

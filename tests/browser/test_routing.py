@@ -23,7 +23,8 @@ from tests.judges.news import make_items
 from tests.judges.replay import Replay, replay
 
 __all__ = ["replay"]
-KEPT, SENT, DOCUMENTS, SHARE = "M20", "M22", 5, 0.5
+KEPT, SENT, DOCUMENTS, SHARE = "M20", "M22", 4, 0.5
+GIVEN = [2, 3, 4, 2]  # by document; no three of them lie on a line with the judge's values
 
 
 @pytest.fixture
@@ -33,9 +34,9 @@ def admin(live_server: LiveServer) -> User:
 
 @pytest.fixture
 def project(admin: User, replay: Callable[..., Replay]) -> Project:
-    """Five articles, two systems, two dimensions, two judges that have not judged; R will be 1 in one cell.
+    """Four articles, two systems, two dimensions, two judges that have not judged; R will be 1 in one cell.
 
-    The seed is one with which four of that system's five units are audited.
+    The seed is one with which three of that system's four units are audited.
     """
     project = create_project(user=admin, name="News", template=TEMPLATES["news-summaries"])
     project.dimensions.exclude(key__in=["consistency", "fluency"]).delete()
@@ -95,7 +96,7 @@ def test_from_judging_to_an_audit_that_contradicts(
     assert low == high
     page.goto(f"/projects/{project.slug}/judges/routing/{RoutingPolicy.objects.get().pk}/")
     expect(page.get_by_role("alert")).to_contain_text(
-        "The audit contradicts this policy: on 4 of 4 audited units the judge is more than a point away"
+        "The audit contradicts this policy: on 3 of 3 audited units the judge is more than a point away"
     )
     expect(page.get_by_role("button", name="Withdraw")).to_have_count(0)
 
@@ -106,10 +107,10 @@ def collect(page: Page, project: Project) -> None:
     page.get_by_role("link", name="Runs", exact=True).click()
     page.get_by_role("link", name="Plan a run").click()
     page.get_by_label("RTS").check()  # the other one is chosen already
-    expect(page.locator("#plan dd").first).to_have_text("40")
+    expect(page.locator("#plan dd").first).to_have_text("32")
     page.get_by_role("button", name="Start the run").click()
     expect(page.locator("#run")).to_contain_text("finished")
-    assert Judgment.objects.filter(status=Judgment.Status.DONE).count() == 40
+    assert Judgment.objects.filter(status=Judgment.Status.DONE).count() == 32
 
 
 def route(page: Page) -> None:
@@ -126,12 +127,21 @@ def route(page: Page) -> None:
     page.get_by_label("Threshold r", exact=True).fill("0.8")
     expect(slider).to_have_value("0.8")
     expect(preview.locator("td.routing-judge")).to_have_count(1)
+    on_a_phone_r_stays_beside_its_preview(page)
     page.get_by_label("Audit share").fill(str(SHARE))
     page.get_by_role("button", name="Save the policy").click()
     expect(page.get_by_text("Policy 1 is saved.")).to_be_visible()
     expect(preview).to_contain_text("time of people")
     page.get_by_role("button", name="Route these units").click()
     expect(page.get_by_text("into Round I, which is open")).to_be_visible()
+
+
+def on_a_phone_r_stays_beside_its_preview(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.locator("#preview .routing-table").scroll_into_view_if_needed()
+    expect(page.locator("#preview .routing-table")).to_be_in_viewport()
+    expect(page.get_by_label("Threshold r, as a slider")).to_be_in_viewport(ratio=1)
+    page.set_viewport_size({"width": 1280, "height": 800})
 
 
 def rate(page: Page, annotator: Membership, position: int) -> None:
@@ -154,7 +164,8 @@ def answer(place: Assignment, dimension: int) -> int:
     judged = Judgment.objects.get(judge__method="rts", item=place.item, dimension=dimension).value
     if RoutedUnit.objects.get(item=place.item, dimension=dimension).why == RoutedUnit.Why.AUDIT:
         return 1 if judged is not None and judged >= 3 else 5
-    return 2 + (place.position or 0) % 3
+    documents = place.item.document.project.documents.order_by("pk").values_list("pk", flat=True)
+    return GIVEN[list(documents).index(place.item.document_id)]
 
 
 def rated_of(system: str) -> int:
