@@ -9,7 +9,7 @@ from annotate.commands.rounds import BATCH, open_round_one_for_units
 from annotate.commands.units import WantedUnit, ask_for_units, begun_units, withdraw_units
 from annotate.models import Project, Round, User
 from annotate.queries.rounds import round_one
-from judges.commands.probabilities import settle_probabilities
+from judges.commands.places import ask_again, settle_probabilities
 from judges.commands.routing import forget_empty_round
 from judges.errors import CalibrationChangedError, CalibrationRefusedError
 from judges.models import Calibration, CalibrationUnit, Certificate
@@ -94,8 +94,8 @@ def compute_certificates(*, calibration: Calibration, by: User | None) -> list[C
 def withdraw_calibration(*, calibration: Calibration, by: User | None) -> Calibration:
     """Take back a sample before it is computed: one that nobody has begun to rate, or that has lapsed.
 
-    What somebody has begun stays with its ratings. A Round I that was opened for it and holds nothing else is
-    as if it had never been opened. Locks the project, the calibration, then its assignments. Raises
+    What somebody has begun stays with its ratings. A Round I that was opened for units and holds none is as
+    if it had never been opened. Locks the project, the calibration, then its assignments. Raises
     CalibrationRefusedError.
     """
     calibration = _locked(calibration)
@@ -119,7 +119,8 @@ def _take_back(calibration: Calibration, round: Round) -> None:
         )
     units = set(calibration.units.values_list("item", "dimension"))
     withdraw_units(round=round, units=units, origin=calibration.origin)
-    if calibration.opened_round:
+    ask_again(round, besides=calibration.origin)
+    if not round.every_item:
         forget_empty_round(round)
 
 

@@ -20,7 +20,7 @@ from annotate.commands.units import (
 )
 from annotate.errors import InvalidValueError
 from annotate.models import Project, Round, User
-from judges.commands.probabilities import settle_probabilities
+from judges.commands.places import ask_again, settle_probabilities
 from judges.errors import RoutingChangedError, RoutingRefusedError
 from judges.models import Calibration, CalibrationUnit, RoutedUnit, RoutingPolicy
 from judges.queries.routing import routing_plan
@@ -162,6 +162,7 @@ def _take_back(policy: RoutingPolicy) -> None:
         )
     units = set(policy.units.values_list("item", "dimension"))
     withdraw_units(round=round, units=units, origin=policy.origin)
+    ask_again(round, besides=policy.origin)
     if policy.opened_round and forget_empty_round(round):
         policy.round = None
 

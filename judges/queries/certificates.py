@@ -67,13 +67,15 @@ class DimensionState:
 
 @dataclass(frozen=True)
 class CalibrationState:
-    """How far a calibration is. fitted, fitting: units for the error model with a rating, and all of them."""
+    """How far a calibration is.
+
+    fitting: drawn units that fit the error model. others: computed calibrations of the project besides this.
+    """
 
     calibration: Calibration
     dimensions: Sequence[DimensionState]
     fitting: int
     others: int
-    """Computed calibrations of the project besides this one."""
 
     @property
     def drawn(self) -> int:

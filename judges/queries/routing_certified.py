@@ -46,9 +46,7 @@ def decided_by_certificate(policy: RoutingPolicy, material: Material) -> Decided
         units=units,
         agreement=_agreement(material, look, kept),
         refusal=_refusal(calibration, found, lapses),
-        certified=[
-            _summary(one, found.get(one.id), units, len(material.items)) for one in material.dimensions
-        ],
+        certified=[_summary(one, found.get(one.id), units, len(items)) for one in material.dimensions],
         lapses=lapses,
     )
 
@@ -75,15 +73,9 @@ def _divide(
         grounds = Grounds(confidence=confidence if known else None, threshold=threshold)
         why, reason = Why.UNSURE, f"Its confidence is {confidence:.3f}, below the certified {threshold:.3f}."
         if not known:
-            why, reason = (
-                Why.NO_VALUE,
-                f"{judge} has no value or no confidence for this unit, so humans rate it.",
-            )
+            why, reason = Why.NO_VALUE, f"{judge} has no value or confidence for this unit: humans rate it."
         elif index in fits:
-            why, reason = (
-                Why.FITTED,
-                "Its ratings fit the model of errors, so the certificate does not speak of it.",
-            )
+            why, reason = Why.FITTED, "It fits the model of errors, so the certificate does not speak of it."
         elif confidence >= threshold:
             reason = f"Its confidence is {confidence:.3f}, at or above the certified {threshold:.3f}."
             kept.append(KeptUnit((item, dimension.id), reason, grounds, -confidence))

@@ -29,7 +29,7 @@ from tests.judges.certified import (
     rate_units,
     second_says,
 )
-from tests.judges.factories import make_judgment
+from tests.judges.factories import make_judge, make_judgment, make_judgments
 
 pytestmark = pytest.mark.django_db
 
@@ -283,7 +283,7 @@ def test_a_certificate_lapses_with_what_it_binds_and_says_what_changed(cast, cha
 
 def test_new_items_lapse_it_and_an_unreadable_judgment_that_was_read_too(cast):
     calibration = drawn(cast)
-    document = Document.objects.filter(project=cast.project).first()
+    document = Document.objects.filter(project=cast.project).earliest("pk")
     system = System.objects.create(project=cast.project, name="system-3")
     item = document.items.create(system=system, text="New", digest="1")
     assert changes_of(calibration) == [
@@ -323,6 +323,19 @@ def test_a_lapsed_sample_can_be_withdrawn_and_keeps_what_somebody_has_begun(cast
     assert Rating.objects.count() == AssignedUnit.objects.count() == 240
     second = drawn(cast, name="Second", dimensions=["fluency"])
     assert changes_of(second) == []
+
+
+def test_places_that_two_samples_share_stay_for_the_one_that_is_left(cast):
+    first = drawn(cast)
+    other = make_judge(cast.project, "g_eval", name="Other")
+    make_judgments(other, cast, first_says)
+    second = drawn(cast, name="Second", judge=other, size=120)
+    withdraw_calibration(calibration=first, by=cast.admin)
+    asked = AssignedUnit.objects.values_list("assignment__item", "dimension", "assignment__origin")
+    assert {origin for _, _, origin in asked} == {second.origin}
+    assert len(asked) == 2 * 2 * 120
+    withdraw_calibration(calibration=second, by=cast.admin)
+    assert not Round.objects.exists()
 
 
 # Routing by certificates

@@ -1,13 +1,36 @@
-"""How likely each drawn unit was to be drawn by anything: a round's calibrations and policy together."""
+"""Places that a round's calibrations and policy share: kept for whoever needs them, with one probability."""
 
 from collections import defaultdict
 
 import numpy as np
 
-from annotate.commands.units import change_probabilities
+from annotate.commands.units import WantedUnit, ask_for_units, change_probabilities
 from annotate.models import Assignment, Round
 from annotate.queries.assigned import Unit
 from judges.models import Calibration, RoutingPolicy
+
+
+def ask_again(round: Round, *, besides: str) -> None:
+    """Ask anew for what drawn samples and the policy need, after the origin `besides` took places back.
+
+    Places that are there serve everybody who asks for their units, so some of those taken back may be missed.
+    The caller holds the project's lock.
+    """
+    drawn = Calibration.objects.filter(project=round.project_id, status=Calibration.Status.DRAWN)
+    routed = RoutingPolicy.objects.filter(round=round, status=RoutingPolicy.Status.ROUTED)
+    everybody: list[Calibration | RoutingPolicy] = [*drawn, *routed]
+    for asking in everybody:
+        if asking.origin == besides:
+            continue
+        units = asking.units.values_list("item", "dimension", "inclusion_probability")
+        ask_for_units(
+            round=round,
+            units=[WantedUnit(item, dimension, chance or 1.0) for item, dimension, chance in units],
+            raters=asking.raters,
+            origin=asking.origin,
+            seed=asking.seed,
+        )
+    settle_probabilities(round)
 
 
 def settle_probabilities(round: Round) -> None:
