@@ -13,17 +13,19 @@ REMADE = "annotate_ratingchange"
 
 
 def guard_again(apps, schema_editor):
-    if schema_editor.connection.vendor == "sqlite":
-        schema_editor.execute(append_only.SQLITE.format(table=REMADE))
-        schema_editor.execute(
-            never_deleted.SQLITE.format(table=REMADE, guard="never_deleted", event="DELETE")
-        )
+    if schema_editor.connection.vendor != "sqlite":
+        return
+    guards = [append_only.SQLITE.format(table=REMADE)]
+    guards += [never_deleted.SQLITE.format(table=REMADE, guard="never_deleted", event="DELETE")]
+    for guard in guards:
+        schema_editor.execute(guard.replace("CREATE TRIGGER", "CREATE TRIGGER IF NOT EXISTS"))
 
 
 class Migration(migrations.Migration):
     dependencies = [("annotate", "0009_assignments_of_some_dimensions")]
 
     operations = [
+        migrations.RunPython(migrations.RunPython.noop, guard_again),
         migrations.AddField(
             model_name="dimension",
             name="not_applicable",
@@ -42,7 +44,7 @@ class Migration(migrations.Migration):
             name="not_applicable",
             field=models.BooleanField(default=False),
         ),
-        migrations.RunPython(guard_again, guard_again),
+        migrations.RunPython(guard_again, migrations.RunPython.noop),
         migrations.AddConstraint(
             model_name="rating",
             constraint=models.CheckConstraint(
