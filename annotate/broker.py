@@ -25,7 +25,8 @@ def _problem(url: str | None) -> str:
     connection: Connection = current_app.connection_for_write(
         url, connect_timeout=LONGEST, transport_options=limits
     )
-    failures: tuple[type[BaseException], ...] = (*connection.connection_errors, OperationalError, OSError)
+    errors = (*connection.connection_errors, *connection.channel_errors, OperationalError, OSError)
+    failures: tuple[type[BaseException], ...] = errors
     try:
         with connection:
             connection.connect()

@@ -118,6 +118,9 @@ if CELERY_BROKER_URL.startswith("filesystem"):
     }
     # Nobody asks a lone worker how it is, and every answer would leave files behind.
     CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+elif CELERY_BROKER_URL.startswith("redis"):
+    # A page that sends a message to a host that does not answer waits no longer.
+    CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 5}
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = read("int", "CONCORD_HSTS_SECONDS", 31_536_000 if HTTPS else 0)

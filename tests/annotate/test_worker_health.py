@@ -1,6 +1,8 @@
 """Work that waits while no worker comes is said on every page of an admin, never passed over in silence."""
 
+import socket
 from datetime import timedelta
+from threading import Thread
 
 import pytest
 from django.core.cache import cache
@@ -63,6 +65,22 @@ def test_a_broker_that_cannot_be_reached_is_named_without_its_password():
     assert problem.startswith("The message broker at redis://:**@127.0.0.1:1/0 cannot be reached")
     assert problem.endswith("start it, or correct CONCORD_BROKER_URL.")
     assert broker_problem("memory://") == ""
+
+
+def refuse(server):
+    with server.accept()[0] as caller:
+        caller.recv(1000)
+        caller.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+
+def test_another_server_at_the_brokers_address_is_no_broker():
+    cache.clear()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        answer = Thread(target=refuse, args=(server,))
+        answer.start()
+        problem = broker_problem(f"redis://127.0.0.1:{server.getsockname()[1]}/0")
+        answer.join()
+    assert "cannot be reached" in problem
 
 
 @pytest.mark.django_db(transaction=True)
