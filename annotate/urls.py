@@ -114,6 +114,7 @@ urlpatterns = [
     path("projects/<slug:slug>/rounds/<int:number>/deadline/", overview.deadline, name="deadline"),
     path("projects/<slug:slug>/rate/", rating.rate, name="rate"),
     path("projects/<slug:slug>/rate/flagged/", rating.rate_flagged, name="rate_flagged"),
+    path("projects/<slug:slug>/rate/note/<int:position>/", rating.save_private_note, name="save_note"),
     path("projects/<slug:slug>/rate/progress/", rating.rate_progress, name="rate_progress"),
     path("projects/<slug:slug>/rate/<int:position>/", rating.rate_item, name="rate_item"),
     path("projects/<slug:slug>/rate/<int:position>/<slug:key>/", rating.save, name="save_rating"),

@@ -1,5 +1,5 @@
-// The rating page: keys, answers handed to the queue in unsent.js, and word from other windows. Items ahead are
-// loaded beforehand and put in its place when they are gone to; what was left stays as it is, to come back to.
+// The rating page: keys, answers handed to the queue in unsent.js, word from other windows. Items ahead are loaded
+// beforehand and put in place; what was left stays as it is, to come back to.
 "use strict";
 
 // One item: its part of the page (main), whether it is shown now or not.
@@ -102,7 +102,15 @@ function RatingPage(main) {
       guideline: field(row, "guideline").value,
     });
   }
-  const saveChanged = () => { for (const row of [...changed]) save(row); };
+  // A private note goes the same way as an answer.
+  const note = form.querySelector("[name=note]");
+  let noteSaved = note?.value;
+  function saveNote() {
+    if (!note || note.value === noteSaved) return;
+    noteSaved = note.value;
+    Unsent.put({ url: note.dataset.url, annotator, assignment, about: `${about}, private note`, comment: note.value });
+  }
+  const saveChanged = () => { for (const row of [...changed]) save(row); saveNote(); };
 
   function saved({ entry, reply }) {
     const row = entry.assignment === assignment && rowAt(entry.url);
@@ -127,7 +135,7 @@ function RatingPage(main) {
   function count(complete) {
     if (String(complete) === form.dataset.complete) return;
     form.dataset.complete = String(complete);
-    document.getElementById("progress")?.dispatchEvent(new Event("htmx:abort")); // it would say what was before
+    document.getElementById("progress")?.dispatchEvent(new Event("htmx:abort"));
     for (const name of ["done", "today"]) {
       const place = document.querySelector(`[data-${name}]`);
       place.textContent = String(Number(place.textContent) + (complete ? 1 : -1));
@@ -146,6 +154,7 @@ function RatingPage(main) {
 
   // --- pointer and keys ---------------------------------------------------------------------------------------
   form.addEventListener("change", (event) => {
+    if (event.target === note) saveNote();
     const row = rowOf(event.target);
     if (!row) return;
     if (event.target.name.endsWith("-cannot_rate") && event.target.checked) setValue(row, null);
@@ -157,7 +166,7 @@ function RatingPage(main) {
   form.addEventListener("input", (event) => {
     if (event.target.tagName !== "TEXTAREA" && event.target.type !== "number") return;
     if (event.target.type === "number") for (const radio of radios(rowOf(event.target))) radio.checked = false;
-    changed.add(rowOf(event.target));
+    if (event.target !== note) changed.add(rowOf(event.target));
     clearTimeout(typing);
     if (event.target.tagName === "TEXTAREA") typing = setTimeout(saveChanged, 800);
   });
@@ -222,7 +231,7 @@ function RatingPage(main) {
     const target = event.target;
     if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     if (target.tagName === "TEXTAREA") {
-      if (event.key === "Escape") focusRow(rowOf(target));
+      if (event.key === "Escape") focusRow(rowOf(target) ?? focused());
       return;
     }
     const row = focused();
@@ -262,6 +271,8 @@ function RatingPage(main) {
     const waiting = Unsent.of(annotator, row.dataset.url);
     if (waiting?.assignment === assignment) showAnswer(row, waiting);
   }
+  const unsentNote = note && Unsent.of(annotator, note.dataset.url);
+  if (unsentNote?.assignment === assignment) note.value = unsentNote.comment;
   const enter = () => {
     lastSign = Date.now();
     const open = rows.find((row) => !isAnswered(row)) ?? rows[0];
@@ -333,7 +344,7 @@ function RatingPage(main) {
     } else if (!navigator.onLine) {
       current.notice("There is no connection now. Your answers are kept; the next item opens when the connection is back.", "notice-warn");
     } else {
-      // "Where did I stop?" is asked of the server, so it must have the last answers first; it is not waited for long.
+      // "Where did I stop?" is asked of the server, so it must have the last answers first.
       if (link.pathname.endsWith("/rate/") && Unsent.count()) await Promise.race([Unsent.flush(), new Promise((resolve) => { setTimeout(resolve, 2000); })]);
       location.assign(link.href);
     }
@@ -345,7 +356,7 @@ function RatingPage(main) {
     else location.reload();
   });
 
-  // --- what happens in the window is passed on to the item in view, what was saved to all ----------------------
+  // --- what happens is passed on to the item in view, what was saved to all -----------------------------------
   document.addEventListener("click", (event) => {
     const opener = event.target.closest("[data-open]");
     if (opener) document.getElementById(opener.dataset.open).showModal();

@@ -6,6 +6,7 @@ from annotate.models.gold import GoldItem, GoldValue, PracticeAnswer
 from annotate.models.images import GuidelineImage
 from annotate.models.imports import DataImport
 from annotate.models.material import Document, Item, System, text_digest
+from annotate.models.notes import PrivateNote
 from annotate.models.people import Invitation, Membership, Role, User
 from annotate.models.plans import AssignmentPlan
 from annotate.models.projects import Dimension, MeasurementLevel, Project, ScalePoint
@@ -37,6 +38,7 @@ __all__ = [
     "Nudge",
     "Post",
     "PracticeAnswer",
+    "PrivateNote",
     "Project",
     "ProjectDeletion",
     "Rating",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from django.db.models import Min, QuerySet
 
 from annotate.guideline import FrozenDimension, FrozenGuideline, FrozenPoint
-from annotate.models import Assignment, Item, Membership, Rating, Round
+from annotate.models import Assignment, Item, Membership, PrivateNote, Rating, Round
 from annotate.queries.assigned import asked_dimensions
 from annotate.queries.places import own_order
 from annotate.queries.prepared import NUMBERS, Prepared
@@ -74,6 +74,7 @@ class ItemPage:
     rows: list[Row]
     previous: int | None
     next: int | None
+    note: str = ""
 
 
 def first_position(round: Round, annotator: Membership) -> int | None:
@@ -92,12 +93,13 @@ def _first(assignments: QuerySet[Assignment]) -> int | None:
 
 
 def item_page(assignment: Assignment) -> ItemPage:
-    """Return the page of an assignment (see `access.assignment_for_annotator`). Five queries at most."""
+    """Return the page of an assignment (see `access.assignment_for_annotator`). Six queries at most."""
     item = _ITEM.all(assignment.item_id)[0]
     guideline = FrozenGuideline.from_json(assignment.round.guideline.content)
     ratings = {rating.dimension_id: rating for rating in _RATINGS.all(assignment.pk)}
     here = (assignment.round.project_id, assignment.annotator_id or 0, assignment.position or 0)
     before, after = _BEFORE.first(*here), _AFTER.first(*here)
+    note = _NOTE.first(assignment.annotator_id or 0, assignment.item_id)
     return ItemPage(
         assignment=assignment,
         title=item.document.title,
@@ -108,6 +110,7 @@ def item_page(assignment: Assignment) -> ItemPage:
         ],
         previous=before.position if before else None,
         next=after.position if after else None,
+        note=note.text if note else "",
     )
 
 
@@ -127,5 +130,8 @@ def _after(project: int, annotator: int, position: int) -> QuerySet[Assignment]:
 
 
 _BEFORE, _AFTER = Prepared(_before, *NUMBERS), Prepared(_after, *NUMBERS)
+_NOTE = Prepared(
+    lambda annotator, item: PrivateNote.objects.filter(annotator=annotator, item=item), *NUMBERS[:2]
+)
 _ITEM = Prepared(lambda pk: Item.objects.select_related("document").filter(pk=pk), NUMBERS[0])
 _RATINGS = Prepared(lambda assignment: Rating.objects.filter(assignment=assignment), NUMBERS[0])

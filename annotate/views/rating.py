@@ -7,6 +7,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotate import access
 from annotate.commands.assignments import renew_reservation, reserve_items
+from annotate.commands.notes import save_note
 from annotate.commands.ratings import PLACE_GONE, Answer, save_rating
 from annotate.errors import (
     DomainError,
@@ -129,14 +130,9 @@ def _reserve_more(place: Membership) -> bool:
 def save(request: HttpRequest, slug: str, position: int, key: str) -> HttpResponse:
     """Save one answer; everything that can go wrong is told in JSON, so that the page can keep the answer."""
     try:
-        if not request.user.is_authenticated:
-            raise SignedOutError("You are signed out. Sign in and your answers are sent again.")
-        place = request.POST.get("annotator", "")
-        assignment = access.assignment_for_annotator(request.user, slug, position, place=place)
+        assignment = _held(request, slug, position)
         if assignment.annotator and must_practise(assignment.annotator):
             raise NotReadyError("Pass practice before you rate; nothing was saved.")
-        if request.POST.get("assignment") != access.token_of(assignment):
-            raise PlaceGoneError(PLACE_GONE)
         dimension = FrozenGuideline.from_json(assignment.round.guideline.content).dimension(key)
         if dimension is None:
             raise InvalidValueError("This round has no such dimension.")
@@ -145,6 +141,29 @@ def save(request: HttpRequest, slug: str, position: int, key: str) -> HttpRespon
         return error_as_json(NotFoundError(str(error)))
     except DomainError as error:
         return error_as_json(error)
+
+
+@require_POST
+def save_private_note(request: HttpRequest, slug: str, position: int) -> HttpResponse:
+    """Save the annotator's private note about an item; it answers as `save` does, to the same queue."""
+    try:
+        save_note(assignment=_held(request, slug, position), text=request.POST.get("comment", ""))
+        return JsonResponse({"revision": 0})
+    except Http404 as error:
+        return error_as_json(NotFoundError(str(error)))
+    except DomainError as error:
+        return error_as_json(error)
+
+
+def _held(request: HttpRequest, slug: str, position: int) -> Assignment:
+    """Return the assignment that the sending page was made for, if it is still this person's."""
+    if not request.user.is_authenticated:
+        raise SignedOutError("You are signed out. Sign in and your answers are sent again.")
+    place = request.POST.get("annotator", "")
+    assignment = access.assignment_for_annotator(request.user, slug, position, place=place)
+    if request.POST.get("assignment") != access.token_of(assignment):
+        raise PlaceGoneError(PLACE_GONE)
+    return assignment
 
 
 def _go_on(slug: str, page: ItemPage, *, back: bool) -> HttpResponse:
@@ -185,6 +204,7 @@ def _shown(answer: Answer | None) -> dict[str, object] | None:
 def _save_all(request: HttpRequest, assignment: Assignment) -> list[str]:
     refusals = []
     guideline = FrozenGuideline.from_json(assignment.round.guideline.content)
+    save_note(assignment=assignment, text=request.POST.get("note", ""))
     for dimension in asked_dimensions(assignment, guideline):
         try:
             _save(request, assignment, dimension, dimension.key)

@@ -9,6 +9,7 @@ from annotate.access import token_of
 from annotate.commands.assignments import reserve_items
 from annotate.commands.ratings import Answer, save_rating
 from annotate.commands.rounds import add_places, close_round_one
+from annotate.exporting import export_everything
 from annotate.guideline import FrozenDimension
 from annotate.models import Assignment, Dimension, Document, Item, Rating, System
 from annotate.queries.flagged import flagged_items
@@ -245,6 +246,29 @@ def test_flagged_items_are_listed_for_their_annotator_alone(scene, django_assert
     assert client.get(url).status_code == 404
 
 
+def test_a_private_note_is_its_annotators_alone_and_in_no_export(scene):
+    client, cast, _ = scene
+    page(client, cast)
+    url = reverse("save_note", args=[cast.project.slug, 1])
+    place = cast.annotators[0]
+    sent = {"annotator": place.pk, "assignment": token_at(place, 1), "comment": "MY-NOTE"}
+    assert client.post(url, sent).json() == {"revision": 0}
+    assert client.post(url, {**sent, "comment": "x" * 10_001}).status_code == 422
+    assert "MY-NOTE" in page(client, cast).content.decode()
+    assert b"MY-NOTE" not in b"".join(export_everything(cast.project, "csv"))
+    for other, status in ((cast.annotators[1].user, 403), (cast.outsider, 403), (cast.admin, 403)):
+        client.force_login(other)
+        assert client.post(url, sent).status_code == status
+        assert b"MY-NOTE" not in client.get(reverse("project", args=[cast.project.slug])).content
+    client.force_login(cast.annotators[1].user)
+    for position in (None, 1, 2, 3, 4):
+        address = reverse("rate_item", args=[cast.project.slug, position]) if position else None
+        html = (client.get(address) if address else page(client, cast)).content.decode()
+        assert "MY-NOTE" not in html
+    client.logout()
+    assert client.post(url, sent).status_code == 401
+
+
 def test_the_counter_is_not_for_others_and_no_sign_in_page_when_signed_out(scene):
     client, cast, _ = scene
     url = reverse("rate_progress", args=[cast.project.slug])
@@ -320,7 +344,7 @@ def test_an_item_page_costs_the_same_whatever_the_projects_size(
     page(client, cast)
     with django_assert_max_num_queries(15) as counted:
         client.get(reverse("rate_item", args=[cast.project.slug, 1]))
-    assert len(counted) == 13
+    assert len(counted) == 14
 
 
 @pytest.mark.parametrize("documents", [2, 12])

@@ -131,6 +131,8 @@ def test_on_a_train_one_rates_on_with_the_items_loaded_ahead_and_everything_arri
 
 def test_the_next_item_is_there_at_once_with_the_keys_and_nothing_of_the_last(rating: Page) -> None:
     first = rating.locator(".summary").inner_text()
+    rating.get_by_label("Private note").fill("Ask about 5.")
+    rating.keyboard.press("Escape")
     rating.keyboard.press("3")
     rating.keyboard.press("3")
     expect(mark(rating)).to_have_text("Saved")
@@ -149,6 +151,7 @@ def test_the_next_item_is_there_at_once_with_the_keys_and_nothing_of_the_last(ra
     expect(rating.locator('[data-key=fluency] input[value="3"]')).to_be_checked()
     rating.reload()
     expect(rating.locator('[data-key=fluency] input[value="3"]')).to_be_checked()
+    expect(rating.get_by_label("Private note")).to_have_value("Ask about 5.")
 
 
 def test_a_click_rates_and_the_points_meaning_stands_behind_the_row(rating: Page) -> None:

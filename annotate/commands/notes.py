@@ -1,0 +1,21 @@
+"""Keeping what annotators write down for themselves."""
+
+from annotate.commands.ratings import LONGEST_COMMENT
+from annotate.errors import InvalidValueError
+from annotate.models import Assignment, PrivateNote
+
+
+def save_note(*, assignment: Assignment, text: str) -> None:
+    """Keep the annotator's private note about the item, also when the round is closed; the last one stands.
+
+    Locks the note. Raises InvalidValueError where it is too long.
+    """
+    if len(text) > LONGEST_COMMENT:
+        raise InvalidValueError(
+            f"The note has {len(text):,} characters; at most {LONGEST_COMMENT:,} can be kept.",
+            fields={"comment": "Shorten the note."},
+        )
+    assert assignment.annotator_id is not None
+    PrivateNote.objects.update_or_create(
+        annotator_id=assignment.annotator_id, item_id=assignment.item_id, defaults={"text": text}
+    )
