@@ -97,9 +97,7 @@ def _check_format(content: Any) -> None:
     if found == FORMAT:
         return
     if not isinstance(found, str) or not found.startswith(FAMILY):
-        raise TemplateRefusedError(
-            [f"format: this is no template of Concord; one begins with {FORMAT!r}."]
-        )
+        raise TemplateRefusedError([f"format: this is no template of Concord; one begins with {FORMAT!r}."])
     theirs, ours = found.removeprefix(FAMILY)[:20], FORMAT.removeprefix(FAMILY)
     raise TemplateRefusedError(
         [

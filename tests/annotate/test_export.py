@@ -437,8 +437,8 @@ def test_nothing_is_read_before_it_is_sent(client, cast):
     assert len(counted) == 5  # session, user, place, rates, and that it is taken away
     with CaptureQueriesContext(connection) as counted:
         b"".join(reply.streaming_content)
-    # project 0, guidelines 3 (rounds, versions of each), documents 1, items 1, ratings 1, assignments 4 (round,
-    # places, units, ratings), final values 3 (disputes, round, ratings),
+    # project 0, guidelines 3 (rounds, versions of each), documents 1, items 1, ratings 1,
+    # assignments 4 (round, places, units, ratings), final values 3 (disputes, round, ratings),
     # disputes 1, posts 1, events 2 (raters), history 2 (raters)
     assert len(counted) == 19
 
