@@ -27,7 +27,7 @@ def mark_gold(*, project: Project, item: Item, use: str) -> GoldItem:
     opened.
     """
     lock_configurable(project)
-    before = GoldItem.objects.filter(item=item).values("use").first() or {}
+    before: dict[str, object] = {**(GoldItem.objects.filter(item=item).values("use").first() or {})}
     gold, _ = GoldItem.objects.update_or_create(item=item, defaults={"use": use})
     record(project, "gold.marked", _name(gold), before=before, after={"use": use})
     return gold

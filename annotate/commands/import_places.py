@@ -20,7 +20,10 @@ class PlacesToTake(Places):
         _lock(project, round)
         super().__init__(project, catalogue, round)
         self._claims: list[Assignment] = []
-        assigned = Assignment.objects.filter(round=round, annotator__isnull=False).order_by()
+        numbers = (round.number, Round.CHECKS)  # hidden checks stand in the same order
+        assigned = Assignment.objects.filter(
+            round__project=project, round__number__in=numbers, annotator__isnull=False
+        ).order_by()
         self._last_positions = dict(assigned.values_list("annotator").annotate(last=Max("position")))
 
     def new_rater(self, label: str) -> Rater:

@@ -58,7 +58,7 @@ class _Walk:
 def due(
     order: Iterable[Turn], gold: Sequence[int], checking: Checking, generator: random.Random
 ) -> list[Turn]:
-    """Return the checks that are due after an order so far: at most one gold item and one repeat.
+    """Return the checks that are due after an order so far.
 
     Gold comes in the given order until it is used up. A repeat is drawn from the ordinary items that lie
     far enough back and were not repeated.
@@ -66,7 +66,11 @@ def due(
     walk = _Walk(gold, checking, generator)
     for turn in order:
         walk.meet(turn)
-    return walk.due()
+    there = len(walk.order)
+    while found := walk.due():
+        for check in found:
+            walk.meet(check)
+    return walk.order[there:]
 
 
 def with_checks(

@@ -48,6 +48,13 @@ def test_checks_come_as_often_as_asked(
     assert order == with_checks(range(items), hidden, checking, random.Random(seed))
 
 
+def test_all_checks_that_are_behind_come_at_once() -> None:
+    order = [Turn(n) for n in range(40)]
+    checks = due(order, [100, 101, 102], Checking(10, 20), random.Random(1))
+    assert [turn.item for turn in checks if turn.check == "gold"] == [100, 101, 102]
+    assert sum(turn.check == "repeat" for turn in checks) == 2
+
+
 def test_nothing_is_due_without_being_asked_for() -> None:
     assert due([Turn(n) for n in range(50)], [7], Checking(), random.Random(1)) == []
 

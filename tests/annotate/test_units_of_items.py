@@ -17,9 +17,10 @@ from annotate.exporting import export_table
 from annotate.models import AssignedUnit, Assignment, Dispute, Item, Rating
 from annotate.queries.assigned import UnitProgress, unit_progress
 from annotate.queries.export import TABLES
+from annotate.queries.progress import progress
 from annotate.queries.reliability import rated_items
 from annotate.queries.round_progress import round_progress
-from annotate.queries.work import item_page, progress
+from annotate.queries.work import item_page
 from tests.annotate.rounds import frozen
 from tests.factories import make_project
 
