@@ -2,12 +2,12 @@
 
 python benchmarks/importing.py [--items 100000] [--only sqlite|postgresql]
 
-Makes the file (JSONL: articles of 200 words, texts of 60 words by 4 systems) and for each database one of its
-own: SQLite in a temporary folder, PostgreSQL on the server that DATABASE_URL names, or else on this host.
-The import is what the browser starts: an upload, a message, a Celery worker that was there before; the seconds
-count from the message to the import's end, the memory is the worker's peak. The bare load reads each line with
-`json.loads` and inserts documents and items into two bare tables with the driver alone, by `executemany` or
-COPY, and checks nothing.
+Makes the file (JSONL: articles of 200 words, texts of 60 words by 4 systems) and for each database one of
+its own: SQLite in a temporary folder, PostgreSQL on the server that DATABASE_URL names, or else on this host.
+The import is what the browser starts: an upload, a message, a Celery worker that was there before; the
+seconds count from the message to the import's end, the memory is the worker's peak. The bare load reads each
+line with `json.loads` and inserts documents and items into two bare tables with the driver alone, by
+`executemany` or COPY, and checks nothing.
 """
 
 import argparse
