@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
+from annotate import access
 from annotate.commands.gold import RightValue, describe_gold, mark_gold, unmark_gold
 from annotate.commands.practice import set_practice_bar
 from annotate.errors import FrozenError, NotReadyError
@@ -81,7 +82,9 @@ def test_nothing_is_saved_as_a_rating_before_practice_is_passed(annotator: Clien
     place = round.assignments.all()[0]
     round.assignments.filter(pk=place.pk).update(annotator=cast.annotators[0], position=1)
     assert annotator.get(address(cast, "rate/1/"))["Location"] == address(cast)
-    sent = {"annotator": cast.annotators[0].pk, "value": "3"}
+    place.refresh_from_db()
+    token = access.token_of(place)
+    sent = {"annotator": cast.annotators[0].pk, "assignment": token, "value": "3"}
     reply = annotator.post(address(cast, "rate/1/fluency/"), sent)
     assert (reply.status_code, reply.json()["code"]) == (409, "not_ready")
 
