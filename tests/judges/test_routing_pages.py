@@ -4,6 +4,7 @@ import json
 from io import StringIO
 
 import pytest
+from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -68,6 +69,28 @@ def test_another_r_moves_units(client, cast):
     page = text_of(client.post(address(cast, "routing/new/"), fields, headers=HTMX))
     assert "stay with the judge 0 units go to people 180 units" in page
     assert "Nothing stays with the judge." in page
+
+
+def test_moving_r_reads_and_computes_nothing_again_until_a_judgment_changes(client, cast):
+    def shown(r):
+        fields = {**entered(cast, threshold=r), "show": "preview"}
+        with CaptureQueriesContext(connection) as asked:
+            page = text_of(client.post(address(cast, "routing/new/"), fields, headers=HTMX))
+        return page, any('"judges_judgment"."sample"' in each["sql"] for each in asked)
+
+    cache.clear()
+    page, read = shown(0.5)
+    assert ("go to people 90 units" in page, read) == (True, True)
+    page, read = shown(1)
+    assert ("go to people 180 units" in page, read) == (True, False)
+    chosen = Judgment.objects.filter(judge__method="mcq", item__system__name=TRUSTED)
+    first, second = chosen.filter(dimension=cast.dimensions[0]).order_by("pk")[:2]
+    values = first.value, second.value
+    assert values[0] != values[1]
+    for judgment, value in ((first, values[1]), (second, values[0])):
+        Judgment.objects.filter(pk=judgment.pk).update(value=value)
+    page, read = shown(0.5)
+    assert ("system-1 judge 1.000" in page, read) == (False, True)
 
 
 def test_the_fragment_is_its_part_of_the_page(client, cast):
@@ -210,12 +233,13 @@ def test_the_pages_take_a_fixed_number_of_queries(client, documents):
     cast = routing_project(documents=documents)
     client.force_login(cast.admin)
     policy = made(cast)
+    cache.clear()
     with CaptureQueriesContext(connection) as counted:
         client.get(page_of(policy))
     route(policy=policy, by=cast.admin)
     with CaptureQueriesContext(connection) as counted_routed:
         client.get(page_of(policy))
-    assert (len(counted), len(counted_routed)) == (23, 26)
+    assert (len(counted), len(counted_routed)) == (24, 26)
 
 
 # By whom
