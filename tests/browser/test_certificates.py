@@ -33,4 +33,4 @@ def test_what_a_promise_needs_follows_the_form_and_is_drawn_and_computed(
     rate_sample(cast, Calibration.objects.get())
     page.get_by_role("button", name="Compute the certificates").click()
     expect(page.get_by_role("heading", name="Fluency")).to_be_visible()
-    expect(page.get_by_text("at most 20 % of the 96 units that stay with Reasoner")).to_be_visible()
+    expect(page.get_by_text("at most 20 % of the 72 units that stay with Reasoner")).to_be_visible()

@@ -21,8 +21,8 @@ SEED = 7
 def calibrated_project(*, documents: int = DOCUMENTS, annotators: int = 2, raters: int = 2) -> Cast:
     """Make it: two systems, fluency and coherence; no round is open.
 
-    Of five units in a row the judges agree on four, and on fluency the first judge is right about these; on
-    coherence it is always wrong (see `people_say`).
+    Of five documents in a row the judges agree on three, and on fluency the first judge is right about these;
+    on coherence it is always wrong. What is drawn depends on keys in the database, what is certified not.
     """
     cast = make_project(
         dimensions=("fluency", "coherence"),
@@ -43,13 +43,13 @@ def first_says(number: int, system: str, key: str) -> int:
 
 
 def second_says(number: int, system: str, key: str) -> int:
-    return number % 3 + (3 if number % 5 == 0 else 1)
+    return number % 3 + (3 if number % 5 < 2 else 1)
 
 
 def people_say(number: int, key: str) -> int:
     """What people give to the texts for the document of this number."""
     right = number % 3 + 1
-    return right if key == "fluency" and number % 5 else right + 2
+    return right if key == "fluency" and number % 5 >= 2 else right + 2
 
 
 def rate_all_units(cast: Cast, *, annotators: int = 2) -> Round:

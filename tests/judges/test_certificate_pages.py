@@ -64,11 +64,11 @@ def test_a_calibration_is_planned_drawn_rated_and_computed_on_its_pages(client, 
     assert "Compute the certificates" in page
     rate_sample(cast, calibration)
     page = text_of(client.post(page_of(calibration, "compute/"), follow=True))
-    assert "With confidence 95 %, at most 20 % of the 96 units that stay with Reasoner are" in page
-    assert "80 % 96 of 120" in page
+    assert "With confidence 95 %, at most 20 % of the 72 units that stay with Reasoner are" in page
+    assert "60 % 72 of 120" in page
     assert "Coherence all units go to people" in page
     assert "No number of ratings will change this while 100.0%" in page
-    assert "80 % stay" in text_of(client.get(address(cast, "certificates/")))
+    assert "60 % stay" in text_of(client.get(address(cast, "certificates/")))
 
 
 def test_a_lapsed_certificate_says_what_changed(client, cast):
@@ -167,7 +167,7 @@ def test_certificates_are_routed_by_and_lapse_on_the_page_of_the_policy(client, 
     calibration = certified(cast)
     page = text_of(client.post(page_of(calibration, "route/"), follow=True))
     assert "Reasoner, by the certificates of First; audit 0.05; 2 people per unit" in page
-    assert "Fluency judge where its confidence is at least 0.000 96 24" in page
+    assert "Fluency judge where its confidence is at least 0.000 72 48" in page
     assert "Coherence people no certificate" in page
     policy = RoutingPolicy.objects.get()
     own = f"/projects/{cast.project.slug}/judges/routing/{policy.pk}/"
@@ -211,7 +211,7 @@ def test_the_command_plans_draws_and_computes(cast):
     assert "fluency: certified. With confidence 95 %" in told(cast, "compute")
     said = json.loads(told(cast, "show", "--json"))
     fluency, coherence = said["dimensions"]
-    assert (fluency["certificate"]["threshold"], fluency["certificate"]["kept_share"]) == (0, 0.8)
+    assert (fluency["certificate"]["threshold"], fluency["certificate"]["kept_share"]) == (0, 0.6)
     assert coherence["certificate"]["threshold"] is None
     assert said["bound"]["judges"]["judge"]["model"] == "gpt-3.5-turbo-0301"
 
@@ -222,10 +222,10 @@ def test_the_command_that_routes_follows_certificates(cast):
     for options in (("--certificates=First", "--dry-run"), ("--certificates=First", "--json")):
         call_command("route", cast.project.slug, *options, stdout=out)
     shown, printed = out.getvalue().split("Nothing was written.\n")
-    assert "fluency: 96 units stay." in shown
+    assert "fluency: 72 units stay." in shown
     assert "coherence: 0 units stay. Among the surest units" in shown
     said = json.loads(printed)
-    assert (said["status"], said["calibration"], said["kept"]) == ("routed", "First", 96)
+    assert (said["status"], said["calibration"], said["kept"]) == ("routed", "First", 72)
     with pytest.raises(CommandError, match="There is no calibration 'Other'; there are: First"):
         call_command("route", cast.project.slug, "--certificates=Other", stdout=out)
     with pytest.raises(CommandError, match="Say --rts, or --certificates"):
