@@ -23,6 +23,7 @@ def test_an_admin_drops_a_file_says_what_its_columns_mean_imports_it_and_takes_i
     page.goto(f"/projects/{cast.project.slug}/")
     page.get_by_role("link", name="Import", exact=True).click()
     expect(page.get_by_text("Or drop a file here.")).to_be_visible()
+    page.wait_for_load_state()  # the text is there before the script that takes what is dropped
     page.evaluate(DROP, [SHOES, "shoes.csv"])
     expect(page.get_by_role("cell", name="<b>Good</b> boots.").first).to_be_visible()
     for column, meaning in (
