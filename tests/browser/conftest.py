@@ -10,7 +10,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from config.celery import app
 
-PATIENCE = 60_000  # milliseconds, for a machine that does other work as well; above the longest pause of the queue
+PATIENCE = 60_000  # milliseconds; above the queue's longest pause, on a machine that does other work too
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = [
     "--no-sandbox",
