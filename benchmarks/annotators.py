@@ -43,6 +43,7 @@ HERE = Path(__file__).resolve().parent
 SERVER = "granian --interface wsgi --workers {} --blocking-threads 4 --log-level warning"
 CONCORD, BARE = "config.wsgi:application", "benchmarks.annotators_yardstick:application"
 ITEMS = 416
+WARM_UP = 6.0  # seconds, until both workers have loaded everything
 LONGEST = 600.0
 MEGABYTE = 10**6
 LEAST_ITEMS = {8: 50.0, 32: 45.0}  # a second, on PostgreSQL
@@ -130,7 +131,7 @@ def turn(environment: Mapping[str, str], application: str, annotators: int, seco
     made = run("annotators_fill.py", environment, annotators, ITEMS)
     address = f"/projects/{made['slug']}/rate/" if application == CONCORD else "/rate/1/"
     with serving(environment, application) as (server, port):
-        warm = rate(crowd(port, made["sessions"]), address, 1.0)
+        warm = rate(crowd(port, made["sessions"]), address, WARM_UP)
         processes, url = family(server.pid), environment.get("DATABASE_URL", "")
         web, stored, client = cpu_seconds(processes), database_cpu(url), time.process_time()
         begun = time.perf_counter()
