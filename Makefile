@@ -47,7 +47,7 @@ install: .venv/installed
 	$(BIN) -m pip install --quiet --disable-pip-version-check -r requirements.txt -r requirements-dev.txt && touch $@
 
 test: install
-	$(BIN) -m pytest -n 3 --maxschedchunk 1 $(ARGS)
+	$(BIN) -m pytest -n 4 --maxschedchunk 1 $(ARGS)
 
 check: export CONCORD_DEBUG = 0
 check: export CONCORD_HTTPS = 1
