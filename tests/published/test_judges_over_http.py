@@ -6,6 +6,7 @@ Celery, the OpenAI client, parsing, the database, the queries.
 
 import csv
 import json
+import os
 import random
 import time
 from collections import Counter
@@ -86,7 +87,11 @@ def statuses(run):
 
 
 def broker():
-    return "" if connection.vendor == "sqlite" else "redis://127.0.0.1:6379/9"
+    """Return a folder's address on SQLite, else that of a Redis database that only this process of tests uses."""
+    if connection.vendor == "sqlite":
+        return ""
+    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    return f"redis://127.0.0.1:6379/{9 - number % 9}"
 
 
 def collect_while_killing(run, folder):
