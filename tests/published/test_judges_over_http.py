@@ -87,7 +87,7 @@ def statuses(run):
 
 
 def broker():
-    """Return a folder's address on SQLite, else that of a Redis database that only this process of tests uses."""
+    """Return nothing for a folder on SQLite, else a Redis database that only this process of tests uses."""
     if connection.vendor == "sqlite":
         return ""
     number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
