@@ -1,0 +1,190 @@
+"""axe-core finds nothing serious on any page, with a project that has something to show on each."""
+
+import importlib.util
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import resolve
+from playwright.sync_api import BrowserContext, Page
+
+import annotate.urls
+import judges.urls
+from annotate.commands.disputes import post_message
+from annotate.commands.gold import RightValue, describe_gold, mark_gold
+from annotate.commands.images import add_image
+from annotate.commands.people import invite
+from annotate.commands.practice import set_practice_bar
+from annotate.commands.rounds import close_round_one, open_round_two
+from annotate.invitations import invitation_token
+from annotate.models import GoldItem, Role, User
+from annotate.queries.raters import disputes_of
+from judges.commands.certificates import draw_calibration
+from judges.commands.routing import make_policy
+from judges.models import Calibration
+from tests.annotate.rounds import opened, rate
+from tests.browser.people import signed_in
+from tests.factories import make_member, make_project
+from tests.judges.certified import calibrated_project, calibration_spec, rate_sample
+from tests.judges.factories import make_run
+from tests.judges.routing import judges_of, spec_of
+
+SPEC = importlib.util.find_spec("axe_playwright_python")
+assert SPEC
+assert SPEC.origin
+AXE = Path(SPEC.origin).with_name("axe.min.js")
+SERIOUS = """() => axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations
+  .filter(({ impact }) => impact === "serious" || impact === "critical")
+  .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html}\\n${node.failureSummary}`)))"""
+
+# What answers GET without being an admin's page: files, parts of pages, and what annotators see.
+NO_PAGES = {
+    *("template_file", "project_template", "template_text", "image", "import_refused"),
+    *("export_all", "export_one", "audit_download"),
+    *("rate", "rate_flagged", "rate_progress", "rate_item", "practice", "practice_item"),
+}
+ANYWHERE = ("", "projects/new/", "templates/")
+IN_A_PROJECT = """
+preview/ settings/ dimensions/ dimensions/fluency/ guidelines/ images/ imports/
+imports/{upload}/ quality/ quality/{rater}/ plan/ people/ people/{rater}/ so-far/
+rounds/1/deadline/ agreement/ agreement/fluency/ export/ audit/ delete/
+disputes/ disputes/rules/ disputes/{dispute}/
+judges/ judges/new/ judges/{judge}/ judges/{judge}/judgments/failed/ judges/import/ judges/import/{judgments}/
+judges/beside-people/ judges/{judge}/beside-people/ judges/reliability/ judges/estimates/ judges/replacement/
+judges/certificates/ judges/certificates/new/ judges/certificates/{calibration}/
+judges/routing/ judges/routing/new/ judges/routing/{policy}/
+judges/endpoints/ judges/endpoints/new/ judges/endpoints/{endpoint}/
+judges/prompts/ judges/prompts/new/rts/ judges/prompts/{prompt}/
+judges/runs/ judges/runs/new/ judges/runs/{run}/ judges/runs/{run}/judgments/failed/
+"""
+BEFORE_ROUND_ONE = (
+    "",
+    "review/",
+    "settings/",
+    "dimensions/new/",
+    "dimensions/fluency/",
+    "gold/",
+    "gold/{gold}/",
+)
+WHILE_RATED = ("", "so-far/", "quality/")
+OF_AN_ANNOTATOR = ("", "rate/1/", "rate/flagged/")
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A project in Round II, one in Round I, one before it with practice; and an admin of all three."""
+
+    admin: User
+    admin_pages: list[str]
+    annotators: list[tuple[User | None, list[str]]]
+
+
+@pytest.fixture
+def scene(transactional_db: None) -> Scene:
+    cast = calibrated_project(documents=20, annotators=3, raters=3)
+    client = Client()
+    client.force_login(cast.admin)
+    home = f"/projects/{cast.project.slug}/"
+    add_image(project=cast.project, by=cast.admin, name="scale.png", content=b"\x89PNG\r\n\x1a\n a picture")
+    invitation = invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR, place=None)
+    upload = uploaded(client, f"{home}imports/", b'{"document_id": "d", "system": "s", "text": "Fine."}\n')
+    judgments = uploaded(
+        client, f"{home}judges/import/", b'{"document": "product-1", "system": "system-1", "value": 3}\n'
+    )
+    round = opened(cast)
+    for annotator, value in zip(cast.annotators, (1, 3, 5), strict=True):
+        rate(cast, round, annotator, cast.items[0], value, comment="Because.")
+    draw_calibration(project=cast.project, spec=calibration_spec(cast, size=20), by=cast.admin)
+    calibration = Calibration.objects.get()
+    rate_sample(cast, calibration)
+    policy = make_policy(project=cast.project, spec=spec_of(cast), by=cast.admin)
+    run = make_run(cast.project, *judges_of(cast))
+    close_round_one(project=cast.project, by=cast.admin)
+    open_round_two(project=cast.project, by=cast.admin)
+    rater = cast.annotators[0]
+    dispute = disputes_of(rater)[0]
+    post_message(dispute=dispute, author=rater, text="Is it an error?")
+    judge = judges_of(cast)[0]
+    keys = {
+        "upload": upload,
+        "rater": rater.pk,
+        "dispute": dispute.number,
+        "judge": judge.pk,
+        "judgments": judgments,
+        "calibration": calibration.pk,
+        "policy": policy.pk,
+        "endpoint": judge.endpoint_id,
+        "prompt": judge.template_id,
+        "run": run.pk,
+    }
+    inside = [home + each.format(**keys) for each in ["", *IN_A_PROJECT.split()]]
+    invited = f"/invitations/{invitation_token(invitation)}/"
+    rated, fresh = make_project(), make_project()
+    for other in (rated, fresh):
+        make_member(other.project, Role.ADMIN, user=cast.admin)
+    gold = mark_gold(project=fresh.project, item=fresh.items[-1], use=GoldItem.Use.PRACTICE)
+    right = {fresh.dimensions[0].pk: RightValue(5, "It deserves 5.")}
+    describe_gold(project=fresh.project, gold=gold, explanation="Read it slowly.", values=right)
+    set_practice_bar(project=fresh.project, bar=100)
+    rate(rated, opened(rated), rated.annotators[0], rated.items[0], 3)
+    before = [f"/projects/{fresh.project.slug}/{each}".format(gold=gold.pk) for each in BEFORE_ROUND_ONE]
+    there = f"/projects/{rated.project.slug}/"
+    beside = [there + each for each in WHILE_RATED]
+    return Scene(
+        cast.admin,
+        [*(f"/{each}" for each in ANYWHERE), invited, *inside, *beside, *before],
+        [
+            (rater.user, [f"{home}disputes/", f"{home}disputes/{dispute.number}/"]),
+            (fresh.annotators[0].user, [f"/projects/{fresh.project.slug}/practice/{gold.pk}/"]),
+            (
+                rated.annotators[0].user,
+                [there + each for each in OF_AN_ANNOTATOR],
+            ),
+        ],
+    )
+
+
+def uploaded(client: Client, address: str, content: bytes) -> int:
+    response = client.post(address, {"file": SimpleUploadedFile("file.jsonl", content)})
+    return int(response["Location"].rstrip("/").rsplit("/", 1)[1])
+
+
+def test_no_page_has_a_serious_violation(context: BrowserContext, scene: Scene) -> None:
+    every_page_is_visited(scene)
+    context.add_init_script(path=AXE)
+    found = []
+    for user, addresses in ((scene.admin, scene.admin_pages), *scene.annotators):
+        page = signed_in(context, user)
+        found += [each for address in addresses for each in violations(page, address)]
+    assert not found, "\n\n".join(found)
+
+
+def violations(page: Page, address: str) -> list[str]:
+    """Return "page: rule: element" for each serious or critical violation."""
+    response = page.goto(address)
+    assert response
+    assert response.ok, f"{address} answers {response.status}"
+    assert not response.request.redirected_from, f"{address} leads to {page.url}"
+    return [f"{address}: {each}" for each in page.evaluate(SERIOUS)]
+
+
+def every_page_is_visited(scene: Scene) -> None:
+    """Fail for a route that answers GET and is neither visited nor known to be no page."""
+    client = Client()
+    client.force_login(scene.admin)
+    routes = [(str(each.pattern), each.name) for each in annotate.urls.urlpatterns + judges.urls.urlpatterns]
+    visited = {resolve(address).route for address in scene.admin_pages}
+    missing = [
+        route
+        for route, name in routes
+        if route not in visited and name not in NO_PAGES and client.get(filled(route)).status_code != 405
+    ]
+    assert not missing, f"add these to the table of pages: {missing}"
+
+
+def filled(route: str) -> str:
+    """Return an address of a route; what it is about need not exist, for a wrong method is refused first."""
+    parts = route.replace("<step:step>", "open-1").split("/")
+    return "/" + "/".join("1" if part.startswith("<") else part for part in parts)
