@@ -1,10 +1,15 @@
-"""SummEval-OP is set up from its raw file, without a manual: data, dimensions, people, rounds, review."""
+"""SummEval-OP is set up from its raw file, without a manual, and a workbook is rated by who was invited."""
 
-from playwright.sync_api import Page, expect
+from pathlib import Path
 
-from annotate.models import Assignment, Project
+from django.test import Client
+from openpyxl import Workbook
+from playwright.sync_api import BrowserContext, Page, expect
+
+from annotate.models import Assignment, Item, Project, Rating
+from tests.annotate.rounds import opened
 from tests.browser.people import sign_in_at_the_door
-from tests.factories import make_project
+from tests.factories import PASSWORD, make_project
 from tests.reference import reference_data
 
 
@@ -55,3 +60,60 @@ def test_an_admin_is_led_from_the_raw_file_to_an_open_round(page: Page) -> None:
     expect(page.get_by_text("Round I is open: annotators can rate.")).to_be_visible()
     project = Project.objects.get(slug="summeval-op")
     assert Assignment.objects.filter(round__project=project).count() == 416 * 3
+
+
+def test_a_workbook_is_rated_by_who_joins_by_the_link_and_by_nobody_else(
+    page: Page, context: BrowserContext, tmp_path: Path
+) -> None:
+    cast = make_project(documents=0, systems=0, annotators=0, raters_per_item=1)
+    home = f"/projects/{cast.project.slug}/"
+    page.on("dialog", lambda dialog: dialog.accept())
+    sign_in_at_the_door(page, cast.admin.email)
+    page.goto(f"{home}imports/")
+    page.get_by_label("File").set_input_files(workbook(tmp_path / "shoes.xlsx"))
+    page.get_by_role("button", name="Upload and look at it").click()
+    page.get_by_role("button", name="Check and import").click()
+    expect(page.locator("#state")).to_contain_text("Imported 1 document, 2 systems, 2 items.")
+    page.goto(f"{home}people/")
+    page.get_by_role("button", name="Make a link").click()
+    link = page.get_by_label("Link as annotator").input_value()
+
+    context.clear_cookies()
+    page.goto(link)
+    page.get_by_role("link", name="Make an account").click()
+    page.get_by_label("Email").fill("ann@example.org")
+    page.get_by_label("Name").fill("Ann")
+    for field in page.locator("input[type=password]").all():
+        field.fill(PASSWORD)
+    page.get_by_role("button", name="Make the account and join").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(cast.project.name)
+
+    opened(cast)
+    page.goto(f"{home}rate/")
+    expect(page.locator("fieldset.row.focused")).to_have_count(1)
+    page.keyboard.press("4")
+    expect(page.locator("#save-mark")).to_have_text("Saved")
+    rating = Rating.objects.get()
+    assert (rating.value, rating.assignment.annotator and rating.assignment.annotator.label) == (4, "Ann")
+
+    outsider = Client()
+    outsider.force_login(cast.outsider)
+    outsider.post(link)  # which was used
+    for path in ("", "people/", "imports/", "rate/1/", "export/", "export/ratings.csv", "judges/"):
+        assert outsider.get(home + path).status_code == 404, path
+    assert outsider.post(f"{home}rounds/close-1/").status_code == 404
+    assert set(Item.objects.values_list("text", flat=True)) == {"They are good.", "They last."}
+
+
+def workbook(path: Path) -> Path:
+    """Write two systems' texts about one document."""
+    book = Workbook()
+    assert book.active is not None
+    for row in (
+        ("document_id", "article", "system", "text"),
+        ("boots", "Good boots.", "s1", "They are good."),
+        ("boots", "Good boots.", "s2", "They last."),
+    ):
+        book.active.append(row)
+    book.save(path)
+    return path
