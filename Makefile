@@ -2,7 +2,7 @@
 # requirements change.
 
 # Nothing of the calling shell's own Python or Django counts.
-unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME DJANGO_SETTINGS_MODULE
+unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE DJANGO_SETTINGS_MODULE
 
 PORT ?= 8000
 CANDIDATES = $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11)
@@ -13,14 +13,16 @@ ifneq ($(shell $(BIN) -c "print(1)" 2>/dev/null),1)
 .PHONY: .venv/installed
 endif
 
-.PHONY: help run install test check requirements screenshot
+.PHONY: help run install test check messages requirements screenshot openapi
 
 help:
 	@echo "make run           installs, prepares and starts Concord (another port: make run PORT=9000)"
 	@echo "make test          runs every test (on another database: make test DATABASE_URL=postgres://...)"
 	@echo "make check         ruff, mypy, import-linter, djlint, migrations, deployment settings"
 	@echo "make install       makes the environment in .venv and nothing else"
+	@echo "make messages      collects what is to be translated and compiles the translations (needs gettext)"
 	@echo "make screenshot    takes the picture in the README anew"
+	@echo "make openapi       writes the description of the API anew"
 	@echo "make requirements  pins the newest packages that requirements*.in allow"
 
 run: install
@@ -62,8 +64,16 @@ check: install
 	$(BIN) manage.py makemigrations --check --dry-run
 	$(BIN) manage.py check --deploy --fail-level WARNING
 
+messages: install
+	$(BIN) manage.py makemessages --all --no-obsolete --no-wrap --no-location --extension html,txt,py \
+	  --ignore var --ignore .venv --ignore tests --ignore benchmarks
+	$(BIN) manage.py compilemessages --ignore .venv
+
 screenshot: install
 	$(BIN) docs/screenshot.py
+
+openapi: install
+	$(BIN) manage.py spectacular --format openapi-json --validate --fail-on-warn --file docs/api/openapi.json
 
 requirements: export CUSTOM_COMPILE_COMMAND = make requirements
 requirements: install

@@ -5,16 +5,20 @@ Whatever a person may not see answers 404, so that nothing tells whether it exis
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
-from django.db.models import Q, QuerySet
+from django.core.signing import BadSignature, Signer
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext
 
 from annotate.errors import NotYoursError
 from annotate.models import (
+    ApiToken,
     Assignment,
     DataImport,
     Dimension,
     Dispute,
+    Export,
     GoldItem,
     GuidelineImage,
     Invitation,
@@ -26,9 +30,10 @@ from annotate.models import (
     User,
 )
 from annotate.queries.prepared import NUMBERS, WORD, Prepared
-from annotate.queries.raters import disputes_of, raters_in
+from annotate.queries.raters import RATED, disputes_of, raters_in
 
 SomeUser = User | AnonymousUser
+DIGEST = "annotate.digest"  # what the tokens of digests are signed for
 
 
 def places_of(user: SomeUser) -> QuerySet[Membership]:
@@ -51,7 +56,7 @@ def membership(user: SomeUser, slug: str, *roles: Role) -> Membership:
     )
     found = sorted(places, key=lambda place: list(roles or Role).index(Role(place.role)))
     if not found:
-        raise Http404("There is no such project, or it is not yours.")
+        raise Http404(gettext("There is no such project, or it is not yours."))
     return found[0]
 
 
@@ -75,7 +80,7 @@ def project_for_reader(user: SomeUser, slug: str) -> Project:
 
 
 def project_of_watching_admin(user: SomeUser, slug: str) -> Project:
-    """Return the project if this person administers it and may see how others rate; raises as for readers."""
+    """Return the project if this person administers it and may see what others did; raises as for readers."""
     return _unless_rating(user, project_for_admin(user, slug))
 
 
@@ -86,15 +91,6 @@ def _unless_rating(user: SomeUser, project: Project) -> Project:
             "so that your ratings are independent of the others’."
         )
     return project
-
-
-def project_for_auditor(user: SomeUser, slug: str) -> Project:
-    """Return the project if this person may read all that was done in it: admins, who do not rate in Round I.
-
-    Raises PermissionDenied with a sentence for who also rates in it, until Round I is closed.
-    """
-    project_for_admin(user, slug)
-    return project_for_reader(user, slug)
 
 
 def rates_independently(user: SomeUser, project: Project) -> bool:
@@ -115,20 +111,29 @@ def assignment_for_annotator(
         if place is None or place == str(assignment.annotator_id):
             return assignment
     if place is not None and not places_of(user).filter(pk=_key(place)).exists():
-        raise NotYoursError("This answer was given by someone else; sign in as that person to send it.")
-    raise Http404("This item is not in your list; it may have been given to another rater.")
+        raise NotYoursError(
+            gettext("This answer was given by someone else; sign in as that person to send it.")
+        )
+    raise Http404(gettext("This item is not in your list; it may have been given to another rater."))
 
 
 def _assignments(user: int, slug: str, position: int) -> QuerySet[Assignment]:
-    return Assignment.objects.select_related("annotator__project", "round__guideline").filter(
+    found = Assignment.objects.select_related("annotator__project", "round__guideline")
+    return found.defer(*_UNREAD).filter(
         annotator__user=user,
         annotator__active=True,
         round__project__slug=slug,
-        round__number__in=(1, Round.CHECKS),
+        round__number__in=Round.MET_TOGETHER,
         position=position,
     )
 
 
+# Long, or costly to read, and not asked for on the way of a save.
+_UNREAD = (
+    *(f"round__guideline__{name}" for name in ("content", "note", "frozen_at")),
+    *(f"annotator__project__{name}" for name in ("guidelines", "description", "created_at")),
+    *("annotator__joined_at", "round__opened_at"),
+)
 _ASSIGNMENTS = Prepared(_assignments, NUMBERS[0], WORD, NUMBERS[1])
 
 
@@ -154,7 +159,9 @@ def place_of_rater(user: SomeUser, slug: str, number: int) -> Membership | None:
 def refuse_another(place: Membership, made_for: str) -> None:
     """Raise NotYoursError where what is sent comes from a page that was made for another rater (an alias)."""
     if place.alias != made_for:
-        raise NotYoursError("This page was made for another rater, so nothing was saved. Load it again.")
+        raise NotYoursError(
+            gettext("This page was made for another rater, so nothing was saved. Load it again.")
+        )
 
 
 def dispute_for_rater(place: Membership, number: int) -> Dispute:
@@ -162,7 +169,7 @@ def dispute_for_rater(place: Membership, number: int) -> Dispute:
     try:
         return disputes_of(place).select_related("item__document", "dimension", "round").get(number=number)
     except Dispute.DoesNotExist:
-        raise Http404("There is no such dispute in your list.") from None
+        raise Http404(gettext("There is no such dispute in your list.")) from None
 
 
 def dispute_in(project: Project, number: int) -> Dispute:
@@ -172,7 +179,27 @@ def dispute_in(project: Project, number: int) -> Dispute:
             round__project=project, number=number
         )
     except Dispute.DoesNotExist:
-        raise Http404("There is no such dispute.") from None
+        raise Http404(gettext("There is no such dispute.")) from None
+
+
+def user_of_digest(token: str) -> User:
+    """Return whose digests of disputes a link ends (see `annotate.digest_mail`)."""
+    try:
+        found = User.objects.filter(pk=int(Signer(salt=DIGEST).unsign(token))).first()
+    except (BadSignature, ValueError):
+        found = None
+    if found is None:
+        raise Http404(gettext("This link is not complete or not from here."))
+    return found
+
+
+def disputes_open_to(user: SomeUser, slug: str, number: int) -> QuerySet[Dispute]:
+    """Return the dispute with this number if this person may see it: a rater of its unit, or a reader."""
+    meant = Dispute.objects.filter(round__project__slug=slug, number=number, round__project__rounds__number=2)
+    places = places_of(user)
+    read = places.filter(project=OuterRef("round__project"), role__in=(Role.ADMIN, Role.RESEARCHER))
+    rated = meant.filter(RATED, item__assignments__annotator__in=places)
+    return meant.filter(Exists(read) | Q(pk__in=rated.values("pk")))
 
 
 def may_begin_projects(user: SomeUser) -> bool:
@@ -185,7 +212,7 @@ def gold_in(project: Project, pk: int) -> GoldItem:
     items = GoldItem.objects.select_related("item__document", "item__system").prefetch_related("values")
     found = items.filter(item__document__project=project, pk=pk).first()
     if found is None:
-        raise Http404("There is no such gold item.")
+        raise Http404(gettext("There is no such gold item."))
     return found
 
 
@@ -194,7 +221,7 @@ def practice_item_for(place: Membership, pk: int) -> GoldItem:
     items = GoldItem.objects.select_related("item__document").filter(use=GoldItem.Use.PRACTICE)
     found = items.filter(item__document__project=place.project_id, pk=pk).first()
     if found is None:
-        raise Http404("There is no such item to practise on.")
+        raise Http404(gettext("There is no such item to practise on."))
     return found
 
 
@@ -202,7 +229,7 @@ def round_in(project: Project, number: int) -> Round:
     """Return a round of a project that this person administers (see `project_for_admin`)."""
     round = project.rounds.filter(number=number).first()
     if round is None:
-        raise Http404("This round has not been opened.")
+        raise Http404(gettext("This round has not been opened."))
     return round
 
 
@@ -210,7 +237,15 @@ def saved_template_of(user: SomeUser, pk: int) -> SavedTemplate:
     """Return a template that this person saved or imported."""
     found = SavedTemplate.objects.filter(owner=user.pk, pk=pk).first()
     if found is None:
-        raise Http404("There is no such template.")
+        raise Http404(gettext("There is no such template."))
+    return found
+
+
+def token_of_user(user: SomeUser, pk: int) -> ApiToken:
+    """Return a token of the API that this person made."""
+    found = ApiToken.objects.filter(user=user.pk, pk=pk).first()
+    if found is None:
+        raise Http404(gettext("There is no such token."))
     return found
 
 
@@ -219,14 +254,14 @@ def dimension_in(project: Project, key: str) -> Dimension:
     try:
         return project.dimensions.prefetch_related("points").get(key=key)
     except Dimension.DoesNotExist:
-        raise Http404("There is no such dimension.") from None
+        raise Http404(gettext("There is no such dimension.")) from None
 
 
 def image_in(project: Project, key: str) -> GuidelineImage:
     """Return a picture of the guidelines of a project that this person is in (see `membership`)."""
     found = project.images.filter(key=key).first()
     if found is None:
-        raise Http404("There is no such picture.")
+        raise Http404(gettext("There is no such picture."))
     return found
 
 
@@ -235,7 +270,7 @@ def place_in(project: Project, pk: int) -> Membership:
     try:
         return Membership.objects.select_related("project", "user").get(project=project, pk=pk)
     except Membership.DoesNotExist:
-        raise Http404("There is no such place.") from None
+        raise Http404(gettext("There is no such place.")) from None
 
 
 def invitation_in(project: Project, pk: int) -> Invitation:
@@ -243,7 +278,7 @@ def invitation_in(project: Project, pk: int) -> Invitation:
     try:
         return Invitation.objects.select_related("project").get(project=project, pk=pk)
     except Invitation.DoesNotExist:
-        raise Http404("There is no such invitation.") from None
+        raise Http404(gettext("There is no such invitation.")) from None
 
 
 def data_import_in(project: Project, pk: int, kind: str = "") -> DataImport:
@@ -251,5 +286,13 @@ def data_import_in(project: Project, pk: int, kind: str = "") -> DataImport:
     imports = DataImport.objects.select_related("project").filter(project=project, pk=pk)
     found = (imports.filter(kind=kind) if kind else imports).first()
     if found is None:
-        raise Http404("There is no such import; it may have been discarded.")
+        raise Http404(gettext("There is no such import; it may have been discarded."))
+    return found
+
+
+def export_in(project: Project, pk: int) -> Export:
+    """Return an export of a project whose results this person may read (see `project_for_reader`)."""
+    found = Export.objects.select_related("project", "created_by").filter(project=project, pk=pk).first()
+    if found is None:
+        raise Http404(gettext("There is no such export; it may have been deleted."))
     return found

@@ -5,7 +5,7 @@ from django.apps import AppConfig
 
 
 class AnnotateConfig(AppConfig):
-    """Names the app, lets workers give signs, and says how documents, items and ratings are imported."""
+    """Names the app, lets workers give signs and send digests, and says what is imported and exported."""
 
     name = "annotate"
     verbose_name = "Annotation"
@@ -13,8 +13,13 @@ class AnnotateConfig(AppConfig):
     def ready(self) -> None:
         """Add what needs the models, which cannot be imported before."""
         from annotate.commands.uploads import MATERIAL_KIND
+        from annotate.export_tables import add_export_tables
         from annotate.import_kinds import add_import_kind
+        from annotate.queries.export import OWN_TABLES
+        from annotate.waking import LookForDigests
         from annotate.worker_signs import GiveSigns
 
         current_app.steps["worker"].add(GiveSigns)
+        current_app.steps["worker"].add(LookForDigests)
         add_import_kind(MATERIAL_KIND)
+        add_export_tables(*OWN_TABLES)

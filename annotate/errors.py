@@ -85,7 +85,7 @@ class NotYoursError(DomainError):
     """Sent under another person's session than the one that the page was made for."""
 
     code = "not_yours"
-    status = 403
+    status = 404
 
 
 class NotFoundError(DomainError):

@@ -6,6 +6,16 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 FORMAT = 1
+# What a dimension tells raters and takes from them, besides its points.
+DIMENSION_FIELDS = (
+    "name",
+    "definition",
+    "guidelines",
+    "scale_minimum",
+    "scale_maximum",
+    "measurement_level",
+    "not_applicable",
+)
 
 
 @dataclass(frozen=True)

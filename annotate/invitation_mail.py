@@ -4,6 +4,8 @@ import smtplib
 
 from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
+from django.utils.formats import date_format
+from django.utils.translation import gettext
 
 from annotate.errors import MailError
 from annotate.models import Invitation
@@ -22,13 +24,16 @@ def mail_is_sent() -> bool:
 def send_invitation(invitation: Invitation, link: str) -> None:
     """Send the link to the invitation's address; call it outside any transaction. Raises MailError."""
     project, sender = invitation.project.name, invitation.created_by
+    subject = gettext("Invitation to {project}").format(project=project)
+    invites = gettext("{person} invites you to the project “{project}” as {role}.").format(
+        person=sender or gettext("An admin"), project=project, role=invitation.get_role_display()
+    )
+    until = gettext("The link is for you alone and works until {day}.").format(
+        day=date_format(invitation.expires_at)
+    )
     message = EmailMessage(
-        subject=" ".join(f"Invitation to {project}".split()),
-        body=(
-            f"{sender or 'An admin'} invites you to the project “{project}” "
-            f"as {invitation.get_role_display()}.\n\n"
-            f"{link}\n\nThe link is for you alone and works until {invitation.expires_at:%-d %B %Y}.\n"
-        ),
+        subject=" ".join(subject.split()),
+        body=f"{invites}\n\n{link}\n\n{until}\n",
         to=[invitation.email],
         reply_to=[sender.email] if sender else None,
         connection=get_connection(timeout=SECONDS_TO_WAIT),

@@ -2,6 +2,7 @@
 
 from django.core.signing import BadSignature, Signer
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotate.errors import InvitationUnusableError
 from annotate.models import Invitation
@@ -20,7 +21,7 @@ def invitation_id(token: str) -> int:
         return int(Signer(salt=SALT).unsign(token))
     except (BadSignature, ValueError):
         raise InvitationUnusableError(
-            "This link is not complete or not from here. Copy the whole link from the invitation."
+            gettext("This link is not complete or not from here. Copy the whole link from the invitation.")
         ) from None
 
 
@@ -33,11 +34,13 @@ def usable_invitation(token: str) -> Invitation:
 def refuse_unusable(invitation: Invitation | None) -> Invitation:
     """Return the invitation if it can be accepted now."""
     if invitation is None:
-        raise InvitationUnusableError("This invitation is no longer there. Ask for a new link.")
+        raise InvitationUnusableError(gettext("This invitation is no longer there. Ask for a new link."))
     if invitation.accepted_at:
-        raise InvitationUnusableError("This invitation was used already. Ask for a link of your own.")
+        raise InvitationUnusableError(
+            gettext("This invitation was used already. Ask for a link of your own.")
+        )
     if invitation.withdrawn_at:
-        raise InvitationUnusableError("This invitation was withdrawn. Ask the person who sent it.")
+        raise InvitationUnusableError(gettext("This invitation was withdrawn. Ask the person who sent it."))
     if invitation.expires_at <= timezone.now():
-        raise InvitationUnusableError("This invitation has ended. Ask for a new link.")
+        raise InvitationUnusableError(gettext("This invitation has ended. Ask for a new link."))
     return invitation

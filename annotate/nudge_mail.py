@@ -2,11 +2,14 @@
 
 import smtplib
 
+from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
+from django.utils.translation import gettext, ngettext, override
 
 from annotate.errors import MailError
 from annotate.invitation_mail import SECONDS_TO_WAIT
 from annotate.models import Nudge
+from annotate.preferences import preferences_of
 
 
 def send_message(nudge: Nudge, link: str) -> None:
@@ -15,12 +18,16 @@ def send_message(nudge: Nudge, link: str) -> None:
     if rater.user is None:
         raise MailError("Nobody holds this place.")
     count = nudge.disputes
+    with override(preferences_of(rater.user).language or settings.LANGUAGE_CODE):
+        subject = gettext("Disputes wait for you in {project}").format(project=rater.project)
+        asks = ngettext(
+            "{person} asks you to look at the disputes of “{project}”: {count} waits for your answer.",
+            "{person} asks you to look at the disputes of “{project}”: {count} wait for your answer.",
+            count,
+        ).format(person=sender or gettext("An admin"), project=rater.project, count=count)
     message = EmailMessage(
-        subject=" ".join(f"Disputes wait for you in {rater.project}".split()),
-        body=(
-            f"{sender or 'An admin'} asks you to look at the disputes of “{rater.project}”: "
-            f"{count} {'waits' if count == 1 else 'wait'} for your answer.\n\n{link}\n"
-        ),
+        subject=" ".join(subject.split()),
+        body=f"{asks}\n\n{link}\n",
         to=[rater.user.email],
         reply_to=[sender.email] if sender else None,
         connection=get_connection(timeout=SECONDS_TO_WAIT),

@@ -1,8 +1,8 @@
-"""What workers do for annotate: each task takes an id and calls one command."""
+"""What workers do for annotate: each task takes ids at most and calls one command."""
 
 from celery import shared_task
 
-from annotate.commands import nudges, uploads
+from annotate.commands import digests, exports, nudges, uploads
 
 
 @shared_task
@@ -12,6 +12,18 @@ def run_import(import_id: int) -> None:
 
 
 @shared_task
+def run_export(export_id: int) -> None:
+    """Write an export that waits."""
+    exports.run_export(export_id=export_id)
+
+
+@shared_task
 def mail_nudge(nudge_id: int, link: str) -> None:
     """Send a nudge by mail."""
     nudges.mail_nudge(nudge_id=nudge_id, link=link)
+
+
+@shared_task
+def send_digests() -> None:
+    """Send the digests of disputes that are due."""
+    digests.send_digests()

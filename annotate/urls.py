@@ -5,6 +5,7 @@ from django.urls import path, register_converter
 from annotate.views import (
     agreement,
     audit,
+    digests,
     dimensions,
     dispute_steering,
     disputes,
@@ -17,12 +18,14 @@ from annotate.views import (
     people,
     plans,
     practice,
+    preferences,
     projects,
     quality,
     rating,
     settings,
     setup,
     templates,
+    tokens,
     wording,
 )
 
@@ -42,7 +45,19 @@ class StepConverter:
 register_converter(StepConverter, "step")
 
 urlpatterns = [
+    # First, as they are asked for thousands of times, and each route before costs time.
+    path("projects/<slug:slug>/rate/", rating.rate, name="rate"),
+    path("projects/<slug:slug>/rate/flagged/", rating.rate_flagged, name="rate_flagged"),
+    path("projects/<slug:slug>/rate/note/<int:position>/", rating.save_private_note, name="save_note"),
+    path("projects/<slug:slug>/rate/progress/", rating.rate_progress, name="rate_progress"),
+    path("projects/<slug:slug>/rate/<int:position>/", rating.rate_item, name="rate_item"),
+    path("projects/<slug:slug>/rate/<int:position>/<slug:key>/", rating.save, name="save_rating"),
     path("", projects.projects, name="projects"),
+    path("account/preferences/", preferences.preferences, name="preferences"),
+    path("account/keys/", preferences.keys, name="keys"),
+    path("account/tokens/", tokens.tokens, name="tokens"),
+    path("account/tokens/<int:pk>/revoke/", tokens.token_revoke, name="token_revoke"),
+    path("account/digest/<str:token>/", digests.digest_stop, name="digest_stop"),
     path("projects/new/", projects.project_new, name="project_new"),
     path("templates/", templates.templates, name="templates"),
     path("templates/<slug:key>.json", templates.template_file, name="template_file"),
@@ -112,12 +127,6 @@ urlpatterns = [
     path("projects/<slug:slug>/rounds/<step:step>/", overview.step, name="step"),
     path("projects/<slug:slug>/so-far/", overview.so_far, name="so_far"),
     path("projects/<slug:slug>/rounds/<int:number>/deadline/", overview.deadline, name="deadline"),
-    path("projects/<slug:slug>/rate/", rating.rate, name="rate"),
-    path("projects/<slug:slug>/rate/flagged/", rating.rate_flagged, name="rate_flagged"),
-    path("projects/<slug:slug>/rate/note/<int:position>/", rating.save_private_note, name="save_note"),
-    path("projects/<slug:slug>/rate/progress/", rating.rate_progress, name="rate_progress"),
-    path("projects/<slug:slug>/rate/<int:position>/", rating.rate_item, name="rate_item"),
-    path("projects/<slug:slug>/rate/<int:position>/<slug:key>/", rating.save, name="save_rating"),
     path("projects/<slug:slug>/agreement/", agreement.agreement, name="agreement"),
     path(
         "projects/<slug:slug>/agreement/<slug:key>/",
@@ -125,7 +134,10 @@ urlpatterns = [
         name="agreement_dimension",
     ),
     path("projects/<slug:slug>/export/", exports.exports, name="exports"),
-    path("projects/<slug:slug>/export/<slug:format>.zip", exports.export_all, name="export_all"),
+    path("projects/<slug:slug>/export/<int:pk>/", exports.export, name="export"),
+    path("projects/<slug:slug>/export/<int:pk>/file/", exports.export_file, name="export_file"),
+    path("projects/<slug:slug>/export/<int:pk>/again/", exports.export_again, name="export_again"),
+    path("projects/<slug:slug>/export/<int:pk>/delete/", exports.export_delete, name="export_delete"),
     path("projects/<slug:slug>/export/<slug:table>.<slug:format>", exports.export_one, name="export_one"),
     path("projects/<slug:slug>/audit/", audit.audit, name="audit"),
     path("projects/<slug:slug>/audit/audit.<slug:format>", audit.audit_download, name="audit_download"),
@@ -135,6 +147,7 @@ urlpatterns = [
     path("projects/<slug:slug>/disputes/nudge/", dispute_steering.dispute_nudge, name="dispute_nudge"),
     path("projects/<slug:slug>/disputes/<int:number>/", disputes.dispute, name="dispute"),
     path("projects/<slug:slug>/disputes/<int:number>/answer/", disputes.answer, name="dispute_answer"),
+    path("projects/<slug:slug>/disputes/<int:number>/undo/", disputes.undo, name="dispute_undo"),
     path("projects/<slug:slug>/disputes/<int:number>/post/", disputes.post, name="dispute_post"),
     path("projects/<slug:slug>/disputes/<int:number>/decide/", disputes.decide, name="dispute_decide"),
 ]

@@ -35,15 +35,16 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.annotators_client import Annotator, Told
-from benchmarks.annotators_process import cpu_seconds, database_cpu, family, memory
+from benchmarks.annotators_process import begin, cpu_seconds, database_cpu, end, family, memory, resident
 from benchmarks.export import own_database
 from benchmarks.judges import run, working
 
 HERE = Path(__file__).resolve().parent
-SERVER = "granian --interface wsgi --workers {} --blocking-threads 4 --log-level warning"
-CONCORD, BARE = "config.wsgi:application", "benchmarks.annotators_yardstick:application"
+CONCORD = "config.web"
+BARE = "granian --interface wsgi benchmarks.annotators_yardstick:application"
+SERVER = "--workers {} --blocking-threads 4 --log-level warning --host 127.0.0.1 --port {}"
 ITEMS = 416
-WARM_UP = 6.0  # seconds, until both workers have loaded everything
+WARM_UP, WARM_UP_ITEMS = 3.0, 3  # seconds and items of each annotator, until every thread has served some
 LONGEST = 600.0
 MEGABYTE = 10**6
 LEAST_ITEMS = {8: 50.0, 32: 45.0}  # a second, on PostgreSQL
@@ -77,37 +78,29 @@ def start(
     environment: Mapping[str, str], application: str, port: int, workers: int = 2
 ) -> subprocess.Popen[bytes]:
     """Start a web server and wait until it can be reached."""
-    command = [
-        sys.executable,
-        "-m",
-        *SERVER.format(workers).split(),
-        "--host",
-        "127.0.0.1",
-        "--port",
-        str(port),
-        application,
-    ]
-    server = subprocess.Popen(command, cwd=HERE.parent, env=dict(environment), start_new_session=True)
+    options = f"{application} {SERVER.format(workers, port)}"
+    command = [sys.executable, "-m", *options.split()]
+    server = begin(command, environment)
     until = time.monotonic() + 60
     while time.monotonic() < until:
         with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
             return server
         time.sleep(0.05)
+    end(server)
     raise RuntimeError("The web server did not start.")
 
 
 @contextmanager
 def serving(
-    environment: Mapping[str, str], application: str
+    environment: Mapping[str, str], application: str, workers: int = 2, port: int | None = None
 ) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     """Run a web server; give its process and its port."""
-    port = free_port()
-    server = start(environment, application, port)
+    port = port or free_port()
+    server = start(environment, application, port, workers)
     try:
         yield server, port
     finally:
-        server.terminate()
-        server.wait()
+        end(server)
 
 
 def crowd(port: int, sessions: list[str]) -> list[Annotator]:
@@ -115,15 +108,25 @@ def crowd(port: int, sessions: list[str]) -> list[Annotator]:
     return [Annotator(port, session, number) for number, session in enumerate(sessions)]
 
 
-def rate(annotators: list[Annotator], address: str, seconds: float) -> Told:
-    """Let everybody rate at the same time; return what they did together."""
+def rate(annotators: list[Annotator], address: str, seconds: float, least: int = 0) -> Told:
+    """Let everybody rate at the same time, so many items at least; return what they did together."""
     until = time.monotonic() + seconds
     with ThreadPoolExecutor(len(annotators)) as threads:
-        list(threads.map(lambda each: each.rate(address, until), annotators))
+        try:
+            list(threads.map(lambda each: each.rate(address, until, least), annotators))
+        except BaseException:
+            stop(annotators)
+            raise
     told = Told()
     for each in annotators:
         told.add(each.told)
     return told
+
+
+def stop(annotators: list[Annotator]) -> None:
+    """Let everybody stop before the time, so that an interrupted benchmark ends."""
+    for each in annotators:
+        each.stopped = True
 
 
 def turn(environment: Mapping[str, str], application: str, annotators: int, seconds: float) -> Turn:
@@ -131,7 +134,7 @@ def turn(environment: Mapping[str, str], application: str, annotators: int, seco
     made = run("annotators_fill.py", environment, annotators, ITEMS)
     address = f"/projects/{made['slug']}/rate/" if application == CONCORD else "/rate/1/"
     with serving(environment, application) as (server, port):
-        warm = rate(crowd(port, made["sessions"]), address, WARM_UP)
+        warm = rate(crowd(port, made["sessions"]), address, WARM_UP, WARM_UP_ITEMS)
         processes, url = family(server.pid), environment.get("DATABASE_URL", "")
         web, stored, client = cpu_seconds(processes), database_cpu(url), time.process_time()
         begun = time.perf_counter()
@@ -159,19 +162,18 @@ def check(environment: Mapping[str, str], slug: str, answers: list[Any]) -> dict
 def killed(environment: Mapping[str, str], items: int, workers: int) -> None:
     """Kill the server with -9 while eight rate, start it again, and look for every answer."""
     made = run("annotators_fill.py", environment, 8, items)
-    port = free_port()
-    server = start(environment, CONCORD, port, workers)
-    people = crowd(port, made["sessions"])
-    with ThreadPoolExecutor(1) as beside:
+    with serving(environment, CONCORD, workers) as (server, port), ThreadPoolExecutor(1) as beside:
+        people = crowd(port, made["sessions"])
         rating = beside.submit(rate, people, f"/projects/{made['slug']}/rate/", LONGEST)
-        while sum(len(each.told.answers) for each in people) < items * 7 and not rating.done():
-            time.sleep(0.01)
-        os.killpg(server.pid, signal.SIGKILL)
-        server.wait()
-        server = start(environment, CONCORD, port, workers)
-        told = rating.result()
-    server.terminate()
-    server.wait()
+        try:
+            while sum(len(each.told.answers) for each in people) < items * 7 and not rating.done():
+                time.sleep(0.01)
+            os.killpg(server.pid, signal.SIGKILL)
+            server.wait()
+            with serving(environment, CONCORD, workers, port):
+                told = rating.result()
+        finally:
+            stop(people)
     found = check(environment, made["slug"], told.answers)
     print(
         f"Server killed with -9 in the middle: {found['acknowledged']:,} answers acknowledged, "
@@ -226,8 +228,13 @@ def report_memory(environment: Mapping[str, str], seconds: float) -> bool:
         worker = stack.enter_context(working(environment, 0))
         server, port = stack.enter_context(serving(environment, CONCORD))
         rate(crowd(port, made["sessions"]), f"/projects/{made['slug']}/rate/", seconds)
-        web, beside = memory(family(server.pid)), memory(family(worker))
-    print(f"Memory after a turn of 8: web server {web / MEGABYTE:.0f} MB, worker {beside / MEGABYTE:.0f} MB.")
+        found = [(memory(family(pid)), resident(family(pid))) for pid in (server.pid, worker)]
+    (web, web_resident), (beside, beside_resident) = found
+    print(
+        f"Memory after a turn of 8, what processes share counted once: web server {web / MEGABYTE:.0f} MB, "
+        f"worker {beside / MEGABYTE:.0f} MB; counted in each process: {web_resident / MEGABYTE:.0f} and "
+        f"{beside_resident / MEGABYTE:.0f} MB."
+    )
     return web + beside <= MOST_MEMORY
 
 
@@ -239,6 +246,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3, help="turns, of which the median is shown")
     parser.add_argument("--check", action="store_true", help="only the turn in which the server is killed")
     asked, good = parser.parse_args(), True
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # as by Ctrl-C: nothing is left running
     with tempfile.TemporaryDirectory(prefix="concord-annotators-") as name, own_database(Path(name)) as there:
         environment = there | {"PYTHONPATH": str(HERE.parent), "CONCORD_LOG_LEVEL": "ERROR"}
         if not asked.check:

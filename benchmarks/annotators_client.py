@@ -36,14 +36,15 @@ class Annotator:
 
     def __init__(self, port: int, session: str, number: int) -> None:
         self.told = Told()
+        self.stopped = False
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
         self._cookies = {"sessionid": session}
         self._chance = random.Random(number)
         self._client, self._sequence = f"annotator-{number}", 0
 
-    def rate(self, address: str, until: float) -> None:
-        """Rate item after item until there is none, or until this moment of time.monotonic()."""
-        while time.monotonic() < until:
+    def rate(self, address: str, until: float, least: int = 0) -> None:
+        """Rate item after item, so many at least, until there is none or this moment of time.monotonic()."""
+        while not self.stopped and (time.monotonic() < until or self.told.items < least):
             begun = time.perf_counter()
             status, page, address = self._load(address)
             if (made_for := FOR.search(page)) is None:
@@ -80,7 +81,7 @@ class Annotator:
                 return self._once(method, address, body)
             except (http.client.HTTPException, OSError):
                 self._connection.close()
-                if time.monotonic() > until:
+                if self.stopped or time.monotonic() > until:
                     raise
                 self.told.sent_again += 1
                 time.sleep(0.1)

@@ -1,6 +1,10 @@
-"""What processes used, as Linux tells it, for benchmarks/annotators.py."""
+"""Processes that end with the benchmark, and what they used by /proc: for benchmarks/annotators.py."""
 
+import ctypes
 import os
+import signal
+import subprocess
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -8,6 +12,31 @@ import psycopg
 
 TICK = os.sysconf("SC_CLK_TCK")
 BACKENDS = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+LIBC = ctypes.CDLL(None)
+PR_SET_PDEATHSIG = 1
+PATIENCE = 20.0  # seconds that a process has to end
+
+
+def begin(command: list[str], environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":
+    """Start a process in the project's folder, in a group of its own; it ends when the benchmark does."""
+    return subprocess.Popen(
+        command,
+        cwd=Path(__file__).resolve().parents[1],
+        env=dict(environment),
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+        preexec_fn=lambda: LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM),
+    )
+
+
+def end(process: "subprocess.Popen[bytes]") -> None:
+    """End a process and whatever is left of its group."""
+    process.terminate()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(PATIENCE)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def family(pid: int) -> list[int]:
@@ -35,9 +64,15 @@ def database_cpu(url: str) -> float | None:
 
 
 def memory(pids: list[int]) -> int:
-    """Return the memory that processes hold together in bytes, what they share counted once."""
-    total = 0
-    for pid in pids:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-        total += next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
-    return total * 1024
+    """Return the memory that processes hold together in bytes, what they share counted once (PSS)."""
+    return sum(_kibibytes(pid, "Pss:") for pid in pids) * 1024
+
+
+def resident(pids: list[int]) -> int:
+    """Return the memory of processes in bytes, what they share counted in each (RSS)."""
+    return sum(_kibibytes(pid, "Rss:") for pid in pids) * 1024
+
+
+def _kibibytes(pid: int, name: str) -> int:
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(name))

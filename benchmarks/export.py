@@ -1,6 +1,6 @@
 """Time and memory of an export of everything, beside a plain dump of the ratings from a cursor.
 
-python benchmarks/export.py [--ratings 1000000]
+python benchmarks/export.py [--ratings 1000000] [--what everything|ratings]
 
 Makes a database of its own: SQLite in a temporary folder, or where DATABASE_URL names a PostgreSQL server a
 new database there, which is dropped at the end. Filling, each export and the plain dump run in fresh
@@ -27,7 +27,8 @@ from urllib.parse import urlsplit
 
 HERE = Path(__file__).resolve().parent
 MEBIBYTE = 2**20
-EXPORTS = (("everything", "jsonl"), ("everything", "csv"), ("ratings", "jsonl"), ("ratings", "csv"))
+FORMATS = ("jsonl", "csv", "parquet")
+EXPORTS = [(what, format) for what in ("everything", "ratings") for format in FORMATS]
 
 
 @dataclass(frozen=True)
@@ -77,11 +78,14 @@ def measure(environment: Mapping[str, str], folder: Path, what: str, format: str
 
 def rows_in(file: Path, format: str) -> int:
     """How many rows a table has, or all tables of a zip file together, headers not counted."""
+    if format == "parquet":
+        return int(_run("export_rows.py", os.environ, str(file)))
     if not zipfile.is_zipfile(file):
         with file.open("rb") as table:
             return _rows(table, format)
     with zipfile.ZipFile(file) as archive:
-        return sum(_rows(archive.open(name), format) for name in archive.namelist())
+        names = [name for name in archive.namelist() if name.endswith(format)]
+        return sum(_rows(archive.open(name), format) for name in names)
 
 
 def _rows(table: IO[bytes], format: str) -> int:
@@ -112,7 +116,9 @@ def main() -> None:
     """Fill, export, dump, report."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--ratings", type=int, default=1_000_000, help="how many ratings Round I has")
-    ratings = parser.parse_args().ratings
+    parser.add_argument("--what", choices=["everything", "ratings"], help="only these exports")
+    asked = parser.parse_args()
+    ratings = asked.ratings
     with tempfile.TemporaryDirectory(prefix="concord-export-") as name:
         folder = Path(name)
         with own_database(folder) as environment:
@@ -123,7 +129,11 @@ def main() -> None:
                 f"{os.cpu_count()} cores."
             )
             yardstick = measure(environment, folder, "yardstick", "csv")
-            measured = [measure(environment, folder, what, format) for what, format in EXPORTS]
+            measured = [
+                measure(environment, folder, what, format)
+                for what, format in EXPORTS
+                if asked.what in (None, what)
+            ]
     print("everything: all tables in a zip file; ratings: that table alone;")
     print("yardstick: the same ratings from the driver's own cursor through csv.writer, without Concord.\n")
     report(measured, yardstick)

@@ -1,4 +1,4 @@
-"""One export for benchmarks/export.py, as the pages stream it: export_run.py FILE everything|TABLE FORMAT."""
+"""One export for benchmarks/export.py, as Concord writes it: export_run.py FILE everything|TABLE FORMAT."""
 
 import json
 import resource
@@ -12,20 +12,23 @@ import django
 
 django.setup()
 
-from annotate.exporting import export_everything, export_table  # noqa: E402
+from annotate.export_tables import TABLES  # noqa: E402
+from annotate.exporting.choice import Choice, Format  # noqa: E402
+from annotate.exporting.files import write_file  # noqa: E402
+from annotate.exporting.parquet import write_parquet  # noqa: E402
+from annotate.exporting.text import export_table  # noqa: E402
 from annotate.models import Project  # noqa: E402
-from annotate.queries.export import TABLES  # noqa: E402
 
 target, what, format = sys.argv[1:]
 begun = time.perf_counter()
 project = Project.objects.get()
-stream = (
-    export_everything(project, format)
-    if what == "everything"
-    else export_table(project, TABLES[what], format)
-)
-with Path(target).open("wb") as file:
-    file.writelines(stream)
+if what == "everything":
+    write_file(project, Choice(Format(format)), Path(target))
+elif format == Format.PARQUET:
+    write_parquet(TABLES[what], TABLES[what].rows(project), Path(target))
+else:
+    with Path(target).open("wb") as file:
+        file.writelines(export_table(project, TABLES[what], format))
 seconds = time.perf_counter() - begun
 print(
     json.dumps({"seconds": seconds, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024})

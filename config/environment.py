@@ -40,6 +40,14 @@ def read(kind: str, name: str, default: Any) -> Any:
         raise SettingError(name, f"is {os.environ[name]!r}, which is no {kind}", CURES[kind]) from error
 
 
+def positive(name: str, default: int) -> int:
+    """Return a whole number from 1."""
+    number: int = read("int", name, default)
+    if number < 1:
+        raise SettingError(name, f"is {number}, which is less than 1", "Write a whole number from 1.")
+    return number
+
+
 def database(default_file: Path) -> dict[str, Any]:
     """Return Django's database setting from DATABASE_URL, SQLite in `default_file` without it."""
     url = os.environ.get("DATABASE_URL") or f"sqlite:///{default_file}"
@@ -58,6 +66,8 @@ def database(default_file: Path) -> dict[str, Any]:
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA busy_timeout=20000;",
         }
         found["CONN_MAX_AGE"] = 0
+    else:
+        found.setdefault("OPTIONS", {})["prepare_threshold"] = 0  # those of annotate.statements; no others
     return found
 
 
@@ -121,6 +131,15 @@ def log_level(name: str) -> str:
     if level not in logging.getLevelNamesMapping():
         raise SettingError(name, f"is {level!r}, which is no level", "Write DEBUG, INFO, WARNING or ERROR.")
     return level
+
+
+def api_rate(name: str) -> str:
+    """Return how often a token may be used, such as 600/minute."""
+    rate: str = read("str", name, "600/minute")
+    number, _, period = rate.partition("/")
+    if not number.isdecimal() or int(number) < 1 or period not in ("second", "minute", "hour", "day"):
+        raise SettingError(name, f"is {rate!r}, which is no rate", "Write it like 600/minute or 20/second.")
+    return rate
 
 
 def broker(name: str) -> str:

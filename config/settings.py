@@ -2,7 +2,18 @@
 
 from pathlib import Path
 
-from config.environment import broker, data_folder, database, email, log_level, read, secret_key, time_zone
+from config.environment import (
+    api_rate,
+    broker,
+    data_folder,
+    database,
+    email,
+    log_level,
+    positive,
+    read,
+    secret_key,
+    time_zone,
+)
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = data_folder(BASE_DIR / "var")
@@ -25,6 +36,7 @@ INSTALLED_APPS = [
     "django_htmx",
     "template_partials",
     "rest_framework",
+    "drf_spectacular",
     "config",
     "annotate",
     "judges",
@@ -40,6 +52,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "annotate.preferences.LanguageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "annotate.acting.ActingMiddleware",
 ]
@@ -57,6 +70,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "annotate.preferences.preferences",
             ],
         },
     }
@@ -66,7 +80,7 @@ DATABASES = {"default": database(DATA_DIR / "concord.sqlite3")}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_USER_MODEL = "annotate.User"
-AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+AUTHENTICATION_BACKENDS = ["annotate.accounts.Backend"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("MinimumLengthValidator", "CommonPasswordValidator", "NumericPasswordValidator")
@@ -86,6 +100,9 @@ SESSION_ENGINE = "annotate.sessions"
 SESSION_COOKIE_AGE = 60 * 60 * 24 * 30
 
 LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("de", "Deutsch")]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+FORMAT_MODULE_PATH = "config.formats"
 TIME_ZONE = time_zone("CONCORD_TIME_ZONE")
 USE_I18N = True
 USE_TZ = True
@@ -122,6 +139,9 @@ elif CELERY_BROKER_URL.startswith("redis"):
     # A page that sends a message to a host that does not answer waits no longer.
     CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 5}
 
+# That what a dead worker was asking waits for another one.
+LEASE_SECONDS = positive("CONCORD_LEASE_SECONDS", 10)
+
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = read("int", "CONCORD_HSTS_SECONDS", 31_536_000 if HTTPS else 0)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
@@ -132,8 +152,24 @@ SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 
 REST_FRAMEWORK = {
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_AUTHENTICATION_CLASSES": [],
+    "DEFAULT_PERMISSION_CLASSES": ["annotate.api.permissions.Nobody"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_THROTTLE_RATES": {"token": api_rate("CONCORD_API_RATE")},
+    "DEFAULT_SCHEMA_CLASS": "annotate.api.schema.OperationSchema",
+    "EXCEPTION_HANDLER": "annotate.api.errors.error_answer",
+    "NUM_PROXIES": ALLAUTH_TRUSTED_PROXY_COUNT,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Concord",
+    "DESCRIPTION": "Benchmarks: experts rate in two rounds, models judge beside them, agreement of both.",
+    "VERSION": "v1",
+    "OAS_VERSION": "3.1.1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "DISABLE_DOCSTRING_DESCRIPTIONS": True,
+    "COMPONENT_SPLIT_PATCH": False,
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
 }
 
 LOGGING = {

@@ -1,12 +1,19 @@
 """All routes."""
 
 from django.apps import apps
-from django.urls import include, path
+from django.urls import URLPattern, URLResolver, include, path
 
-urlpatterns = [
-    path("accounts/", include("allauth.urls")),
+from annotate.api.documentation import not_there
+
+urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotate.urls")),
+    path("accounts/", include("allauth.urls")),
+    path("api/v1/", include("annotate.api.urls")),
 ]
 
 if apps.is_installed("judges"):
     urlpatterns.append(path("", include("judges.urls")))
+    urlpatterns.append(path("api/v1/", include("judges.api.urls")))
+
+# Last, so that what no part of the API has is told as the API tells errors.
+urlpatterns.append(path("api/<path:rest>", not_there))

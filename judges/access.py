@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from django.db.models import Model, QuerySet
 from django.http import Http404
+from django.utils.translation import gettext
 
 from annotate.access import SomeUser, membership, project_for_admin, project_for_reader, roles_in
 from annotate.models import Project, Role
@@ -74,5 +75,5 @@ def calibration_in(project: Project, pk: int) -> Calibration:
 def _found(candidates: "QuerySet[Found]", name: str) -> Found:
     found = candidates.first()
     if found is None:
-        raise Http404(f"There is no such {name}.")
+        raise Http404(gettext("There is no such {name}.").format(name=name))
     return found

@@ -2,10 +2,11 @@
 
 from celery import current_app
 from django.apps import AppConfig
+from django.utils.translation import gettext_noop
 
 
 class JudgesConfig(AppConfig):
-    """Names the app, lets workers look for judgments to ask, imports judgments, and adds a tab.
+    """Names the app, lets workers look for judgments to ask, imports and exports judgments, and adds a tab.
 
     Admins watch its runs with everything else.
     """
@@ -15,14 +16,20 @@ class JudgesConfig(AppConfig):
 
     def ready(self) -> None:
         """Add what needs the models, which cannot be imported before."""
+        from annotate.export_tables import add_export_tables
+        from annotate.exporting.datasheet import add_telling
         from annotate.import_kinds import add_import_kind
         from annotate.views.page import READERS, add_tab
         from annotate.watching import Watched, add_watched
         from judges.commands.judgment_imports import JUDGMENTS_KIND
+        from judges.queries.datasheet import judges_in_datasheet
+        from judges.queries.export import JUDGE_TABLES
         from judges.queries.watching import needs_of_runs, spending_section, work_waits
         from judges.waking import LookForWork
 
         current_app.steps["worker"].add(LookForWork)
         add_import_kind(JUDGMENTS_KIND)
+        add_export_tables(*JUDGE_TABLES)
+        add_telling("judges", judges_in_datasheet)
         add_watched(Watched("judges", work_waits, needs_of_runs, spending_section))
-        add_tab("Judges", "judges", READERS, before="Export")
+        add_tab(gettext_noop("Judges"), "judges", READERS, before="exports")

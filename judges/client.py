@@ -6,16 +6,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import IO, Any, Literal
-
-import httpx2
-import openai
-from openai import AsyncOpenAI, DefaultAioHttpClient, OpenAI
-from openai.types import Batch as BatchObject
-from openai.types import FileObject
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 from judges.errors import KeyMissingError
+from judges.late import Late
 from judges.methods.base import Message
+
+if TYPE_CHECKING:
+    import httpx2
+    import openai
+else:
+    httpx2, openai = Late("httpx2"), Late("openai")
 
 CANDIDATE_TOKENS = 20  # the most that servers give for one position
 COMPLETIONS: Literal["/v1/chat/completions"] = "/v1/chat/completions"
@@ -106,12 +107,12 @@ class Client:
         self._server = server
         self._reasoning_models: set[str] = set()
         limits = openai.DEFAULT_CONNECTION_LIMITS
-        self._openai = AsyncOpenAI(
+        self._openai = openai.AsyncOpenAI(
             api_key=server.key,
             base_url=server.base_url,
             timeout=server.timeout_seconds,
             max_retries=0,
-            http_client=DefaultAioHttpClient(limits=limits, timeout=server.timeout_seconds),
+            http_client=openai.DefaultAioHttpClient(limits=limits, timeout=server.timeout_seconds),
         )
 
     async def close(self) -> None:
@@ -177,7 +178,7 @@ class BatchClient:
 
     def __init__(self, server: Server) -> None:
         self._server = replace(server, timeout_seconds=max(server.timeout_seconds, FILE_TIMEOUT))
-        self._openai = OpenAI(
+        self._openai = openai.OpenAI(
             api_key=server.key,
             base_url=server.base_url,
             timeout=self._server.timeout_seconds,
@@ -192,7 +193,7 @@ class BatchClient:
         """Upload a file of requests and return the id that the provider gives it."""
         with self._in_sentences():
             stored = self._openai.files.create(file=("judgments.jsonl", requests), purpose="batch")
-            if not isinstance(stored, FileObject) or not stored.id:
+            if not isinstance(stored, openai.types.FileObject) or not stored.id:
                 raise AskedInVain(_NO_BATCHES, lasting=True)
             return stored.id
 
@@ -263,7 +264,7 @@ class BatchClient:
 
 
 def _remote(batch: object) -> RemoteBatch:
-    if not isinstance(batch, BatchObject) or not isinstance(batch.id, str) or not batch.id:
+    if not isinstance(batch, openai.types.Batch) or not isinstance(batch.id, str) or not batch.id:
         raise AskedInVain(_NO_BATCHES)
     counts = batch.request_counts
     problems = [each.message for each in (batch.errors and batch.errors.data) or [] if each.message]
@@ -339,7 +340,7 @@ def _tokens(content: Any) -> tuple[Token, ...] | None:
     return tuple(tokens) or None
 
 
-def _in_vain(error: openai.APIError, server: Server) -> AskedInVain:
+def _in_vain(error: "openai.APIError", server: Server) -> AskedInVain:
     says = _without_key(_message(error), server.key)
     if error.code == "insufficient_quota":  # OpenAI's own 429 that no waiting mends
         return AskedInVain(f"The account has nothing left to spend: {says}", lasting=True)
@@ -360,25 +361,25 @@ def _in_vain(error: openai.APIError, server: Server) -> AskedInVain:
     return AskedInVain(f"The server's answer cannot be used: {says}")
 
 
-def _message(error: openai.APIError) -> str:
+def _message(error: "openai.APIError") -> str:
     """Return what the server itself said, where it said it as OpenAI does; else what openai makes of it."""
     said = error.body.get("message") if isinstance(error.body, dict) else None
     return str(said or error)
 
 
-def _was_never_connected(error: openai.APITimeoutError) -> bool:
+def _was_never_connected(error: "openai.APITimeoutError") -> bool:
     # With aiohttp a refused connection is called a timeout of connecting too.
     return "Cannot connect" in _cause(error)
 
 
-def _retry_after(error: openai.APIStatusError) -> float | None:
+def _retry_after(error: "openai.APIStatusError") -> float | None:
     try:
         return max(float(error.response.headers.get("retry-after", "")), 0.0)
     except ValueError:
         return None
 
 
-def _cause(error: openai.APIConnectionError) -> str:
+def _cause(error: "openai.APIConnectionError") -> str:
     return str(error.__cause__ or error)
 
 

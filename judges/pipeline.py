@@ -22,12 +22,13 @@ from judges.asking import NobodyAnswers, NotAsked, Pace, ask
 from judges.client import Client, Server
 from judges.commands import leases
 from judges.models import Run
+from judges.queries.runs import goes_on
 from judges.queries.work import Questions
 from judges.work import Outcome, Prices, Work
 
 STORED_AFTER = 0.05  # seconds that an outcome waits for others at the most
 STORED_AT_ONCE = 32  # outcomes that may wait to be stored together, or are being stored
-RENEWED_EVERY = 2.5
+RENEWED_EVERY = leases.LEASE.total_seconds() / 4
 COME_BACK_AFTER = 0.25
 DATABASE_MAY_BE_AWAY = 30.0
 
@@ -70,7 +71,7 @@ class Pipeline:
         self._asked: set[asyncio.Task[Outcome]] = set()
         self._answered: list[asyncio.Task[Outcome]] = []
         self._outcomes: list[Outcome] = []
-        self._storing: asyncio.Future[int] | None = None
+        self._storing: asyncio.Future[bool] | None = None
         self._being_stored = 0
         self._last_stored = self._last_renewed = time.monotonic()
         self._news = asyncio.Event()
@@ -116,14 +117,17 @@ class Pipeline:
     def _take_leased(self, found: Leased) -> bool:
         """Take what was leased; return whether there will be more."""
         if found.lease.has_ended:
-            self._pace.begins_no_more = True
-            self._ready.clear()
+            self._begin_no_more()
         if found.lease.resting_until:
             self._pace.resting_until = max(self._pace.resting_until, found.lease.resting_until.timestamp())
         self._ready.extend(found.work)
         if not found.work:
             self._lease_next = time.monotonic() + COME_BACK_AFTER
         return found.lease.come_back
+
+    def _begin_no_more(self) -> None:
+        self._pace.begins_no_more = True
+        self._ready.clear()
 
     def _begin(self, client: Client) -> None:
         """Begin as many as may be lost with this process: those in flight and those not stored."""
@@ -148,7 +152,8 @@ class Pipeline:
 
     def _store_if_due(self) -> None:
         if self._storing is not None and self._storing.done():
-            self._storing.result()
+            if not self._storing.result():
+                self._begin_no_more()
             self._storing, self._being_stored = None, 0
         waited = time.monotonic() - self._last_stored > STORED_AFTER
         due = waited or not self._asked or len(self._outcomes) >= STORED_AT_ONCE // 2
@@ -157,15 +162,17 @@ class Pipeline:
             self._being_stored, self._last_stored = len(batch), time.monotonic()
             self._storing = self._later(lambda: self._store(batch))
 
-    def _store(self, batch: list[Outcome]) -> int:
+    def _store(self, batch: list[Outcome]) -> bool:
+        """Write outcomes; return whether the run still goes on, for the next lease may be far off."""
         share = self._share
-        return leases.store(
+        leases.store(
             run=share.run,
             endpoint=share.endpoint,
             holder=self._holder,
             outcomes=batch,
             prices=share.prices,
         )
+        return goes_on(share.run)
 
     async def _tell_rest(self) -> None:
         until = self._pace.resting_until

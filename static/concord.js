@@ -1,12 +1,18 @@
 // Small conveniences of every page; each page works without them.
 "use strict";
 
+// A sentence in the language of the page, which brings the translations that are not English; see annotate/sentences.py.
+const say = (() => {
+  const sentences = JSON.parse(document.getElementById("sentences")?.textContent ?? "{}");
+  return (text, values = {}) => (sentences[text] ?? text).replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all);
+})();
+
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
   if (!button) return;
   await navigator.clipboard.writeText(button.dataset.copy);
   const label = button.textContent;
-  button.textContent = "Copied";
+  button.textContent = say("Copied");
   setTimeout(() => { button.textContent = label; }, 1500);
 });
 

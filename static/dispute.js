@@ -2,12 +2,16 @@
 "use strict";
 
 (() => {
-  const UNREAD = 300; // ms in which a key is still meant for the page before
+  const UNREAD = 300; // ms in which a key is still meant for what was shown before
+  const LIVE = 1_000; // ms between two looks at what others do, while anything goes on here
+  const QUIET = 10_000; // and when nothing has, in all windows of this dispute and by this person, for so long:
+  const LONG = 15 * 60_000;
   const discussion = () => document.getElementById("discussion");
+  const news = document.getElementById("news");
   let shownAt = performance.now();
-  let changedAt = shownAt;
-  let lastText = "";
+  let stirredAt = shownAt;
   let timer = 0;
+  let before = null;
 
   window.addEventListener("pageshow", () => { shownAt = performance.now(); });
 
@@ -17,10 +21,27 @@
       if (event.key === "Escape") event.target.blur();
       return;
     }
-    const button = document.querySelector(`#answer [data-key="${CSS.escape(event.key.toLowerCase())}"]`);
+    const button = document.querySelector(`[data-keys~="${CSS.escape(event.key.toLowerCase())}"]`);
+    const typed = /^[0-9]$/.test(event.key) && document.querySelector("#answer input[type=number]");
+    if (typed) typed.focus(); // the digit goes on into it
     if (!button) return;
     event.preventDefault();
     if (performance.now() - shownAt > UNREAD) button.click();
+  });
+
+  // The passages that a rater marked, one after the other.
+  let shown = null;
+  document.addEventListener("click", ({ target }) => {
+    const by = target.closest("[data-marks]")?.dataset.marks;
+    if (!by) return;
+    const marks = [...document.querySelectorAll(`.marked[data-by~="${CSS.escape(by)}"]`)];
+    const mark = marks[(marks.indexOf(shown) + 1) % marks.length];
+    shown?.classList.remove("marked-shown");
+    shown = mark;
+    mark.classList.add("marked-shown");
+    for (let part = mark.closest("details"); part; part = part.parentElement.closest("details")) part.open = true;
+    mark.scrollIntoView({ block: "center" });
+    news.textContent = mark.textContent;
   });
 
   // --- sending ------------------------------------------------------------------------------------------------
@@ -32,42 +53,97 @@
   });
 
   document.addEventListener("htmx:afterRequest", (event) => {
-    if (event.target.id === "reply" && event.detail.successful) event.target.reset();
-    if (event.detail.requestConfig.verb === "post") note(event.detail.xhr.status);
+    const { status } = event.detail.xhr;
+    if (event.detail.requestConfig.verb === "post") {
+      if (taken(status)) sent(event.target);
+      note(status);
+    }
     follow();
   });
 
+  const taken = (status) => status >= 200 && status < 300;
+
+  // What is typed and not sent outlives the page, in this window.
+  const texts = () => document.querySelectorAll("#reply textarea, #answer textarea, #decision textarea");
+  const kept = (text) => `${location.pathname} ${text.form.elements.rater?.value} ${text.name}`;
+  for (const text of texts()) text.value ||= sessionStorage.getItem(kept(text)) ?? "";
+  document.addEventListener("input", ({ target }) => {
+    if ([...texts()].includes(target)) sessionStorage.setItem(kept(target), target.value);
+  });
+  function sent(form) {
+    for (const text of texts()) {
+      if (text.form !== form) continue;
+      sessionStorage.removeItem(kept(text));
+      text.value = "";
+    }
+  }
+
+  // On a call one stays with the dispute that is talked about.
+  const stay = document.getElementById("stay");
+  if (stay) {
+    stay.checked ||= sessionStorage.getItem("stay") === "on";
+    stay.addEventListener("change", () => sessionStorage.setItem("stay", stay.checked ? "on" : ""));
+  }
+
   function note(status) {
     document.getElementById("unsent")?.remove();
-    if ((status >= 200 && status < 300) || status === 422) return;
+    if (status !== 422) document.getElementById("refusal").replaceChildren();
+    if (taken(status) || status === 422) return;
     const line = document.createElement("p");
     line.id = "unsent";
     line.className = "notice notice-bad";
     line.setAttribute("role", "alert");
-    line.textContent = "This was not saved; what you have typed is still here. Try again, or copy it and load this page again.";
+    line.textContent = say("This was not saved; what you have typed is still here. Try again, or copy it and load this page again.");
     discussion().before(line);
   }
+
+  // --- an update says what is new, and leaves what has the focus where it is -----------------------------------
+  const told = () => [...discussion().querySelectorAll("[data-news]")];
+
+  document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+    if (detail.target !== discussion()) return;
+    const held = document.activeElement;
+    before = { told: new Set(told().map((each) => each.dataset.news)), held, top: held.getBoundingClientRect().top };
+  });
+
+  document.addEventListener("htmx:afterSwap", () => {
+    if (!before) return;
+    const fresh = told().filter((each) => each.dataset.news && !before.told.has(each.dataset.news));
+    for (const each of fresh) each.classList.add("fresh");
+    if (fresh.length) {
+      news.textContent = fresh.map((each) => each.dataset.news.trim()).join(" ");
+      stirredAt = performance.now();
+    }
+    if (fresh.some((each) => !each.closest(".thread"))) shownAt = performance.now();
+    const marks = before.held.dataset?.marks; // the one thing in the discussion that can have the focus
+    if (marks) discussion().querySelector(`[data-marks="${CSS.escape(marks)}"]`)?.focus({ preventScroll: true });
+    else if (before.held !== document.body && before.held.isConnected) {
+      const moved = before.held.getBoundingClientRect().top - before.top;
+      const scroller = [before.held.closest(".dispute"), document.scrollingElement].find((each) => each && each.scrollHeight > each.clientHeight);
+      scroller?.scrollBy({ top: moved, behavior: "instant" });
+    }
+    before = null;
+  });
 
   // --- following ----------------------------------------------------------------------------------------------
   function follow() {
     clearTimeout(timer);
-    const seconds = Number(discussion()?.dataset.seconds ?? 0);
-    if (!seconds || document.hidden) return;
-    const text = discussion().textContent;
-    if (text !== lastText) changedAt = performance.now();
-    lastText = text;
-    timer = setTimeout(() => htmx.trigger(discussion(), "refresh"), seconds * 1000 * slowness());
+    if (!discussion()?.hasAttribute("hx-get") || "asleep" in discussion().dataset || document.hidden) return;
+    timer = setTimeout(look, performance.now() - stirredAt < LONG ? LIVE : QUIET);
   }
+  const look = () => { if (discussion()?.hasAttribute("hx-get")) htmx.trigger(discussion(), "refresh"); };
 
-  function slowness() {
-    const minutes = (performance.now() - changedAt) / 60_000;
-    return minutes < 1 ? 1 : minutes < 5 ? 3 : 10;
+  function stir() {
+    const wasQuiet = performance.now() - stirredAt >= LONG;
+    stirredAt = performance.now();
+    if (wasQuiet) look();
   }
+  for (const sign of ["keydown", "pointermove", "pointerdown", "scroll"]) document.addEventListener(sign, stir, { capture: true, passive: true });
 
   document.addEventListener("visibilitychange", () => {
-    changedAt = performance.now();
+    stirredAt = performance.now();
     if (document.hidden) clearTimeout(timer);
-    else if (discussion()?.dataset.seconds) htmx.trigger(discussion(), "refresh");
+    else look();
   });
 
   follow();

@@ -13,12 +13,12 @@ for (const zone of document.querySelectorAll("[data-drop]")) {
     over(false);
     const { files, items } = event.dataTransfer;
     if ([...items].some((item) => item.webkitGetAsEntry?.()?.isDirectory)) {
-      said.textContent = "This is a folder: pack it as a zip file, then drop that.";
+      said.textContent = say("This is a folder: pack it as a zip file, then drop that.");
     } else if (files.length !== 1) {
-      said.textContent = "Drop one file at a time.";
+      said.textContent = say("Drop one file at a time.");
     } else {
       input.files = files;
-      said.textContent = `Uploading ${files[0].name}…`;
+      said.textContent = say("Uploading {name}…", { name: files[0].name });
       input.form.requestSubmit();
     }
   });

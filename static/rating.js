@@ -1,8 +1,6 @@
-// The rating page: keys, answers handed to the queue in unsent.js, word from other windows. Items ahead are loaded
-// beforehand and put in place; what was left stays as it is, to come back to.
+// One item of the rating page: its rows, keys, answers handed to the queue in unsent.js, word from other windows.
 "use strict";
 
-// One item: its part of the page (main), whether it is shown now or not.
 function RatingPage(main) {
   const form = main.querySelector("#work");
   const rows = [...form.querySelectorAll(".row")];
@@ -16,6 +14,8 @@ function RatingPage(main) {
   const typed = (row) => row.querySelector("input[type=number]");
   const spoken = (value, otherwise) => (value === "not_applicable" ? "not applicable" : value || otherwise);
   const changed = new Set();
+  const evidence = Evidence(main, { rows, field, panel });
+  Keys.label(main);
 
   const notice = (text, kind) => {
     const line = document.createElement("p");
@@ -28,6 +28,7 @@ function RatingPage(main) {
   const valueOf = (row) => radios(row).find((radio) => radio.checked)?.value ?? typed(row)?.value ?? "";
   const isAnswered = (row) => !("again" in row.dataset) && hasAnswer(row);
   const hasAnswer = (row) => valueOf(row) !== "" || field(row, "cannot_rate").checked;
+  const isAllAnswered = () => rows.every(isAnswered);
 
   function setValue(row, value) {
     if (typed(row)) typed(row).value = value === "not_applicable" ? "" : value ?? "";
@@ -36,8 +37,9 @@ function RatingPage(main) {
 
   function describe(row) {
     const chosen = radios(row).find((radio) => radio.checked);
-    row.querySelector(".says").textContent = field(row, "cannot_rate").checked ? (field(row, "comment").value ? "Cannot rate" : "Cannot rate: say why (C)") : chosen?.dataset.says ?? "";
-    row.querySelector(".flags").textContent = (field(row, "unsure").checked ? "⚑" : "") + (field(row, "comment").value ? "✎" : "");
+    row.querySelector(".says").textContent = field(row, "cannot_rate").checked ? (field(row, "comment").value ? say("Cannot rate") : say("Cannot rate: say why in a comment")) : chosen?.dataset.says ?? "";
+    const flags = [field(row, "unsure").checked && "⚑", field(row, "comment").value && "✎", evidence.count(row) && `❝${evidence.count(row)}`];
+    row.querySelector(".flags").textContent = flags.filter(Boolean).join(" ");
   }
 
   function showAnswer(row, answer) {
@@ -45,6 +47,8 @@ function RatingPage(main) {
     field(row, "unsure").checked = answer.unsure;
     field(row, "cannot_rate").checked = answer.cannot_rate;
     field(row, "comment").value = answer.comment;
+    field(row, "evidence").value = answer.evidence ?? "[]";
+    evidence.list(row);
     describe(row);
   }
 
@@ -53,6 +57,9 @@ function RatingPage(main) {
       each.classList.toggle("focused", each === row);
       panel(each).classList.toggle("focused", each === row);
     }
+    if (!main.isConnected) return;
+    evidence.mark(row);
+    evidence.offer(row);
   }
 
   function focusRow(row) {
@@ -63,11 +70,11 @@ function RatingPage(main) {
   }
   const focused = () => rows.find((row) => row.classList.contains("focused")) ?? rows[0];
 
-  // --- time: counted while the page is seen and used, idle after two minutes ----------------------------------
-  let lastSign = Date.now();
+  // --- time: counted while the page is seen and used, idle after two minutes; a clock that is set changes nothing ---
+  let lastSign = performance.now();
   let spent = 0;
   function tick(isSeen = !document.hidden) {
-    const now = Date.now();
+    const now = performance.now();
     if (isSeen) spent += Math.min(now - lastSign, 120_000);
     lastSign = now;
   }
@@ -97,6 +104,7 @@ function RatingPage(main) {
       unsure: field(row, "unsure").checked,
       cannot_rate: field(row, "cannot_rate").checked,
       comment: field(row, "comment").value,
+      evidence: field(row, "evidence").value,
       active_seconds: takeTime(row),
       revision: field(row, "revision").value,
       guideline: field(row, "guideline").value,
@@ -116,10 +124,10 @@ function RatingPage(main) {
     const row = entry.assignment === assignment && rowAt(entry.url);
     if (!row) return;
     field(row, "revision").value = reply.revision;
-    if (reply.replaced) notice(`${row.dataset.name} had been changed to ${spoken(reply.replaced.value, "no value")} in another window; your ${spoken(entry.value, "answer")} now stands.`, "notice-warn");
+    if (reply.replaced) notice(say("{name} had been changed to {value} in another window; your {own} now stands.", { name: row.dataset.name, value: spoken(reply.replaced.value, say("no value")), own: spoken(entry.value, say("answer")) }), "notice-warn");
     if (reply.overtaken && !Unsent.of(annotator, entry.url)) {
       setValue(row, reply.overtaken.value);
-      notice(`A later answer of yours stands: ${row.dataset.name} is ${spoken(reply.overtaken.value, "without a value")}.`, "notice-warn");
+      notice(say("A later answer of yours stands: {name} is {value}.", { name: row.dataset.name, value: spoken(reply.overtaken.value, say("without a value")) }), "notice-warn");
     }
     count(reply.complete);
   }
@@ -128,7 +136,7 @@ function RatingPage(main) {
     const row = entry.assignment === assignment && rowAt(entry.url);
     if (!row) return;
     const place = row.querySelector(".row-refusal");
-    place.textContent = `Not saved: ${message}`;
+    place.textContent = say("Not saved: {message}", { message });
     place.hidden = false;
   }
 
@@ -136,9 +144,9 @@ function RatingPage(main) {
     if (String(complete) === form.dataset.complete) return;
     form.dataset.complete = String(complete);
     document.getElementById("progress")?.dispatchEvent(new Event("htmx:abort"));
-    for (const name of ["done", "today"]) {
+    for (const [name, by] of [["done", 1], ["left", -1], ["today", 1]]) {
       const place = document.querySelector(`[data-${name}]`);
-      place.textContent = String(Number(place.textContent) + (complete ? 1 : -1));
+      if (place) place.textContent = String(Number(place.textContent) + (complete ? by : -by));
     }
   }
 
@@ -148,11 +156,12 @@ function RatingPage(main) {
     const isShown = valueOf(row) === entry.value && field(row, "comment").value === entry.comment;
     field(row, "revision").value = reply.revision;
     showAnswer(row, entry);
+    if (main.isConnected) evidence.mark(focused());
     count(reply.complete);
-    if (!isShown) notice(`${row.dataset.name} was just changed to ${spoken(entry.value, "no value")} in another window of yours.`, "notice-warn");
+    if (!isShown) notice(say("{name} was just changed to {value} in another window of yours.", { name: row.dataset.name, value: spoken(entry.value, say("no value")) }), "notice-warn");
   }
 
-  // --- pointer and keys ---------------------------------------------------------------------------------------
+  // --- pointer ------------------------------------------------------------------------------------------------
   form.addEventListener("change", (event) => {
     if (event.target === note) saveNote();
     const row = rowOf(event.target);
@@ -160,6 +169,7 @@ function RatingPage(main) {
     if (event.target.name.endsWith("-cannot_rate") && event.target.checked) setValue(row, null);
     if (event.target.name.endsWith("-value") && valueOf(row) !== "") field(row, "cannot_rate").checked = false;
     save(row);
+    if (event.target.type === "radio") advance();
   });
 
   let typing = 0;
@@ -174,8 +184,23 @@ function RatingPage(main) {
     const row = rowOf(event.target);
     if (row) select(row);
   });
+  form.addEventListener("click", (event) => { if (event.target.closest("[data-keep]")) keep(rowOf(event.target)); });
 
-  // A digit moves on; a remark that follows at once is about what was just rated.
+  // --- evidence -----------------------------------------------------------------------------------------------
+  const changeEvidence = (row, act) => { if (!row.disabled && act(row)) save(row); };
+  form.addEventListener("evidence:remove", ({ target, detail }) => {
+    const row = rowOf(target);
+    changeEvidence(row, () => evidence.remove(row, detail));
+    focusRow(row);
+  });
+  main.querySelector("#mark-evidence").addEventListener("click", () => changeEvidence(focused(), evidence.add));
+  main.addEventListener("find:left", () => focusRow(focused()));
+  function selectionChanged() {
+    Words.markShared(main);
+    evidence.offer(focused());
+  }
+
+  // --- keys: a digit moves on; a remark that follows at once is about what was just rated ---------------------------
   let justRated = null;
   main.addEventListener("pointerdown", () => { justRated = null; }, { capture: true });
 
@@ -193,6 +218,7 @@ function RatingPage(main) {
     const next = rows[rows.indexOf(row) + 1];
     if (next) focusRow(next);
     else main.querySelector("#next")?.focus();
+    advance();
   }
 
   function keep(row) {
@@ -201,180 +227,112 @@ function RatingPage(main) {
     moveOn(row);
   }
 
-  form.addEventListener("click", (event) => { if (event.target.closest("[data-keep]")) keep(rowOf(event.target)); });
-
   function goOn() {
     const open = rows.find((row) => !row.disabled && !isAnswered(row));
     if (open && !form.dataset.warned) {
       form.dataset.warned = "yes";
       focusRow(open);
-      notice("Some dimensions have no answer yet. Press Enter again to go on all the same.", "notice-warn");
+      notice(say("Some dimensions have no answer yet. Press Enter again to go on all the same."), "notice-warn");
       return;
     }
     main.querySelector("#next")?.click();
   }
 
-  const keys = {
-    ArrowDown: (row) => focusRow(rows[Math.min(rows.indexOf(row) + 1, rows.length - 1)]),
-    ArrowUp: (row) => focusRow(rows[Math.max(rows.indexOf(row) - 1, 0)]),
-    u: (row) => field(row, "unsure").click(),
-    x: (row) => field(row, "cannot_rate").click(),
-    c: (row) => { select(row); field(row, "comment").focus(); },
-    n: (row) => rate(row, "n"),
-    k: keep,
-    g: () => document.getElementById("first-open")?.click(),
-    f: () => document.getElementById("flagged")?.click(),
-    "?": () => main.querySelector("#keys").showModal(),
+  // Once an item: who stayed, or came back to what was answered, goes on by hand.
+  let goesOnByItself = Keys.advance && !rows[0].disabled;
+  function advance() {
+    if (!goesOnByItself || !isAllAnswered()) return;
+    Advance.begin(main.querySelector("#advance"), () => main.querySelector("#next")?.click(), () => { goesOnByItself = false; });
+  }
+
+  const always = {
+    next: goOn,
+    back: () => main.querySelector("#back")?.click(),
+    down: (row) => focusRow(rows[Math.min(rows.indexOf(row) + 1, rows.length - 1)]),
+    up: (row) => focusRow(rows[Math.max(rows.indexOf(row) - 1, 0)]),
+    first_unrated: () => document.getElementById("first-open")?.click(),
+    flagged: () => document.getElementById("flagged")?.click(),
+    find: () => Find.begin(main),
+    fold: () => Find.fold(main),
+    help: () => main.querySelector("#keys").showModal(),
+    escape: (row) => {
+      if (!Find.clear(main)) getSelection().removeAllRanges();
+      if (document.activeElement.closest(".document, .summary")) focusRow(row);
+    },
   };
+  const whileOpen = {
+    unsure: (row) => field(row, "unsure").click(),
+    cannot_rate: (row) => field(row, "cannot_rate").click(),
+    comment: (row) => { select(row); field(row, "comment").focus(); },
+    not_applicable: (row) => rate(row, "n"),
+    keep,
+    evidence: (row) => changeEvidence(row, evidence.add),
+    unmark: (row) => changeEvidence(row, () => evidence.remove(row, evidence.count(row) - 1)),
+  };
+  const REMARKS = ["unsure", "cannot_rate", "comment"];
+
+  function act(name, row) {
+    if (whileOpen[name] && row.disabled) return;
+    const remark = REMARKS.includes(name);
+    (always[name] ?? whileOpen[name])(remark ? justRated ?? row : row);
+    if (!remark && !["not_applicable", "keep", "next"].includes(name)) justRated = null;
+  }
+
+  // What a key asks for where the focus is; typing asks for nothing.
+  function askedAt(target, event) {
+    const asked = Keys.asked(event);
+    if (target.type !== "number") return Keys.isTyping(target) && asked?.action !== "escape" ? null : asked;
+    return asked?.value || ["unmark", "escape"].includes(asked?.action) ? null : asked;
+  }
 
   function keydown(event) {
-    const target = event.target;
-    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-    if (target.tagName === "TEXTAREA") {
-      if (event.key === "Escape") focusRow(rowOf(target) ?? focused());
-      return;
-    }
+    const { target } = event;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.defaultPrevented || document.querySelector("dialog[open]")) return;
+    const asked = askedAt(target, event);
+    if (!asked || ("value" in asked && focused().disabled)) return;
+    const isArrow = event.key.startsWith("Arrow");
+    if (isArrow && target.closest(".document, .summary")) return;
+    if (event.key === "Enter" && target.closest("summary, button, a:not(#next, #back)")) return;
+    event.preventDefault();
+    if (event.repeat && !isArrow) return; // a key that is held down answers once
     const row = focused();
-    if (target.type === "number") {
-      if (event.key === "Enter" && !event.shiftKey && target.value !== "") {
-        event.preventDefault();
-        if (!event.repeat) moveOn(row);
-        return;
-      }
-      if (event.key !== "Enter" && !keys[event.key]) return;
-    }
-    const isKey = event.key === "Enter" || /^[0-9]$/.test(event.key) || keys[event.key];
-    if (event.repeat && isKey && !event.key.startsWith("Arrow")) {
-      event.preventDefault(); // a key that is held down answers once
-    } else if (event.key === "Enter") {
-      if (target.closest("summary, button, a:not(#next):not(#back)")) return;
-      event.preventDefault();
-      if (event.shiftKey) main.querySelector("#back")?.click();
-      else goOn();
-    } else if (!row.disabled && /^[0-9]$/.test(event.key)) {
-      event.preventDefault();
-      rate(row, event.key);
-    } else if (!row.disabled && keys[event.key]) {
-      if (target.closest(".document, .summary") && event.key.startsWith("Arrow")) return;
-      event.preventDefault();
-      const remark = ["u", "c", "x"].includes(event.key);
-      keys[event.key](remark ? justRated ?? row : row);
-      if (!remark && !["n", "k"].includes(event.key)) justRated = null;
-    }
+    if (asked.value) rate(row, asked.value);
+    else if (asked.action === "escape" && target.tagName === "TEXTAREA") focusRow(rowOf(target) ?? row);
+    else if (asked.action === "next" && target.type === "number" && target.value !== "") moveOn(row);
+    else act(asked.action, row);
   }
 
   // On a narrow screen what explains a dimension opens under it; on a wide one below them all, so that nothing moves.
-  if (matchMedia("(max-width: 800px)").matches) for (const row of rows) row.append(panel(row));
+  const isNarrow = matchMedia("(max-width: 800px)").matches;
+  if (isNarrow) for (const row of rows) row.append(panel(row));
 
   // --- what is still waiting is shown; where the page comes into view, the first open dimension has the focus ---
   for (const row of rows) {
     const waiting = Unsent.of(annotator, row.dataset.url);
     if (waiting?.assignment === assignment) showAnswer(row, waiting);
+    else describe(row);
   }
   const unsentNote = note && Unsent.of(annotator, note.dataset.url);
   if (unsentNote?.assignment === assignment) note.value = unsentNote.comment;
-  const enter = () => {
-    lastSign = Date.now();
+
+  const scrollers = [...main.querySelectorAll(".document, .summary")];
+  let scrolled = [];
+  function enter() {
+    lastSign = performance.now();
+    goesOnByItself = goesOnByItself && !isAllAnswered();
+    scrollers.forEach((each, index) => { each.scrollTop = scrolled[index] ?? 0; });
+    Find.show(main);
     const open = rows.find((row) => !isAnswered(row)) ?? rows[0];
-    if (window.top === window) focusRow(open);
-    else select(open); // a preview inside another page leaves the focus where it is
-  };
-  const leave = () => {
+    if (window.top !== window) select(open); // a preview inside another page leaves the focus where it is
+    else focusRow(open);
+    if (isNarrow) window.scrollTo(0, 0); // the text comes first
+    selectionChanged();
+  }
+  function leave() {
+    Advance.end();
     saveChanged();
     tick();
-  };
-  return { main, annotator, notice, enter, leave, tick, saveChanged, saved, refused, savedElsewhere, keydown };
+    scrolled = scrollers.map((each) => each.scrollTop);
+  }
+  return { main, annotator, notice, enter, leave, tick, saveChanged, saved, refused, savedElsewhere, keydown, selectionChanged };
 }
-
-(() => {
-  const AHEAD = 5;
-  const KEPT = 20;
-  const pages = new Map();
-  let current = RatingPage(document.getElementById("content"));
-  let looking = false;
-
-  // --- items ahead --------------------------------------------------------------------------------------------
-  async function load(address) {
-    try {
-      const response = await fetch(address, { headers: { "Concord-Ahead": "1" }, cache: "no-store" });
-      if (!response.ok || response.redirected) return null;
-      const loaded = new DOMParser().parseFromString(await response.text(), "text/html");
-      const page = RatingPage(document.adoptNode(loaded.getElementById("content")));
-      return page.annotator === current.annotator ? page : null;
-    } catch {
-      return null;
-    }
-  }
-
-  async function lookAhead() {
-    if (looking) return;
-    looking = true;
-    document.body.dataset.ahead = "loading";
-    const begun = current;
-    for (let page = current, steps = 0; page && steps < AHEAD; steps += 1) {
-      const address = page.main.querySelector("#next:not([data-resume])")?.href;
-      page = address && (pages.get(address) ?? await load(address));
-      if (page) pages.set(address, page);
-    }
-    looking = false;
-    document.body.dataset.ahead = "ready";
-    if (current !== begun) lookAhead();
-  }
-
-  // --- going to another item ----------------------------------------------------------------------------------
-  function show(page) {
-    current.leave();
-    current.main.replaceWith(page.main);
-    current = page;
-    pages.delete(location.href);
-    pages.set(location.href, page);
-    for (const [address, kept] of pages) if (pages.size > KEPT && kept !== page) pages.delete(address);
-    page.enter();
-    Unsent.showRefused();
-    Unsent.flush().then(() => document.body.dispatchEvent(new Event("concord:item")));
-    lookAhead();
-  }
-
-  async function go(link) {
-    current.saveChanged();
-    const page = pages.get(link.href);
-    if (page) {
-      history.pushState(null, "", link.href);
-      show(page);
-    } else if (!navigator.onLine) {
-      current.notice("There is no connection now. Your answers are kept; the next item opens when the connection is back.", "notice-warn");
-    } else {
-      // "Where did I stop?" is asked of the server, so it must have the last answers first.
-      if (link.pathname.endsWith("/rate/") && Unsent.count()) await Promise.race([Unsent.flush(), new Promise((resolve) => { setTimeout(resolve, 2000); })]);
-      location.assign(link.href);
-    }
-  }
-
-  window.addEventListener("popstate", () => {
-    const page = pages.get(location.href);
-    if (page) show(page);
-    else location.reload();
-  });
-
-  // --- what happens is passed on to the item in view, what was saved to all -----------------------------------
-  document.addEventListener("click", (event) => {
-    const opener = event.target.closest("[data-open]");
-    if (opener) document.getElementById(opener.dataset.open).showModal();
-    const link = event.target.closest("#next, #back, #first-open");
-    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    go(link);
-  });
-  document.addEventListener("keydown", (event) => current.keydown(event));
-  for (const sign of ["keydown", "pointerdown", "scroll"]) document.addEventListener(sign, () => current.tick(), { capture: true, passive: true });
-  document.addEventListener("visibilitychange", () => current.tick(document.hidden));
-  for (const [name, method] of [["saved", "saved"], ["refused", "refused"], ["saved-elsewhere", "savedElsewhere"]]) {
-    document.addEventListener(`unsent:${name}`, ({ detail }) => { for (const page of new Set([current, ...pages.values()])) page[method](detail); });
-  }
-  window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
-  window.addEventListener("pagehide", () => current.saveChanged());
-
-  pages.set(location.href, current);
-  current.enter();
-  lookAhead();
-})();

@@ -52,8 +52,14 @@ const Unsent = (() => {
     }
   })();
 
+  // Later answers have greater numbers, also where the clock was set back between them.
   let last = 0;
-  const sequence = () => { last = Math.max(last + 1, Date.now()); return last; };
+  function sequence() {
+    try { last = Math.max(last, Number(localStorage.getItem("concord-sequence"))); } catch { /* this page's alone */ }
+    last = Math.max(last + 1, Date.now());
+    store("concord-sequence", last);
+    return last;
+  }
 
   // --- the queue ----------------------------------------------------------------------------------------------
   for (const [, entry] of stored(PREFIX)) if (entry?.url) waiting.set(nameOf(entry), entry);
@@ -62,7 +68,7 @@ const Unsent = (() => {
     const whole = { ...entry, client, sequence: sequence() };
     waiting.set(nameOf(whole), whole);
     keptOnDevice = store(nameOf(whole), whole);
-    if (trouble) show("unsaved", `${trouble}: ${waiting.size} waiting`);
+    if (trouble) show("unsaved", say("{why}: {count} waiting", { why: trouble, count: waiting.size }));
     flush();
   }
 
@@ -89,13 +95,13 @@ const Unsent = (() => {
 
   // --- sending, the oldest first ------------------------------------------------------------------------------
   function show(state = null, text = "") {
-    const kept = keptOnDevice ? "" : ", and not kept on this device: leave the page open";
+    const kept = keptOnDevice ? "" : say(", and not kept on this device: leave the page open");
     if (state) tell("state", { state, text: text + (state === "saved" ? "" : kept) });
-    else if (waiting.size) tell("state", { state: "unsaved", text: `${waiting.size} waiting` });
-    else tell("state", lastWasRefused ? { state: "refused", text: "Not saved" } : { state: "saved", text: "Saved" });
+    else if (waiting.size) tell("state", { state: "unsaved", text: say("{count} waiting", { count: waiting.size }) });
+    else tell("state", lastWasRefused ? { state: "refused", text: say("Not saved") } : { state: "saved", text: say("Saved") });
     for (const place of document.querySelectorAll("[data-unsent]")) {
       place.hidden = !waiting.size;
-      place.textContent = `${waiting.size} of your answers did not reach the server yet. They stay on this device and are sent when you sign in again here.`;
+      place.textContent = say("{count} of your answers did not reach the server yet. They stay on this device and are sent when you sign in again here.", { count: waiting.size });
     }
   }
 
@@ -109,14 +115,14 @@ const Unsent = (() => {
     for (;;) {
       const entry = [...waiting.values()].sort((one, other) => one.sequence - other.sequence)[0];
       if (!entry) { pause = 0; show(); return; }
-      show("saving", "Saving…");
+      show("saving", say("Saving…"));
       if (!(await send(entry))) return;
     }
   }
 
   function later(why) {
     trouble = why;
-    show("unsaved", `${why}: ${waiting.size} waiting`);
+    show("unsaved", say("{why}: {count} waiting", { why, count: waiting.size }));
     pause = Math.min((pause || 0.5) * 2, 30);
     timer = setTimeout(flush, pause * 1000);
     return false;
@@ -132,15 +138,15 @@ const Unsent = (() => {
       response = await fetch(entry.url, { method: "POST", body, headers: { "X-CSRFToken": token }, signal: AbortSignal.timeout(15_000) });
       reply = await response.json().catch(() => ({}));
     } catch {
-      return later("Not saved, no connection");
+      return later(say("Not saved, no connection"));
     }
     if (response.ok && Number.isInteger(reply.revision)) return acknowledged(entry, reply);
-    if (response.status === 401 || response.status === 403) {
-      show("unsaved", `Not saved, signed out: ${waiting.size} waiting`);
+    if (response.status === 401 || response.status === 403 || reply.code === "not_yours") {
+      show("unsaved", say("{why}: {count} waiting", { why: say("Not saved, signed out"), count: waiting.size }));
       tell("signed-out", { message: reply.message ?? "", code: reply.code });
       return false;
     }
-    if (response.ok || response.status >= 500 || response.status === 429 || !reply.message) return later("Not saved, trying again");
+    if (response.ok || response.status >= 500 || response.status === 429 || !reply.message) return later(say("Not saved, trying again"));
     return refused(entry, reply.message);
   }
 
@@ -173,9 +179,9 @@ const Unsent = (() => {
       const text = document.createElement("span");
       const button = document.createElement("button");
       line.className = "notice notice-bad refused";
-      text.textContent = `Not saved: ${entry.about}: ${entry.value || "no value"}${entry.comment ? `, “${entry.comment}”` : ""}. ${entry.message}`;
+      text.textContent = say("Not saved: {message}", { message: `${entry.about}: ${entry.value || say("no value")}${entry.comment ? `, “${entry.comment}”` : ""}. ${entry.message}` });
       button.type = "button";
-      button.textContent = "Put away";
+      button.textContent = say("Put away");
       button.addEventListener("click", () => { store(key, null); showRefused(); });
       line.append(text, button);
       return line;
@@ -200,9 +206,9 @@ document.addEventListener("unsent:signed-out", ({ detail: { message, code } }) =
   const dialog = document.getElementById("signed-out");
   if (!dialog) return;
   const someoneElse = code === "not_yours";
-  dialog.querySelector("h2").textContent = someoneElse ? "Someone else is signed in" : "You are signed out";
+  dialog.querySelector("h2").textContent = someoneElse ? say("Someone else is signed in") : say("You are signed out");
   document.getElementById("signed-out-why").textContent = someoneElse ? message : "";
-  document.getElementById("signed-out-door").textContent = someoneElse ? "Sign out" : "Sign in";
+  document.getElementById("signed-out-door").textContent = someoneElse ? say("Sign out") : say("Sign in");
   document.getElementById("signed-out-door").href = dialog.dataset[someoneElse ? "logout" : "login"];
   if (!dialog.open) dialog.showModal();
 });

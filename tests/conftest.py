@@ -14,6 +14,7 @@ import pytest
 FOLDER = Path(tempfile.mkdtemp(prefix="concord-tests-"))
 atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
 KEPT = {"CONCORD_REFERENCE_DATA"}
+PURE = ("agreement/", "judges/comparison/", "judges/methods/", "published/", "reliability/")
 LARGE = 512 * 1024  # bytes of a table after a test
 
 # Before Django reads its settings: whatever the developer's shell says, tests see the defaults, and their
@@ -25,11 +26,16 @@ os.environ["CONCORD_DATA"] = str(FOLDER)
 os.environ["CONCORD_BROKER_URL"] = "memory://"
 (FOLDER / "static").mkdir()
 django.setup()
+# Workers of a parallel run start with this environment: a settings module in it would be read, with this
+# process's folder, before they make their own.
+del os.environ["DJANGO_SETTINGS_MODULE"]
 
 from django.db import connection  # noqa: E402
 from django.db.backends.postgresql.base import DatabaseWrapper as PostgreSQL  # noqa: E402
 from django.db.backends.sqlite3.base import DatabaseWrapper as SQLite  # noqa: E402
 from django.test import override_settings  # noqa: E402
+
+from annotate.queries.guidelines import frozen_guideline  # noqa: E402
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -42,6 +48,12 @@ def settings_of_tests() -> Iterator[None]:
         PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],
     ):
         yield
+
+
+@pytest.fixture(autouse=True)
+def nothing_remembered() -> None:
+    """Let no test count the queries that another has spared it."""
+    frozen_guideline.cache_clear()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -108,12 +120,21 @@ def django_db_modify_db_settings() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the browser's stories and play them last: they leave an event loop in the thread.
 
-    Long tests come first, so that the others are played beside them.
+    Long tests come first, so that the others are played beside them. Tests of pure functions are played once.
     """
     for item in items:
         if "browser" in item.path.relative_to(Path(__file__).parent).parts:
             item.add_marker(pytest.mark.browser)
+        if is_pure(item):
+            item.add_marker(pytest.mark.once)
     items.sort(key=turn)
+
+
+def is_pure(item: pytest.Item) -> bool:
+    """Return whether a test is of functions that know no database, and may not ask one."""
+    path = item.path.relative_to(Path(__file__).parent).as_posix()
+    asks = {"db", "transactional_db"} & set(getattr(item, "fixturenames", ()))
+    return path.startswith(PURE) and not asks and not item.get_closest_marker("django_db")
 
 
 def turn(item: pytest.Item) -> int:

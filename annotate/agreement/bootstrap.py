@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy import sparse, special
+import scipy
 
 from annotate.agreement.coefficient import Interval
 from annotate.agreement.data import FloatArray, IntArray
@@ -49,7 +49,7 @@ class Population:
     group_counts: (groups,): how many interchangeable groups there are of each kind.
     """
 
-    pattern_counts: sparse.csr_array
+    pattern_counts: "scipy.sparse.csr_array"
     group_counts: IntArray
     by: str
 
@@ -68,20 +68,20 @@ class Population:
 def population(patterns: Patterns, documents: IntArray | None, by: str) -> Population:
     """The units to draw from, or the documents that have such units; `documents` is (units,)."""
     if by == "units":
-        each = sparse.eye_array(len(patterns.unit_counts), format="csr")
+        each = scipy.sparse.eye_array(len(patterns.unit_counts), format="csr")
         return Population(each, patterns.unit_counts, by)
     if documents is None:
         raise ValueError("Resampling by documents needs the document of each unit.")
     groups = np.unique(documents, return_inverse=True)[1]
     number = int(groups.max(initial=-1)) + 1
     shape = (number, len(patterns.unit_counts))
-    counts = sparse.csr_array((np.ones(len(groups)), (groups, patterns.of_unit)), shape=shape)
+    counts = scipy.sparse.csr_array((np.ones(len(groups)), (groups, patterns.of_unit)), shape=shape)
     return Population(counts, np.ones(number, dtype=np.intp), by)
 
 
 def independent(size: int, by: str) -> Population:
     """Units (documents) that are all different, each with a weight of its own."""
-    each = sparse.eye_array(size, format="csr")
+    each = scipy.sparse.eye_array(size, format="csr")
     return Population(each, np.ones(size, dtype=np.intp), by)
 
 
@@ -157,7 +157,7 @@ def _jackknife(
     error = np.sqrt((size - 1) / size * np.sum(counts * spread**2))
     if not np.ptp(without_one):
         return None, _NO_SPREAD.format(by=drawn_from.by)
-    reach = error * special.stdtrit(size - 1, (1 + resampling.confidence_level) / 2)
+    reach = error * scipy.special.stdtrit(size - 1, (1 + resampling.confidence_level) / 2)
     return Interval(
         low=float(max(whole - reach, bounds[0])),
         high=float(min(whole + reach, bounds[1])),

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
-from scipy import special
+import scipy
 
 from annotate.agreement.bootstrap import Resampling, Statistic
 from annotate.agreement.coefficient import Coefficient, count
@@ -50,7 +50,7 @@ def kendall_w(
         return result
     raters, units = complete.values.shape
     chi2 = raters * (units - 1) * result.value
-    p_value = float(special.chdtrc(units - 1, chi2))
+    p_value = float(scipy.special.chdtrc(units - 1, chi2))
     return replace(result, parameters={"chi2": chi2, "degrees_of_freedom": units - 1, "p_value": p_value})
 
 

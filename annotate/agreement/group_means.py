@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
+import scipy
 
 from annotate.agreement.bootstrap import Population, Resampling, resampled_interval
 from annotate.agreement.coefficient import Coefficient
@@ -69,7 +69,7 @@ def over_groups(
     if generator is None or not result.defined:
         return result
     patterns = measure.estimator.patterns(paired(one, other))
-    each = sparse.eye_array(len(patterns.unit_counts), format="csr")
+    each = scipy.sparse.eye_array(len(patterns.unit_counts), format="csr")
     interval, interval_reason = resampled_interval(
         measure.estimator.statistic(patterns),
         Population(each, patterns.unit_counts, noun),

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from scipy import special
+import scipy
 
 from annotate.agreement.coefficient import Interval
 from annotate.agreement.mean_squares import MeanSquares
@@ -40,8 +40,8 @@ def _variance_ratio(squares: MeanSquares, form: Form, upper_tail: float) -> tupl
     noise = squares.within if one_way else squares.error
     freedom = n * (k - 1) if one_way else (n - 1) * (k - 1)
     ratio = float(squares.units[0] / noise[0])
-    low = ratio / float(special.fdtri(n - 1, freedom, upper_tail))
-    high = ratio * float(special.fdtri(freedom, n - 1, upper_tail))
+    low = ratio / float(scipy.special.fdtri(n - 1, freedom, upper_tail))
+    high = ratio * float(scipy.special.fdtri(freedom, n - 1, upper_tail))
     return (low - 1) / (low + k - 1), (high - 1) / (high + k - 1)
 
 
@@ -53,8 +53,8 @@ def _agreement(squares: MeanSquares, upper_tail: float) -> tuple[float, float]:
     a = k * value / (n * (1 - value)) * raters
     b = (1 + k * value * (n - 1) / (n * (1 - value))) * error
     freedom = (a + b) ** 2 / (a**2 / (k - 1) + b**2 / ((n - 1) * (k - 1)))
-    below = float(special.fdtri(n - 1, freedom, upper_tail))
-    above = float(special.fdtri(freedom, n - 1, upper_tail))
+    below = float(scipy.special.fdtri(n - 1, freedom, upper_tail))
+    above = float(scipy.special.fdtri(freedom, n - 1, upper_tail))
     rest = k * raters + (k * n - k - n) * error
     low = n * (units - below * error) / (below * rest + n * units)
     high = n * (above * units - error) / (rest + n * above * units)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
+import scipy
 
 from annotate.agreement.data import FloatArray, IntArray, ReliabilityData
 
@@ -31,17 +31,17 @@ class Patterns:
         """(patterns,): how many values a unit with this pattern has."""
         return np.asarray(np.sum(self.codes < len(self.value_domain), axis=1), dtype=float)
 
-    def value_counts(self) -> sparse.csr_array:
+    def value_counts(self) -> "scipy.sparse.csr_array":
         """(patterns, categories), sparse: how often each category occurs in each pattern."""
         rows, raters = np.nonzero(self.codes < len(self.value_domain))
         shape = (len(self.codes), len(self.value_domain))
-        return sparse.csr_array((np.ones(len(rows)), (rows, self.codes[rows, raters])), shape=shape)
+        return scipy.sparse.csr_array((np.ones(len(rows)), (rows, self.codes[rows, raters])), shape=shape)
 
-    def values_of(self, rater: int) -> sparse.csr_array:
+    def values_of(self, rater: int) -> "scipy.sparse.csr_array":
         """(patterns, categories), sparse: 1 at the category that this rater gave."""
         rows = np.flatnonzero(self.codes[:, rater] < len(self.value_domain))
         shape = (len(self.codes), len(self.value_domain))
-        return sparse.csr_array((np.ones(len(rows)), (rows, self.codes[rows, rater])), shape=shape)
+        return scipy.sparse.csr_array((np.ones(len(rows)), (rows, self.codes[rows, rater])), shape=shape)
 
 
 def by_rater(data: ReliabilityData, *, least_ratings: int = 1) -> Patterns:

@@ -1,15 +1,20 @@
 """Handing out work: an annotator asks, and free places of items become reservations."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from itertools import islice
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotate.commands.checks import give_due_checks
+from annotate.commands.prepared import PreparedUpdate
 from annotate.errors import RoundClosedError
 from annotate.models import Assignment, Membership, Round
-from annotate.queries.places import available_places, items_in_order, last_positions
+from annotate.queries.places import available_places, items_in_order, met_together
+from annotate.queries.prepared import MOMENT, NUMBERS, Prepared
+from annotate.statements import at_once
 
 RESERVED_AT_ONCE = 5
 
@@ -21,50 +26,68 @@ def reserve_items(*, round: Round, annotator: Membership, how_many: int = RESERV
     Locks the annotator's row, then each place that it takes, skipping places that someone else is taking.
     Places never taken go first; then places whose reservation ran out unused. Returns how many were taken.
     """
-    Membership.objects.select_for_update().get(pk=annotator.pk)
+    _ANNOTATOR.all(annotator.pk)
     _refuse_closed(round)
-    position = last_positions(round.project_id, [annotator.pk])[annotator.pk]
+    last = _LAST.first(round.project_id, annotator.pk)
+    position = (last.position or 0) if last else 0
     until = timezone.now() + timedelta(minutes=annotator.project.reservation_minutes)
-    taken = 0
-    for item in items_in_order(round, annotator)[: 2 * how_many]:
-        if taken == how_many:
-            break
-        if _take_place(round, item, annotator, position + taken + 1, until):
-            taken += 1
-    if taken:
+    items = iter(items_in_order(round, annotator)[: 2 * how_many])
+    places: list[Assignment] = []
+    while some := list(islice(items, how_many - len(places))):
+        places += _locked_places(round, some)
+    with at_once():
+        for place in places:
+            position += 1
+            place.annotator_id, place.position, place.reserved_until = annotator.pk, position, until
+            _TAKEN.run(place)
+    if places:
         give_due_checks(round=round, annotator=annotator)
     _refuse_closed(round)  # it may have been closed while places were taken
-    return taken
+    return len(places)
 
 
 def renew_reservation(*, assignment: Assignment, annotator: Membership) -> None:
     """Let the reservation of an item that its annotator is looking at run from now on.
 
-    A place that was given to the annotator for good is no reservation and never runs out.
+    A place that was given to the annotator for good is no reservation and never runs out. A reservation that
+    has run for less than a tenth of its time is left as it is: most items are shown right after.
     """
-    if assignment.started_at is None:
-        until = timezone.now() + timedelta(minutes=annotator.project.reservation_minutes)
+    if assignment.started_at is None and assignment.reserved_until is not None:
+        lasts = timedelta(minutes=annotator.project.reservation_minutes)
+        until = timezone.now() + lasts
+        if until - assignment.reserved_until < lasts / 10:
+            return
         mine = Assignment.objects.filter(pk=assignment.pk, annotator=annotator)
         mine.filter(reserved_until__isnull=False).update(reserved_until=until)
 
 
 def _refuse_closed(round: Round) -> None:
-    if not Round.objects.filter(pk=round.pk, status=Round.Status.OPEN).exists():
-        raise RoundClosedError(f"{round} is closed, so there is nothing more to rate.")
+    if not _OPEN.all(round.pk):
+        raise RoundClosedError(
+            gettext("{round} is closed, so there is nothing more to rate.").format(round=round)
+        )
 
 
-def _take_place(round: Round, item: int, annotator: Membership, position: int, until: object) -> bool:
-    place = (
-        available_places(round)
-        .filter(item=item)
-        .select_for_update(skip_locked=True)
-        .order_by(F("annotator_id").asc(nulls_first=True), "slot")
-        .values_list("pk", flat=True)
-        .first()
-    )
-    if place is None:
-        return False
-    Assignment.objects.filter(pk=place).update(
-        annotator=annotator, position=position, reserved_until=until, started_at=None
-    )
-    return True
+def _locked_places(round: Round, items: list[int]) -> list[Assignment]:
+    """Lock a place of each of these items, where one is left that nobody else is taking."""
+    now = timezone.now()
+    with at_once():
+        asked = [_AVAILABLE.ask(round.pk, now, item) for item in items]
+    return [place for each in asked if (place := each.first())]
+
+
+def _available(round: int, now: datetime, item: int) -> QuerySet[Assignment]:
+    places = available_places(round, now).filter(item=item).select_for_update(skip_locked=True)
+    return places.order_by(F("annotator_id").asc(nulls_first=True), "slot").only("started_at")[:1]
+
+
+_ANNOTATOR = Prepared(lambda pk: Membership.objects.select_for_update().only("pk").filter(pk=pk), NUMBERS[0])
+_OPEN = Prepared(lambda pk: Round.objects.filter(pk=pk, status=Round.Status.OPEN).only("pk"), NUMBERS[0])
+_LAST = Prepared(
+    lambda project, annotator: (
+        met_together(project).filter(annotator=annotator).order_by("-position").only("position")[:1]
+    ),
+    *NUMBERS[:2],
+)
+_AVAILABLE = Prepared(_available, NUMBERS[0], MOMENT, NUMBERS[1])
+_TAKEN = PreparedUpdate(Assignment, "annotator", "position", "reserved_until")

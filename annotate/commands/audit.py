@@ -4,9 +4,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.conf import settings
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model
 from django.utils import timezone
+from django.utils.translation import override
 
 from annotate.acting import acting_user
 from annotate.models import AuditEntry, Project, User
@@ -37,16 +39,17 @@ def record(
         after = {name: after[name] for name in changed if name in after}
     elif after is not None:
         after = {name: value for name, value in after.items() if value not in ("", None)}
-    AuditEntry.objects.create(
-        project=project,
-        at=timezone.now(),
-        actor_id=by.pk if by else acting_user(),
-        act=act,
-        subject=str(subject)[:300],
-        before=_plain(before),
-        after=_plain(after),
-        note=note,
-    )
+    with override(settings.LANGUAGE_CODE):  # what is kept reads the same, whoever acted in which language
+        AuditEntry.objects.create(
+            project=project,
+            at=timezone.now(),
+            actor_id=by.pk if by else acting_user(),
+            act=act,
+            subject=str(subject)[:300],
+            before=_plain(before),
+            after=_plain(after),
+            note=note,
+        )
 
 
 def facts(row: Model, fields: Sequence[str]) -> dict[str, Any]:

@@ -9,7 +9,9 @@ from annotate.commands.new_places import NewPlace, write_places
 from annotate.models import Assignment, Membership, Round
 from annotate.planning.checks import Turn, due
 from annotate.queries.checks import checking_of, hidden_gold
+from annotate.queries.places import own_order
 from annotate.queries.plans import plan_of
+from annotate.queries.prepared import NUMBERS, Prepared
 
 Plan = Assignment.Plan
 PLANS = {"gold": Plan.GOLD, "repeat": Plan.REPEAT}
@@ -18,7 +20,7 @@ CHECKS = {plan: check for check, plan in PLANS.items()}
 
 def round_of_checks(round: Round) -> Round | None:
     """Return the round of checks beside Round I, made if the project has any to come. Two queries at most."""
-    existing = Round.with_checks.filter(project=round.project_id, number=Round.CHECKS).first()
+    existing = _checks_beside(round)
     checking = checking_of(plan_of(round.project))
     if existing or not (checking.repeat_every or (checking.gold_every and hidden_gold(round.project))):
         return existing
@@ -30,6 +32,13 @@ def round_of_checks(round: Round) -> Round | None:
         opened_at=round.opened_at,
         opened_by=round.opened_by,
     )
+
+
+def _checks_beside(round: Round) -> Round | None:
+    return _CHECKS.first(round.project_id)
+
+
+_CHECKS = Prepared(lambda project: Round.with_checks.filter(project=project, number=Round.CHECKS), NUMBERS[0])
 
 
 def gold_for(round: Round, annotator: int) -> list[int]:
@@ -44,10 +53,10 @@ def give_due_checks(*, round: Round, annotator: Membership) -> int:
 
     Inside the caller's transaction, which holds the annotator's row.
     """
-    checks = Round.with_checks.filter(project=round.project_id, number=Round.CHECKS).first()
+    checks = _checks_beside(round)
     if checks is None:
         return 0
-    own = Assignment.objects.filter(round__in=(round, checks), annotator=annotator).order_by("position")
+    own = own_order(round, annotator)
     order = [
         Turn(item, CHECKS.get(Plan(plan), ""))
         for item, plan in own.filter(partial=False).values_list("item", "plan")

@@ -1,5 +1,7 @@
 """The one check that what a round froze is not changed afterwards."""
 
+from django.utils.translation import gettext
+
 from annotate.errors import FrozenError
 from annotate.models import Project
 from annotate.queries.projects import is_frozen
@@ -13,7 +15,7 @@ def lock_project(project: Project) -> Project:
 def refuse_frozen(project: Project) -> None:
     """Raise FrozenError once a round was opened."""
     if is_frozen(project):
-        raise FrozenError("Round I was opened, and froze this. It can no longer be changed.")
+        raise FrozenError(gettext("Round I was opened, and froze this. It can no longer be changed."))
 
 
 def lock_configurable(project: Project) -> Project:

@@ -4,6 +4,7 @@ from datetime import date
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotate.commands.audit import record
 from annotate.errors import InvalidValueError, RoundClosedError
@@ -20,9 +21,9 @@ def set_deadline(*, round: Round, deadline: date | None, by: User) -> Round:
     if locked.deadline == deadline:
         return locked
     if not locked.is_open:
-        raise RoundClosedError(f"{locked} is closed, so it needs no deadline.")
+        raise RoundClosedError(gettext("{locked} is closed, so it needs no deadline.").format(locked=locked))
     if deadline is not None and deadline < timezone.localdate():
-        raise InvalidValueError("This day is over; choose today or a later one.")
+        raise InvalidValueError(gettext("This day is over; choose today or a later one."))
     before, after = {"deadline": locked.deadline}, {"deadline": deadline}
     record(locked.project, "round.deadline_set", locked, by=by, before=before, after=after)
     locked.deadline = deadline

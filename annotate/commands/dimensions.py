@@ -7,23 +7,16 @@ from itertools import count
 from django.db import transaction
 from django.db.models import Max, ProtectedError
 from django.utils.text import slugify
+from django.utils.translation import gettext
 
 from annotate.commands.audit import record
 from annotate.commands.configuration import lock_configurable, lock_project, refuse_frozen
 from annotate.errors import FrozenError, NotReadyError
+from annotate.guideline import DIMENSION_FIELDS
 from annotate.models import Dimension, Project, Rating, ScalePoint
 from annotate.queries.templates import spec_of
 from annotate.specification import DimensionSpec
 
-FIELDS = (
-    "name",
-    "definition",
-    "guidelines",
-    "scale_minimum",
-    "scale_maximum",
-    "measurement_level",
-    "not_applicable",
-)
 # Words that stand in the place of a dimension's key in addresses.
 RESERVED_KEYS = frozenset({"new"})
 
@@ -55,7 +48,7 @@ def update_dimension(*, dimension: Dimension, to: DimensionSpec) -> Dimension:
     for field, value in _fields(to).items():
         setattr(dimension, field, value)
     dimension.key = _free_key(dimension.project, to.name, besides=dimension)
-    dimension.save(update_fields=[*FIELDS, "key"])
+    dimension.save(update_fields=[*DIMENSION_FIELDS, "key"])
     dimension.points.all().delete()
     write_points(dimension, to)
     record(dimension.project, "dimension.changed", dimension, before=asdict(before), after=asdict(to))
@@ -98,15 +91,20 @@ def remove_dimension(*, dimension: Dimension) -> None:
     lock_project(dimension.project)
     if ratings := Rating.objects.filter(dimension=dimension.pk).count():
         raise FrozenError(
-            f"Ratings were given on {dimension.name} ({ratings:,} of them), so it stays. "
-            "To go on without it, save the project as a template, begin a new one from that, and remove it."
+            gettext(
+                "Ratings were given on {name} ({ratings:,} of them), so it stays. To go on "
+                "without it, save the project as a template, begin a new one from that, and "
+                "remove it."
+            ).format(name=dimension.name, ratings=ratings)
         )
     refuse_frozen(dimension.project)
     before = asdict(spec_of(dimension))
     try:
         Dimension.objects.filter(pk=dimension.pk).delete()
     except ProtectedError:
-        raise NotReadyError("Judgments or ratings of this dimension exist, so it has to stay.") from None
+        raise NotReadyError(
+            gettext("Judgments or ratings of this dimension exist, so it has to stay.")
+        ) from None
     record(dimension.project, "dimension.removed", dimension, before=before)
 
 
@@ -114,7 +112,7 @@ def _locked(dimension: Dimension) -> Dimension:
     project = lock_configurable(dimension.project)
     found = project.dimensions.filter(pk=dimension.pk).first()
     if found is None:
-        raise NotReadyError("This dimension was removed meanwhile.")
+        raise NotReadyError(gettext("This dimension was removed meanwhile."))
     return found
 
 
@@ -125,7 +123,7 @@ def _put_in_order(order: Sequence[Dimension]) -> None:
 
 
 def _fields(dimension: DimensionSpec) -> dict[str, str | int]:
-    return {field: getattr(dimension, field) for field in FIELDS}
+    return {field: getattr(dimension, field) for field in DIMENSION_FIELDS}
 
 
 def write_points(dimension: Dimension, spec: DimensionSpec) -> None:

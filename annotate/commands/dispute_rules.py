@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.db import transaction
+from django.utils.translation import gettext
 
 from annotate.commands.audit import record
 from annotate.commands.configuration import lock_project
@@ -29,7 +30,7 @@ def set_dispute_rules(*, project: Project, rule: Rule, own: Mapping[int, OwnRule
     """
     locked = lock_project(project)
     if locked.rounds.filter(number=1, status=Round.Status.CLOSED).exists():
-        raise FrozenError("Round I is closed, and its disputes keep the rules that opened them.")
+        raise FrozenError(gettext("Round I is closed, and its disputes keep the rules that opened them."))
     _check(rule.threshold, rule.tolerance)
     before: dict[str, int | None] = {"threshold": locked.dispute_threshold, "tolerance": locked.tolerance}
     after: dict[str, int | None] = {"threshold": rule.threshold, "tolerance": rule.tolerance}
@@ -51,5 +52,5 @@ def set_dispute_rules(*, project: Project, rule: Rule, own: Mapping[int, OwnRule
 def _check(threshold: int, tolerance: int) -> None:
     if not 0 <= tolerance < threshold:
         raise InvalidValueError(
-            "A tolerance must be less than its threshold, or a dispute is settled at once."
+            gettext("A tolerance must be less than its threshold, or a dispute is settled at once.")
         )

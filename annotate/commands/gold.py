@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.db import transaction
+from django.utils.translation import gettext
 
 from annotate.commands.audit import record
 from annotate.commands.configuration import lock_configurable
@@ -49,7 +50,9 @@ def describe_gold(
         if not dimension.scale_minimum <= right.value <= dimension.scale_maximum:
             low, high = dimension.scale_minimum, dimension.scale_maximum
             raise InvalidValueError(
-                f"{dimension.name} is rated from {low} to {high}, not with {right.value}."
+                gettext("{name} is rated from {low} to {high}, not with {value}.").format(
+                    name=dimension.name, low=low, high=high, value=right.value
+                )
             )
     before = _values_of(gold)
     gold.explanation = explanation

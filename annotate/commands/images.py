@@ -2,6 +2,7 @@
 
 from django.core.files.base import ContentFile
 from django.db import transaction
+from django.utils.translation import gettext
 
 from annotate.commands.audit import record
 from annotate.commands.configuration import lock_project
@@ -19,12 +20,17 @@ def add_image(*, project: Project, by: User | None, name: str, content: bytes) -
     """
     if len(content) > LARGEST:
         raise InvalidValueError(
-            f"“{name}” has {len(content) / 2**20:.1f} MB; a picture may have {LARGEST // 2**20}. "
-            "Make it smaller."
+            gettext("“{name}” has {value:.1f} MB; a picture may have {value_2}. Make it smaller.").format(
+                name=name, value=len(content) / 2**20, value_2=LARGEST // 2**20
+            )
         )
     key = key_of(content)
     if key is None:
-        raise InvalidValueError(f"“{name}” is not a PNG, JPEG, GIF or WebP picture; save it as one of these.")
+        raise InvalidValueError(
+            gettext("“{name}” is not a PNG, JPEG, GIF or WebP picture; save it as one of these.").format(
+                name=name
+            )
+        )
     lock_project(project)
     if there := project.images.filter(key=key).first():
         return there
@@ -41,7 +47,9 @@ def remove_image(*, image: GuidelineImage) -> None:
     project = lock_project(image.project)
     if places := places_of_image(project, image.key):
         raise NotReadyError(
-            f"This picture is shown in {', '.join(places)}, so it stays; take it out there first."
+            gettext("This picture is shown in {listed}, so it stays; take it out there first.").format(
+                listed=", ".join(places)
+            )
         )
     storage, stored = image.file.storage, str(image.file.name)
     if GuidelineImage.objects.filter(pk=image.pk).delete()[0]:

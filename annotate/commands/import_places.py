@@ -1,6 +1,6 @@
 """The places of Round I that recorded ratings take."""
 
-from django.db.models import Count, Max
+from django.db.models import Count
 from django.utils import timezone
 
 from annotate.commands.people import add_member
@@ -8,6 +8,7 @@ from annotate.models import Assignment, Membership, Project, Rating, Role, Round
 from annotate.models.ratings import answered
 from annotate.queries.catalogue import BATCH, Catalogue, KnownItem
 from annotate.queries.import_places import Places, Rater
+from annotate.queries.places import last_positions
 
 
 class PlacesToTake(Places):
@@ -20,11 +21,7 @@ class PlacesToTake(Places):
         _lock(project, round)
         super().__init__(project, catalogue, round)
         self._claims: list[Assignment] = []
-        numbers = (round.number, Round.CHECKS)  # hidden checks stand in the same order
-        assigned = Assignment.objects.filter(
-            round__project=project, round__number__in=numbers, annotator__isnull=False
-        ).order_by()
-        self._last_positions = dict(assigned.values_list("annotator").annotate(last=Max("position")))
+        self._last_positions = last_positions(project.pk)
 
     def new_rater(self, label: str) -> Rater:
         """Make an annotator's place that nobody holds yet."""
@@ -59,11 +56,11 @@ class PlacesToTake(Places):
 
     def _claim(self, place: int, rater: Rater) -> Assignment:
         assert rater.pk is not None
-        position = self._last_positions[rater.pk] = (self._last_positions.get(rater.pk) or 0) + 1
+        self._last_positions[rater.pk] += 1
         return Assignment(
             pk=place,
             annotator_id=rater.pk,
-            position=position,
+            position=self._last_positions[rater.pk],
             plan=Assignment.Plan.IMPORTED,
             reserved_until=None,
             started_at=timezone.now(),

@@ -1,5 +1,7 @@
 """Keeping what annotators write down for themselves."""
 
+from django.utils.translation import gettext
+
 from annotate.commands.ratings import LONGEST_COMMENT
 from annotate.errors import InvalidValueError
 from annotate.models import Assignment, PrivateNote
@@ -12,8 +14,10 @@ def save_note(*, assignment: Assignment, text: str) -> None:
     """
     if len(text) > LONGEST_COMMENT:
         raise InvalidValueError(
-            f"The note has {len(text):,} characters; at most {LONGEST_COMMENT:,} can be kept.",
-            fields={"comment": "Shorten the note."},
+            gettext("The note has {count:,} characters; at most {longest_comment:,} can be kept.").format(
+                count=len(text), longest_comment=LONGEST_COMMENT
+            ),
+            fields={"comment": gettext("Shorten the note.")},
         )
     assert assignment.annotator_id is not None
     PrivateNote.objects.update_or_create(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotate.commands.audit import record
 from annotate.commands.configuration import lock_project
@@ -35,7 +36,7 @@ def nudge_raters(*, project: Project, waiting: Mapping[int, int], by: User) -> N
     """
     lock_project(project)
     if not project.rounds.filter(number=2, status=Round.Status.OPEN).exists():
-        raise NotReadyError("Round II is not open, so no dispute waits for a rater.")
+        raise NotReadyError(gettext("Round II is not open, so no dispute waits for a rater."))
     now, today = timezone.now(), timezone.localdate()
     before = set(Nudge.objects.filter(day=today, rater__in=waiting).values_list("rater", flat=True))
     found = Nudged()

@@ -7,6 +7,7 @@ from string import ascii_uppercase
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotate.commands.audit import record
 from annotate.commands.configuration import lock_project
@@ -136,7 +137,9 @@ def change_role(*, place: Membership, role: Role) -> Membership:
         return place
     if place.user is None or not place.active:
         raise NotReadyError(
-            f"{place.label} has no open place with an account, so there is no role to change."
+            gettext("{label} has no open place with an account, so there is no role to change.").format(
+                label=place.label
+            )
         )
     _refuse_last_admin(place)
     Membership.objects.filter(pk=place.pk).update(active=False)
@@ -148,12 +151,12 @@ def change_role(*, place: Membership, role: Role) -> Membership:
 def _refuse_last_admin(place: Membership) -> None:
     admins = Membership.objects.filter(project=place.project, role=Role.ADMIN, active=True)
     if place.role == Role.ADMIN and not admins.exclude(pk=place.pk).exists():
-        raise NotReadyError("This is the project's only admin. Invite another admin first.")
+        raise NotReadyError(gettext("This is the project's only admin. Invite another admin first."))
 
 
 def _place_with_label(project: Project, role: Role, label: str) -> Membership:
     if role != Role.ANNOTATOR or not label:
-        raise InvalidValueError("Only an annotator's place can be empty, and it needs a label.")
+        raise InvalidValueError(gettext("Only an annotator's place can be empty, and it needs a label."))
     place = Membership.objects.filter(project=project, role=role, label=label).first()
     return place or _new_place(project, role, None, label)
 
@@ -192,14 +195,19 @@ def _aliases() -> Iterator[str]:
 
 def _refuse_taken(project: Project, place: Membership) -> None:
     if place.project_id != project.pk or place.user_id is not None:
-        raise NotReadyError(f"{place.label} already has an account, so nobody else can be invited to it.")
+        raise NotReadyError(
+            gettext("{label} already has an account, so nobody else can be invited to it.").format(
+                label=place.label
+            )
+        )
 
 
 def _refuse_closed(place: Membership) -> Membership:
     if not place.active:
         raise InvitationUnusableError(
-            f"Your place as {Role(place.role).label} in this project was closed. "
-            "Ask one of its admins to open it again."
+            gettext(
+                "Your place as {label} in this project was closed. Ask one of its admins to open it again."
+            ).format(label=Role(place.role).label)
         )
     return place
 
@@ -210,13 +218,15 @@ def _take_place(invitation: Invitation, user: User) -> Membership:
     if held:
         _refuse_closed(held)
         raise InvitationUnusableError(
-            f"You have a place as {role.label} in this project already. "
-            "The link is still good for the person it is meant for."
+            gettext(
+                "You have a place as {label} in this project already. The link is still good for "
+                "the person it is meant for."
+            ).format(label=role.label)
         )
     if invitation.place is None:
         return add_member(project=invitation.project, role=role, user=user)
     if invitation.place.user_id is not None:
-        raise InvitationUnusableError("Someone has taken this place already. Ask for a new link.")
+        raise InvitationUnusableError(gettext("Someone has taken this place already. Ask for a new link."))
     invitation.place.user, invitation.place.active = user, True
     invitation.place.save(update_fields=["user", "active"])
     return invitation.place

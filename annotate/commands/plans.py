@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from django.db import transaction
+from django.utils.translation import gettext
 
 from annotate.commands.audit import facts, record
 from annotate.commands.checks import gold_for, round_of_checks, write_checks
@@ -74,7 +75,7 @@ def give_planned_items(*, round: Round) -> bool:
     if work is None:
         return False
     if not work.plan.ratings:
-        raise NotReadyError("By this plan nobody rates anything. Choose another one.")
+        raise NotReadyError(gettext("By this plan nobody rates anything. Choose another one."))
     _give(round, round_of_checks(round), work, PLANS[AssignmentPlan.Kind(choice.kind)])
     return True
 

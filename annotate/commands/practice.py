@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotate.commands.audit import record
 from annotate.commands.configuration import lock_configurable
@@ -20,7 +21,9 @@ def set_practice_bar(*, project: Project, bar: int | None) -> None:
     """
     locked = lock_configurable(project)
     if bar is not None and not practice_values(project).exists():
-        raise NotReadyError("Mark an item for practice and give its right values before you set a bar.")
+        raise NotReadyError(
+            gettext("Mark an item for practice and give its right values before you set a bar.")
+        )
     Project.objects.filter(pk=project.pk).update(practice_bar=bar)
     before = {"practice_bar": locked.practice_bar}
     record(project, "practice.bar_set", project, before=before, after={"practice_bar": bar})
@@ -36,7 +39,9 @@ def answer_practice(*, place: Membership, gold: GoldItem, values: Mapping[int, i
     place = Membership.objects.select_for_update(of=("self",)).select_related("project").get(pk=place.pk)
     asked = list(GoldValue.objects.filter(gold=gold).select_related("dimension"))
     if missing := [each.dimension.name for each in asked if each.dimension_id not in values]:
-        raise InvalidValueError(f"Rate {', '.join(missing)} too; then you see what is right.")
+        raise InvalidValueError(
+            gettext("Rate {listed} too; then you see what is right.").format(listed=", ".join(missing))
+        )
     attempt = practice_of(place).attempt
     PracticeAnswer.objects.bulk_create(
         [

@@ -1,6 +1,7 @@
 """Leaving an annotator's ratings out of the statistics, and taking them in again."""
 
 from django.db import transaction
+from django.utils.translation import gettext
 
 from annotate.commands.audit import record
 from annotate.commands.configuration import lock_project
@@ -21,7 +22,8 @@ def decide_counting(*, place: Membership, counted: bool, note: str, by: User) ->
         return place
     if not note.strip():
         raise InvalidValueError(
-            "Say why; the note is kept with the decision.", fields={"note": "Give a reason."}
+            gettext("Say why; the note is kept with the decision."),
+            fields={"note": gettext("Give a reason.")},
         )
     place.counted = counted
     place.save(update_fields=["counted"])

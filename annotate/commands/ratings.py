@@ -6,25 +6,32 @@ from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 
+from annotate.commands.prepared import PreparedInsert, PreparedUpdate
 from annotate.errors import InvalidValueError, PlaceGoneError, RoundClosedError
-from annotate.guideline import FrozenDimension, FrozenGuideline
+from annotate.evidence import Passage, check_passages, passages_from_json, passages_to_json
+from annotate.guideline import FrozenDimension
 from annotate.models import Assignment, Guideline, Rating, RatingChange, Round, User
 from annotate.queries.assigned import asked_dimensions
+from annotate.queries.guidelines import guideline_of
 from annotate.queries.prepared import NUMBERS, Prepared
+from annotate.queries.texts import item_texts
+from annotate.statements import at_once
 
 LONGEST_COMMENT = 10_000
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What an annotator says about a unit: a value, or why there is none, with remarks."""
+    """What an annotator says about a unit: a value, or why there is none, with remarks and evidence."""
 
     value: int | None = None
     unsure: bool = False
     cannot_rate: bool = False
     comment: str = ""
     not_applicable: bool = False
+    evidence: tuple[Passage, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -73,50 +80,75 @@ def save_rating(
     had not seen is returned. Raises RoundClosedError, PlaceGoneError, InvalidValueError.
     """
     check_answer(dimension, answer)
-    locked = _LOCKED.first(assignment.pk, assignment.annotator_id or 0)
-    round = _ROUND.all(assignment.round_id)[0]
-    if not round.is_open:
-        raise RoundClosedError("Round I was closed, so ratings can no longer be changed.")
-    if locked is None:
-        raise PlaceGoneError(PLACE_GONE)
-    asked = asked_dimensions(locked, FrozenGuideline.from_json(round.guideline.content))
+    locked, round, ratings = _locked(assignment)
+    asked = asked_dimensions(locked, guideline_of(round))
     if all(each.id != dimension.id for each in asked):
         raise InvalidValueError(
-            f"You are not asked to rate {dimension.name} of this item, so nothing was saved."
+            gettext("You are not asked to rate {name} of this item, so nothing was saved.").format(
+                name=dimension.name
+            )
         )
-    ratings = {rating.dimension_id: rating for rating in _RATINGS.all(locked.pk)}
     rating = ratings.get(dimension.id)
+    _check_evidence(locked, rating, answer)
     if rating and _is_overtaken(rating, sent):
         return Saved(rating.revision, None, _answer_of(rating), locked.completed_at is not None)
     replaced = _unseen(rating, answer, sent.seen_revision)
-    rating = rating or Rating(assignment=locked, dimension_id=dimension.id, revision=0)
+    rating = rating or Rating(assignment_id=locked.pk, dimension_id=dimension.id, revision=0)
     rating.client, rating.sequence = sent.client, sent.sequence
     seen = _seen_guideline(round, sent.guideline_version)
     looked_again = rating.asked_again_at is not None and seen == round.guideline
     if looked_again:
         rating.asked_again_at = None
-    ratings[dimension.id] = rating = write_rating(
-        rating,
-        answer,
-        by=by,
-        cause=RatingChange.Cause.RATED,
-        guideline=seen,
-        active_seconds=sent.active_seconds,
-        repeat=looked_again,
-    )
-    return Saved(rating.revision, replaced, None, _mark_progress(locked, asked, ratings))
+    with at_once():
+        ratings[dimension.id] = rating = write_rating(
+            rating,
+            answer,
+            by=by,
+            cause=RatingChange.Cause.RATED,
+            guideline=seen,
+            active_seconds=sent.active_seconds,
+            repeat=looked_again,
+        )
+        complete = _mark_progress(locked, asked, ratings)
+    return Saved(rating.revision, replaced, None, complete)
+
+
+def _locked(assignment: Assignment) -> tuple[Assignment, Round, dict[int, Rating]]:
+    """Lock the place, then read its round and ratings: of each the state after the lock was waited for."""
+    with at_once():
+        asked_lock = _LOCKED.ask(assignment.pk, assignment.annotator_id or 0)
+        asked_round = _ROUND.ask(assignment.round_id)
+        asked_ratings = _RATINGS.ask(assignment.pk)
+    locked, round = asked_lock.first(), asked_round.all()[0]
+    if not round.is_open:
+        raise RoundClosedError(gettext("Round I was closed, so ratings can no longer be changed."))
+    if locked is None:
+        raise PlaceGoneError(gettext(PLACE_GONE))
+    return locked, round, {rating.dimension_id: rating for rating in asked_ratings.all()}
 
 
 _LOCKED = Prepared(
-    lambda pk, annotator: Assignment.objects.select_for_update(of=("self",)).filter(
-        pk=pk, annotator=annotator
+    lambda pk, annotator: (
+        Assignment.objects.select_for_update(of=("self",))
+        .filter(pk=pk, annotator=annotator)
+        .only("item", "partial", "started_at", "completed_at")
     ),
     *NUMBERS[:2],
 )
-_ROUND = Prepared(lambda pk: Round.with_checks.select_related("guideline").filter(pk=pk), NUMBERS[0])
-_RATINGS = Prepared(lambda assignment: Rating.objects.filter(assignment=assignment), NUMBERS[0])
+_ROUND = Prepared(
+    lambda pk: (
+        Round.with_checks.select_related("guideline")
+        .filter(pk=pk)
+        .only("project", "status", "guideline", "guideline__version", "guideline__digest")
+    ),
+    NUMBERS[0],
+)
+_RATINGS = Prepared(
+    lambda assignment: Rating.objects.filter(assignment=assignment).defer("created_at", "updated_at"),
+    NUMBERS[0],
+)
 
-PLACE_GONE = (
+PLACE_GONE = gettext_noop(
     "This item waited unused and was given to another rater, so this answer has no place; "
     "go on with your list."
 )
@@ -129,6 +161,11 @@ def _seen_guideline(round: Round, version: int | None) -> Guideline:
     return round.project.guideline_versions.filter(version=version).first() or round.guideline
 
 
+def _check_evidence(assignment: Assignment, rating: Rating | None, answer: Answer) -> None:
+    if answer.evidence and (rating is None or _answer_of(rating).evidence != answer.evidence):
+        check_passages(answer.evidence, item_texts(assignment.item_id))
+
+
 def _is_overtaken(rating: Rating, sent: Sent) -> bool:
     return bool(sent.client) and rating.client == sent.client and rating.sequence > sent.sequence
 
@@ -138,19 +175,25 @@ def check_answer(dimension: FrozenDimension, answer: Answer) -> None:
     if answer.value is not None and answer.value not in dimension.values:
         low, high = dimension.scale_minimum, dimension.scale_maximum
         raise InvalidValueError(
-            f"{dimension.name} is rated from {low} to {high}; {answer.value} is not on this scale.",
-            fields={"value": f"Choose a value from {low} to {high}."},
+            gettext("{name} is rated from {low} to {high}; {value} is not on this scale.").format(
+                name=dimension.name, low=low, high=high, value=answer.value
+            ),
+            fields={"value": gettext("Choose a value from {low} to {high}.").format(low=low, high=high)},
         )
     if (answer.value is not None) + answer.cannot_rate + answer.not_applicable > 1:
-        raise InvalidValueError("Either give a value or say why there is none, not both.")
+        raise InvalidValueError(gettext("Either give a value or say why there is none, not both."))
     if answer.not_applicable and not dimension.not_applicable:
         raise InvalidValueError(
-            f"{dimension.name} has no answer “not applicable”; give a value or say that you cannot rate."
+            gettext(
+                "{name} has no answer “not applicable”; give a value or say that you cannot rate."
+            ).format(name=dimension.name)
         )
     if len(answer.comment) > LONGEST_COMMENT:
         raise InvalidValueError(
-            f"The comment has {len(answer.comment):,} characters; at most {LONGEST_COMMENT:,} can be kept.",
-            fields={"comment": "Shorten the comment."},
+            gettext("The comment has {count:,} characters; at most {longest_comment:,} can be kept.").format(
+                count=len(answer.comment), longest_comment=LONGEST_COMMENT
+            ),
+            fields={"comment": gettext("Shorten the comment.")},
         )
 
 
@@ -166,32 +209,41 @@ def write_rating(
 ) -> Rating:
     """Store the answer and one row of history, inside the caller's transaction.
 
-    Without `repeat` an answer equal to the stored one leaves no second row.
+    A new rating does not learn its key. Without `repeat` an answer equal to the stored one leaves no second
+    row.
     """
     now = timezone.now()
     before = rating.value
     rating.active_seconds = max(rating.active_seconds, active_seconds)
     if rating.pk and _answer_of(rating) == answer and not repeat:
-        rating.save(update_fields=["active_seconds", "client", "sequence"])
+        _SENT_AGAIN.run(rating)
         return rating
     rating.value, rating.comment = answer.value, answer.comment
     rating.unsure, rating.cannot_rate = answer.unsure, answer.cannot_rate
     rating.not_applicable = answer.not_applicable
+    rating.evidence = passages_to_json(answer.evidence)
     rating.guideline = guideline
     rating.revision += 1
-    rating.created_at = rating.created_at or now
     rating.updated_at = now
-    rating.save(update_fields=_STORED if rating.pk else None)
+    if rating.pk:
+        _STORED.run(rating)
+    else:
+        rating.created_at = now
+        _FIRST_STORED.run(rating)
     _keep_history(rating, before, by, cause, now)
     return rating
 
 
-_STORED = [
+_FIRST_STORED = PreparedInsert(Rating)
+_SENT_AGAIN = PreparedUpdate(Rating, "active_seconds", "client", "sequence")
+_STORED = PreparedUpdate(
+    Rating,
     "value",
     "comment",
     "unsure",
     "cannot_rate",
     "not_applicable",
+    "evidence",
     "guideline",
     "asked_again_at",
     "revision",
@@ -199,17 +251,21 @@ _STORED = [
     "active_seconds",
     "client",
     "sequence",
-]
+)
+_CHANGE = PreparedInsert(
+    RatingChange,
+    rating="(SELECT id FROM annotate_rating WHERE assignment_id = %s AND dimension_id = %s)",
+)
+_PROGRESS = PreparedUpdate(Assignment, "started_at", "completed_at")
 
 
 def _keep_history(
     rating: Rating, before: int | None, by: User | None, cause: RatingChange.Cause, at: datetime
 ) -> None:
-    RatingChange.objects.create(
-        rating=rating,
+    change = RatingChange(
         revision=rating.revision,
         at=at,
-        actor=by,
+        actor_id=by.pk if by else None,
         cause=cause,
         value_before=before,
         value_after=rating.value,
@@ -217,12 +273,21 @@ def _keep_history(
         cannot_rate=rating.cannot_rate,
         not_applicable=rating.not_applicable,
         comment=rating.comment,
-        guideline=rating.guideline,
+        evidence=rating.evidence,
+        guideline_id=rating.guideline_id,
     )
+    _CHANGE.run(change, rating.assignment_id, rating.dimension_id)
 
 
 def _answer_of(rating: Rating) -> Answer:
-    return Answer(rating.value, rating.unsure, rating.cannot_rate, rating.comment, rating.not_applicable)
+    return Answer(
+        rating.value,
+        rating.unsure,
+        rating.cannot_rate,
+        rating.comment,
+        rating.not_applicable,
+        passages_from_json(rating.evidence),
+    )
 
 
 def _unseen(rating: Rating | None, answer: Answer, seen_revision: int) -> Answer | None:
@@ -241,5 +306,5 @@ def _mark_progress(
     completed = (assignment.completed_at or now) if complete else None
     if (started, completed) != (assignment.started_at, assignment.completed_at):
         assignment.started_at, assignment.completed_at = started, completed
-        assignment.save(update_fields=["started_at", "completed_at"])
+        _PROGRESS.run(assignment)
     return complete

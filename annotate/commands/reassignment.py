@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotate.commands.audit import record
 from annotate.commands.configuration import lock_project
@@ -60,8 +61,10 @@ def _open_round(place: Membership) -> Round:
     round = Round.objects.select_related("guideline").filter(project=place.project_id, number=1).first()
     if round is None or not round.is_open:
         raise NotReadyError(
-            "Only work of an open Round I can be handed over. Disputes of Round II belong to who gave their "
-            "values; where someone is missing, adjudicate them."
+            gettext(
+                "Only work of an open Round I can be handed over. Disputes of Round II belong to who gave "
+                "their values; where someone is missing, adjudicate them."
+            )
         )
     return round
 
@@ -72,9 +75,13 @@ def _locked(place: Membership, to: Collection[Membership]) -> list[Membership]:
     receivers = [each for each in rows.order_by("pk") if each.pk in wanted]
     for each in receivers:
         if each.project_id != place.project_id or each.role != Role.ANNOTATOR or not each.active:
-            raise InvalidValueError(f"{each.label} is no active annotator here. Choose someone else.")
+            raise InvalidValueError(
+                gettext("{label} is no active annotator here. Choose someone else.").format(label=each.label)
+            )
         if each.pk == place.pk:
-            raise InvalidValueError(f"{each.label} has this work already. Choose someone else.")
+            raise InvalidValueError(
+                gettext("{label} has this work already. Choose someone else.").format(label=each.label)
+            )
     return receivers
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotate.commands.audit import record
 from annotate.commands.checks import round_of_checks
@@ -21,7 +22,7 @@ from annotate.queries.dispute_rules import rules_of, spreads_of
 from annotate.queries.guidelines import current_guideline
 from annotate.queries.plans import items_of_round_one
 from annotate.queries.raters import places_of_raters
-from annotate.queries.rounds import seed_of_round
+from annotate.queries.rounds import round_one, rounds_of, seed_of_round
 
 BATCH = 5000
 
@@ -34,7 +35,7 @@ def open_round_one(*, project: Project, by: User | None, as_planned: bool = True
     elsewhere need them. Locks the project's row. Raises NotReadyError without dimensions or items, when
     Round I was closed, and for a plan that cannot be met.
     """
-    project = Project.objects.select_for_update().get(pk=project.pk)
+    project = lock_project(project)
     if existing := open_or_unopened(project):
         return existing
     round = _new_round(project, 1, by)
@@ -52,20 +53,20 @@ def open_round_one_for_units(*, project: Project, by: User | None) -> Round:
 
     Items imported later get none by themselves. Locks the project's row. Raises as `open_round_one`.
     """
-    project = Project.objects.select_for_update().get(pk=project.pk)
+    project = lock_project(project)
     return open_or_unopened(project) or _new_round(project, 1, by, every_item=False)
 
 
 def open_or_unopened(project: Project) -> Round | None:
     """Return the open Round I, None where it can be opened; NotReadyError where it cannot."""
-    if existing := project.rounds.select_related("guideline").filter(number=1).first():
+    if existing := round_one(project):
         if existing.is_open:
             return existing
-        raise NotReadyError("Round I of this project is closed; a closed round is not opened again.")
+        raise NotReadyError(gettext("Round I of this project is closed; a closed round is not opened again."))
     if not project.dimensions.exists():
-        raise NotReadyError("Add at least one dimension before you open Round I.")
+        raise NotReadyError(gettext("Add at least one dimension before you open Round I."))
     if not Item.objects.filter(document__project=project).exists():
-        raise NotReadyError("Import items before you open Round I.")
+        raise NotReadyError(gettext("Import items before you open Round I."))
     return None
 
 
@@ -111,16 +112,18 @@ def open_round_two(*, project: Project, by: User | None) -> Round:
 
     Locks the project's row. Raises NotReadyError unless Round I is closed, or when Round II was closed.
     """
-    project = Project.objects.select_for_update().get(pk=project.pk)
-    rounds = {round.number: round for round in project.rounds.select_related("guideline")}
+    project = lock_project(project)
+    rounds = rounds_of(project)
     if 1 not in rounds or rounds[1].is_open:
-        raise NotReadyError("Close Round I before you open Round II.")
+        raise NotReadyError(gettext("Close Round I before you open Round II."))
     if 2 in rounds:
         if rounds[2].is_open:
             return rounds[2]
-        raise NotReadyError("Round II of this project is closed; a closed round is not opened again.")
+        raise NotReadyError(
+            gettext("Round II of this project is closed; a closed round is not opened again.")
+        )
     if not rounds[1].disputes.exists():
-        raise NotReadyError("Round I left no disputes, so there is nothing to discuss in Round II.")
+        raise NotReadyError(gettext("Round I left no disputes, so there is nothing to discuss in Round II."))
     round = _new_round(project, 2, by)
     _hand_disputes_to_raters(rounds[1], round)
     return round
@@ -184,7 +187,7 @@ def _locked_round(project: Project, number: int) -> Round:
     locked = Round.objects.select_for_update(of=("self",)).select_related("guideline")
     round = locked.filter(project=project, number=number).first()
     if round is None:
-        raise NotReadyError(f"Round {'I' * number} has not been opened.")
+        raise NotReadyError(gettext("Round {value} has not been opened.").format(value="I" * number))
     return round
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from django.db import transaction
 from django.db.models import Max
+from django.utils.translation import gettext
 
 from annotate.commands.rounds import BATCH
 from annotate.errors import NotReadyError
@@ -110,8 +111,11 @@ def _refuse_gold(round: Round, items: Collection[int]) -> None:
     gold = GoldItem.objects.filter(item__document__project=round.project_id).values_list("item", flat=True)
     if count := len(set(gold) & set(items)):
         raise NotReadyError(
-            f"{count} of these items have gold values, for practice or hidden checks, and are not for people "
-            "to rate like others. Make them ordinary items before Round I opens, then ask again."
+            gettext(
+                "{count} of these items have gold values, for practice or hidden checks, and are "
+                "not for people to rate like others. Make them ordinary items before Round I "
+                "opens, then ask again."
+            ).format(count=count)
         )
 
 

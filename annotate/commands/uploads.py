@@ -10,6 +10,7 @@ from django.core.files import File
 from django.db import DatabaseError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotate.commands.audit import record
 from annotate.commands.imports import import_file
@@ -81,7 +82,7 @@ def start_upload(
     """
     locked = DataImport.objects.select_for_update().get(pk=data_import.pk)
     if not may_start(locked):
-        raise NotReadyError("A worker is at this import already, or has finished it.")
+        raise NotReadyError(gettext("A worker is at this import already, or has finished it."))
     locked.mapping, locked.what, locked.only_good = mapping, what, only_good
     locked.status, locked.progress, locked.touched_at = Status.WAITING, 0.0, timezone.now()
     locked.report, locked.message, locked.lease, locked.lines = None, "", None, 0
@@ -100,7 +101,7 @@ def cancel_import(*, data_import: DataImport) -> None:
     SQLite lets nobody else write. Raises NotReadyError where there is nothing to cancel.
     """
     if not data_import.is_under_way:
-        raise NotReadyError("This import is not under way, so there is nothing to cancel.")
+        raise NotReadyError(gettext("This import is not under way, so there is nothing to cancel."))
     notes_of(data_import).cancel()
     waiting = DataImport.objects.filter(pk=data_import.pk, status=Status.WAITING)
     if waiting.update(status=Status.STOPPED, message=CANCELLED, lease=None, touched_at=timezone.now()):
@@ -115,7 +116,7 @@ def discard_import(*, data_import: DataImport) -> None:
     if locked is None:
         return
     if not may_start(locked):
-        raise NotReadyError("An import that is under way or finished cannot be discarded.")
+        raise NotReadyError(gettext("An import that is under way or finished cannot be discarded."))
     locked.delete()
     record(data_import.project, "import.discarded", data_import)
     transaction.on_commit(lambda: forget_files(data_import))

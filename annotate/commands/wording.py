@@ -8,13 +8,16 @@ from dataclasses import asdict, replace
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotate.commands.audit import record
 from annotate.commands.configuration import lock_project
-from annotate.commands.dimensions import FIELDS, write_points
+from annotate.commands.dimensions import write_points
 from annotate.commands.rounds import freeze_guideline
 from annotate.errors import FrozenError, InvalidValueError, NotReadyError
+from annotate.guideline import DIMENSION_FIELDS
 from annotate.models import Assignment, Dimension, Guideline, Project, Rating, Round, User
+from annotate.queries.rounds import rounds_of
 from annotate.queries.templates import spec_of
 from annotate.queries.wording import ratings_to_ask_again
 from annotate.specification import DimensionSpec
@@ -70,13 +73,17 @@ def ask_again(*, round: Round, dimension: Dimension) -> int:
     lock_project(round.project)
     round = Round.objects.get(pk=round.pk)
     if round.number != 1 or not round.is_open:
-        raise NotReadyError("Raters are asked again while Round I is open; Round II is about disputes.")
+        raise NotReadyError(
+            gettext("Raters are asked again while Round I is open; Round II is about disputes.")
+        )
     ratings = ratings_to_ask_again(round, dimension.pk)
     assignments = Assignment.objects.filter(pk__in=ratings.values("assignment"))
     held = list(assignments.select_for_update().order_by("pk").values_list("pk", flat=True))
     asked = Rating.objects.filter(pk__in=ratings.values("pk")).update(asked_again_at=timezone.now())
     if not asked:
-        raise NotReadyError("Every rating that can be asked about was given under the version in force.")
+        raise NotReadyError(
+            gettext("Every rating that can be asked about was given under the version in force.")
+        )
     Assignment.objects.filter(pk__in=held).update(completed_at=None)
     record(round.project, "dimension.asked_again", dimension, after={"ratings": asked})
     return asked
@@ -86,7 +93,8 @@ def _put_in_force(project: Project, note: str, by: User | None) -> Guideline:
     """Freeze what stands now and hand it to the open round; without one, Round II will open with it."""
     if not note.strip():
         raise InvalidValueError(
-            "Say what changed and why; it stands beside the version.", fields={"note": "Give a reason."}
+            gettext("Say what changed and why; it stands beside the version."),
+            fields={"note": gettext("Give a reason.")},
         )
     version = freeze_guideline(project, note=note.strip(), by=by)
     Round.with_checks.filter(project=project, status=Round.Status.OPEN).update(guideline=version)
@@ -94,14 +102,16 @@ def _put_in_force(project: Project, note: str, by: User | None) -> Guideline:
 
 
 def _refuse_closed(project: Project) -> None:
-    rounds = {round.number: round for round in project.rounds.all()}
-    if 2 in rounds and not rounds[2].is_open:
-        raise NotReadyError("Both rounds are closed, so the guideline stays as it was rated under.")
+    round_two = rounds_of(project).get(2)
+    if round_two and not round_two.is_open:
+        raise NotReadyError(gettext("Both rounds are closed, so the guideline stays as it was rated under."))
 
 
 def _refuse_more_than_wording(dimension: Dimension, to: DimensionSpec) -> None:
     changed = [
-        field for field in FIELDS if field not in WORDING and getattr(dimension, field) != getattr(to, field)
+        field
+        for field in DIMENSION_FIELDS
+        if field not in WORDING and getattr(dimension, field) != getattr(to, field)
     ]
     if not changed:
         return
@@ -111,10 +121,16 @@ def _refuse_more_than_wording(dimension: Dimension, to: DimensionSpec) -> None:
     if count := off.count():
         low, high = to.scale_minimum, to.scale_maximum
         raise FrozenError(
-            f"Ratings of {dimension.name} lie outside {low} to {high} ({count:,} of them), "
-            f"so its scale cannot become narrower. {WAY_OUT}"
+            gettext(
+                "Ratings of {name} lie outside {low} to {high} ({count:,} of them), so its scale "
+                "cannot become narrower. {way_out}"
+            ).format(name=dimension.name, low=low, high=high, count=count, way_out=WAY_OUT)
         )
-    raise FrozenError(f"Round I was opened, and froze this. {ONLY_WORDING} {WAY_OUT}")
+    raise FrozenError(
+        gettext("Round I was opened, and froze this. {only_wording} {way_out}").format(
+            only_wording=ONLY_WORDING, way_out=WAY_OUT
+        )
+    )
 
 
 ONLY_WORDING = "Of a dimension, definition, labels, descriptions and guidelines can still be changed."

@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from annotate.queries.audit import AuditChoices
 from annotate.queries.audit_sources import AuditFilter
@@ -15,10 +16,10 @@ class AuditForm(forms.Form):
     """Who, what, on what, and when; what is left empty does not narrow."""
 
     who = forms.ChoiceField(required=False)
-    what = forms.ChoiceField(label="What", required=False)
-    word = forms.CharField(label="On", required=False, max_length=100, help_text="A word of its name.")
-    since = forms.DateField(label="From", required=False, widget=forms.DateInput(attrs={"type": "date"}))
-    until = forms.DateField(label="Until", required=False, widget=forms.DateInput(attrs={"type": "date"}))
+    what = forms.ChoiceField(label=_("What"), required=False)
+    word = forms.CharField(label=_("On"), required=False, max_length=100, help_text=_("A word of its name."))
+    since = forms.DateField(label=_("From"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
+    until = forms.DateField(label=_("Until"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
 
     def __init__(self, entered: QueryDict, choices: AuditChoices) -> None:
         super().__init__(entered)
@@ -49,7 +50,7 @@ class DeletionForm(forms.Form):
     """The project's name, typed."""
 
     name = forms.CharField(
-        label="Type the project's name to delete it", widget=forms.TextInput(attrs={"autocomplete": "off"})
+        label=_("Type the project's name to delete it"), widget=forms.TextInput(attrs={"autocomplete": "off"})
     )
 
 

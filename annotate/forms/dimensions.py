@@ -6,6 +6,8 @@ from typing import Any
 
 from django import forms
 from django.forms.boundfield import BoundField
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotate.agreement import Advice, advice
 from annotate.models import Dimension, MeasurementLevel
@@ -40,25 +42,25 @@ class DimensionForm(forms.Form):
     name = forms.CharField(max_length=80)
     definition = forms.CharField(
         widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
-        help_text="One or two sentences; annotators and judges see it.",
+        help_text=_("One or two sentences; annotators and judges see it."),
     )
-    scale_minimum = forms.IntegerField(label="Lowest value", min_value=SMALLEST, max_value=LARGEST)
-    scale_maximum = forms.IntegerField(label="Highest value", min_value=SMALLEST, max_value=LARGEST)
-    another_point = forms.IntegerField(label="Describe another value", required=False)
+    scale_minimum = forms.IntegerField(label=_("Lowest value"), min_value=SMALLEST, max_value=LARGEST)
+    scale_maximum = forms.IntegerField(label=_("Highest value"), min_value=SMALLEST, max_value=LARGEST)
+    another_point = forms.IntegerField(label=_("Describe another value"), required=False)
     measurement_level = forms.ChoiceField(
         widget=forms.RadioSelect,
         choices=LEVELS,
-        help_text="Decides how far apart two values count when agreement is computed.",
+        help_text=_("Decides how far apart two values count when agreement is computed."),
     )
     not_applicable = forms.BooleanField(
-        label="Offer “not applicable”",
+        label=_("Offer “not applicable”"),
         required=False,
-        help_text="An answer beside “cannot rate”: it is counted, and is a gap to every coefficient.",
+        help_text=_("An answer beside “cannot rate”: it is counted, and is a gap to every coefficient."),
     )
     guidelines = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 8, "dir": "auto"}),
-        help_text="Markdown: what counts, what does not, examples.",
+        help_text=_("Markdown: what counts, what does not, examples."),
     )
 
     def __init__(self, *args: Any, frozen: bool = False, **kwargs: Any) -> None:
@@ -66,10 +68,15 @@ class DimensionForm(forms.Form):
         self.frozen = frozen
         for value in self._values_shown():
             self.fields[f"label_{value}"] = forms.CharField(
-                max_length=80, required=False, label=f"Label of {value}", widget=_auto(forms.TextInput)
+                max_length=80,
+                required=False,
+                label=gettext("Label of {value}").format(value=value),
+                widget=_auto(forms.TextInput),
             )
             self.fields[f"description_{value}"] = forms.CharField(
-                required=False, label=f"Description of {value}", widget=_auto(forms.Textarea, rows=2)
+                required=False,
+                label=gettext("Description of {value}").format(value=value),
+                widget=_auto(forms.Textarea, rows=2),
             )
         if frozen:
             self._fix()
@@ -119,9 +126,9 @@ class DimensionForm(forms.Form):
         values = self.cleaned_data
         lowest, highest = values.get("scale_minimum"), values.get("scale_maximum")
         if lowest is not None and highest is not None and lowest >= highest:
-            self.add_error("scale_maximum", "The highest value must be above the lowest.")
+            self.add_error("scale_maximum", gettext("The highest value must be above the lowest."))
         if values.get("measurement_level") == MeasurementLevel.RATIO and lowest is not None and lowest < 0:
-            self.add_error("measurement_level", "A ratio scale starts at zero or above.")
+            self.add_error("measurement_level", gettext("A ratio scale starts at zero or above."))
         if values.get("measurement_level") == MeasurementLevel.NOMINAL and not self.errors:
             self._check_names(values)
         return values
@@ -131,17 +138,25 @@ class DimensionForm(forms.Form):
         if len(scale) > MOST_CATEGORIES:
             self.add_error(
                 "scale_maximum",
-                f"{len(scale)} categories are too many to choose from; use at most {MOST_CATEGORIES}, "
-                "or another measurement level.",
+                gettext(
+                    "{count} categories are too many to choose from; use at most {most_categories}, "
+                    "or another measurement level."
+                ).format(count=len(scale), most_categories=MOST_CATEGORIES),
             )
             return
         seen: dict[str, int] = {}
         for value in scale:
             name = values[f"label_{value}"].strip().casefold()
             if not name:
-                self.add_error(f"label_{value}", f"Name the category {value}; raters choose it by its name.")
+                self.add_error(
+                    f"label_{value}",
+                    gettext("Name the category {value}; raters choose it by its name.").format(value=value),
+                )
             elif name in seen:
-                self.add_error(f"label_{value}", f"The category {seen[name]} has this name already.")
+                self.add_error(
+                    f"label_{value}",
+                    gettext("The category {value} has this name already.").format(value=seen[name]),
+                )
             seen.setdefault(name, value)
 
     def to_spec(self) -> DimensionSpec:
@@ -203,11 +218,11 @@ class DimensionForm(forms.Form):
 def note_field() -> forms.CharField:
     """Return the field that a change of wording in an open round needs."""
     return forms.CharField(
-        label="What changed and why",
+        label=gettext("What changed and why"),
         max_length=1000,
         required=False,
         widget=_auto(forms.Textarea, rows=2),
-        help_text="Stands beside the new version of the guideline.",
+        help_text=gettext("Stands beside the new version of the guideline."),
     )
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from django import forms
 from django.forms.boundfield import BoundField
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotate.commands.dispute_rules import OwnRule
 from annotate.models import Dimension, Project
@@ -29,10 +31,10 @@ class DisputeRulesForm(forms.Form):
     threshold = forms.IntegerField(
         min_value=1,
         max_value=LARGEST,
-        help_text="A unit whose Round I values lie this far apart is disputed.",
+        help_text=_("A unit whose Round I values lie this far apart is disputed."),
     )
     tolerance = forms.IntegerField(
-        min_value=0, max_value=LARGEST, help_text="It is settled when all values lie within this distance."
+        min_value=0, max_value=LARGEST, help_text=_("It is settled when all values lie within this distance.")
     )
 
     def __init__(
@@ -55,7 +57,9 @@ class DisputeRulesForm(forms.Form):
                     required=False,
                     min_value=least,
                     max_value=LARGEST,
-                    label=f"{what.capitalize()} of {preview.dimension.name}",
+                    label=gettext("{capitalize} of {name}").format(
+                        capitalize=what.capitalize(), name=preview.dimension.name
+                    ),
                     widget=forms.NumberInput(attrs={"placeholder": "project’s"}),
                 )
         for field in self.fields.values():
@@ -82,7 +86,12 @@ class DisputeRulesForm(forms.Form):
             self._compare(own_threshold or values.get("threshold"), own_tolerance, names[1])
             longest = preview.dimension.scale_maximum - preview.dimension.scale_minimum
             if own_threshold is not None and own_threshold > longest:
-                self.add_error(names[0], f"The scale is only {longest} long: nothing could be disputed.")
+                self.add_error(
+                    names[0],
+                    gettext("The scale is only {longest} long: nothing could be disputed.").format(
+                        longest=longest
+                    ),
+                )
         return values
 
     @property
@@ -103,7 +112,7 @@ class DisputeRulesForm(forms.Form):
 
     def _compare(self, threshold: int | None, tolerance: int | None, field: str) -> None:
         if threshold is not None and tolerance is not None and tolerance >= threshold:
-            self.add_error(field, "The tolerance must be less than the threshold.")
+            self.add_error(field, gettext("The tolerance must be less than the threshold."))
 
 
 def _name(what: str, dimension: Dimension) -> str:

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotate.commands.gold import RightValue
 from annotate.models import Dimension, GoldItem, Item, Project
@@ -15,11 +17,11 @@ class MarkForm(forms.Form):
     document = forms.CharField(
         max_length=200,
         widget=forms.TextInput(attrs={"list": "documents"}),
-        help_text="The key under which the document was imported.",
+        help_text=_("The key under which the document was imported."),
     )
     system = forms.CharField(max_length=200, widget=forms.TextInput(attrs={"list": "systems"}))
     use = forms.ChoiceField(
-        label="What for",
+        label=_("What for"),
         choices=GoldItem.Use.choices,
         initial=GoldItem.Use.PRACTICE,
         widget=forms.RadioSelect,
@@ -38,7 +40,9 @@ class MarkForm(forms.Form):
             system__name=values.get("system", "").strip(),
         ).first()
         if not self.errors and found is None:
-            self.add_error("document", "There is no item of this document and system. Check both names.")
+            self.add_error(
+                "document", gettext("There is no item of this document and system. Check both names.")
+            )
         values["item"] = found
         return values
 
@@ -47,7 +51,7 @@ class GoldForm(forms.Form):
     """What is right on each dimension, and why; a dimension without a value is not practised or checked."""
 
     explanation = forms.CharField(
-        label="About the item as a whole", required=False, widget=forms.Textarea(attrs={"rows": 2})
+        label=_("About the item as a whole"), required=False, widget=forms.Textarea(attrs={"rows": 2})
     )
 
     def __init__(
@@ -60,14 +64,14 @@ class GoldForm(forms.Form):
             right = known.get(dimension.pk)
             low, high = dimension.scale_minimum, dimension.scale_maximum
             self.fields[f"value-{dimension.pk}"] = forms.IntegerField(
-                label=f"{dimension.name}, {low} to {high}",
+                label=gettext("{name}, {low} to {high}").format(name=dimension.name, low=low, high=high),
                 required=False,
                 min_value=low,
                 max_value=high,
                 initial=right.value if right else None,
             )
             self.fields[f"why-{dimension.pk}"] = forms.CharField(
-                label=f"Why ({dimension.name})",
+                label=gettext("Why ({name})").format(name=dimension.name),
                 required=False,
                 initial=right.explanation if right else "",
             )
@@ -87,10 +91,12 @@ class BarForm(forms.Form):
     """How much of practice must be right before Round I."""
 
     practice_bar = forms.IntegerField(
-        label="Percent to get right before Round I",
+        label=_("Percent to get right before Round I"),
         required=False,
         min_value=0,
         max_value=100,
-        help_text="A value within the tolerance of the gold value is right; a category must be equal. "
-        "Empty: practice is not asked for.",
+        help_text=_(
+            "A value within the tolerance of the gold value is right; a category must be equal. "
+            "Empty: practice is not asked for."
+        ),
     )

@@ -7,6 +7,8 @@ from typing import Any
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotate.importing.columns import ColumnMapping, PartColumn, ValueColumn
 from annotate.importing.mappings import SHIPPED, Mapping, misfit
@@ -34,17 +36,27 @@ VALUES_OF = "values of "
 class UploadForm(forms.Form):
     """A file to import."""
 
-    file = forms.FileField(help_text=f"{FORMATS}, in UTF-8, at most {LARGEST_UPLOAD // 1024**2} MB.")
+    file = forms.FileField(
+        help_text=_("{formats}, in UTF-8, at most {value} MB.").format(
+            formats=FORMATS, value=LARGEST_UPLOAD // 1024**2
+        )
+    )
 
     def clean_file(self) -> "UploadedFile[Any]":
         """Refuse what is too large or of an unknown format before anything is kept."""
         file: UploadedFile[Any] = self.cleaned_data["file"]
         name = (file.name or "").lower()
         if PurePath(name.removesuffix(".gz")).suffix not in SUFFIXES:
-            raise forms.ValidationError(f"“{file.name}” is of no known format; upload {FORMATS}.")
+            raise forms.ValidationError(
+                gettext("“{name}” is of no known format; upload {formats}.").format(
+                    name=file.name, formats=FORMATS
+                )
+            )
         if (file.size or 0) > LARGEST_UPLOAD:
             raise forms.ValidationError(
-                f"The file is larger than {LARGEST_UPLOAD // 1024**2} MB; split it or use manage.py."
+                gettext("The file is larger than {value} MB; split it or use manage.py.").format(
+                    value=LARGEST_UPLOAD // 1024**2
+                )
             )
         return file
 
@@ -52,8 +64,8 @@ class UploadForm(forms.Form):
 class MappingForm(forms.Form):
     """What to take from a file and how: a shipped mapping, or a meaning for each column."""
 
-    mapping_name = forms.ChoiceField(label="How to read it", required=False)
-    what = forms.ChoiceField(label="What to import", choices=What.choices, widget=forms.RadioSelect)
+    mapping_name = forms.ChoiceField(label=_("How to read it"), required=False)
+    what = forms.ChoiceField(label=_("What to import"), choices=What.choices, widget=forms.RadioSelect)
 
     def __init__(
         self,
@@ -73,10 +85,14 @@ class MappingForm(forms.Form):
         values = [(f"{VALUES_OF}{name}", f"{VALUES_OF}{name}") for name in dimensions]
         for index, column in enumerate(columns):
             self.fields[f"meaning_{index}"] = forms.ChoiceField(
-                label=f"Meaning of {column}", required=False, choices=[*MEANINGS, *values]
+                label=gettext("Meaning of {column}").format(column=column),
+                required=False,
+                choices=[*MEANINGS, *values],
             )
             self.fields[f"label_{index}"] = forms.CharField(
-                label=f"Heading of {column} as a part", required=False, max_length=80
+                label=gettext("Heading of {column} as a part").format(column=column),
+                required=False,
+                max_length=80,
             )
 
     def clean(self) -> dict[str, Any]:
@@ -91,10 +107,13 @@ class MappingForm(forms.Form):
             return data
         if mapping and data["what"] != What.RATINGS and not mapping.gives_items:
             self.add_error(
-                None, "For items, say which columns are the document and the system and text, or parts."
+                None,
+                gettext("For items, say which columns are the document and the system and text, or parts."),
             )
         if mapping and data["what"] != What.ITEMS and not mapping.gives_ratings:
-            self.add_error(None, "For ratings, say which columns are the document, system, rater and values.")
+            self.add_error(
+                None, gettext("For ratings, say which columns are the document, system, rater and values.")
+            )
         return data
 
     def column_fields(self) -> Iterator[tuple[str, str, forms.BoundField, forms.BoundField]]:
@@ -113,7 +132,12 @@ class MappingForm(forms.Form):
             elif meaning.startswith(VALUES_OF):
                 values.append(ValueColumn(column, meaning.removeprefix(VALUES_OF)))
             elif meaning in single:
-                self.add_error(None, f"“{single[meaning]}” and “{column}” cannot both be the {meaning}.")
+                self.add_error(
+                    None,
+                    gettext("“{value}” and “{column}” cannot both be the {meaning}.").format(
+                        value=single[meaning], column=column, meaning=meaning
+                    ),
+                )
                 return None
             elif meaning:
                 single[meaning] = column

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotate.invitation_mail import mail_is_sent
 from annotate.models import Membership, Role
@@ -24,7 +26,7 @@ class InvitationForm(forms.Form):
     """What the invited person will be, and for whom the link is."""
 
     role = forms.ChoiceField(widget=forms.RadioSelect, choices=ROLES, initial=Role.ANNOTATOR)
-    email = forms.EmailField(label="For whom (e-mail address, optional)", required=False)
+    email = forms.EmailField(label=_("For whom (e-mail address, optional)"), required=False)
     send = forms.BooleanField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -36,11 +38,11 @@ class InvitationForm(forms.Form):
         values = self.cleaned_data
         if values.get("send") and not mail_is_sent():
             self.add_error(
-                "email", "No mail server is configured, so nothing can be sent. Make a link instead."
+                "email", gettext("No mail server is configured, so nothing can be sent. Make a link instead.")
             )
         elif values.get("send") and not values.get("email") and "email" not in self.errors:
             self.add_error(
-                "email", "Enter the address to send the link to, or make a link to pass on yourself."
+                "email", gettext("Enter the address to send the link to, or make a link to pass on yourself.")
             )
         return values
 
@@ -55,7 +57,7 @@ class HandOverForm(forms.Form):
     """Who takes over an annotator's unfinished work."""
 
     QUEUE, EVERYONE = "queue", "everyone"
-    to = forms.ChoiceField(label="To whom")
+    to = forms.ChoiceField(label=_("To whom"))
 
     def __init__(self, entered: Mapping[str, Any] | None, *, others: Sequence[Membership]) -> None:
         super().__init__(entered)

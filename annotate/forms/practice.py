@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
 
 from annotate.queries.work import Row
 
@@ -20,7 +21,11 @@ class PracticeForm(forms.Form):
                 label=row.dimension.name,
                 min_value=values[0],
                 max_value=values[-1],
-                error_messages={"required": f"Rate {row.dimension.name} too; then you see what is right."},
+                error_messages={
+                    "required": gettext("Rate {name} too; then you see what is right.").format(
+                        name=row.dimension.name
+                    )
+                },
             )
 
     @property

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotate.commands.projects import FREE_FIELDS, FROZEN_FIELDS
 from annotate.forms.dimensions import note_field
@@ -16,12 +18,12 @@ NO_TEMPLATE = ""
 class NewProjectForm(forms.Form):
     """The name of a new project and what it starts from."""
 
-    name = forms.CharField(max_length=150, help_text="Its address is made from it.")
+    name = forms.CharField(max_length=150, help_text=_("Its address is made from it."))
     template = forms.ChoiceField(
-        label="Start from",
+        label=_("Start from"),
         required=False,
         widget=forms.RadioSelect,
-        help_text="Everything in a template can be changed until Round I opens.",
+        help_text=_("Everything in a template can be changed until Round I opens."),
     )
 
     def __init__(
@@ -42,39 +44,44 @@ class SettingsForm(forms.Form):
     description = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="What is rated and why; everyone in the project reads it.",
+        help_text=_("What is rated and why; everyone in the project reads it."),
     )
     reservation_minutes = forms.IntegerField(
-        label="Minutes that an item stays reserved",
+        label=_("Minutes that an item stays reserved"),
         min_value=1,
         max_value=60 * 24 * 30,
-        help_text="An item that an annotator has opened but not rated goes to others after this time.",
+        help_text=_("An item that an annotator has opened but not rated goes to others after this time."),
     )
     guidelines = forms.CharField(
-        label="Guidelines for all dimensions",
+        label=_("Guidelines for all dimensions"),
         required=False,
         widget=forms.Textarea(attrs={"rows": 10, "dir": "auto"}),
-        help_text="Markdown, with pictures. Annotators can open it beside every item.",
+        help_text=_("Markdown, with pictures. Annotators can open it beside every item."),
     )
     raters_per_item = forms.IntegerField(
-        label="Raters per item", min_value=1, max_value=50, help_text="How many annotators rate each item."
+        label=_("Raters per item"),
+        min_value=1,
+        max_value=50,
+        help_text=_("How many annotators rate each item."),
     )
     dispute_threshold = forms.IntegerField(
         min_value=1,
         max_value=1000,
-        help_text="A unit whose Round I values lie this far apart, or more, is disputed.",
+        help_text=_("A unit whose Round I values lie this far apart, or more, is disputed."),
     )
     tolerance = forms.IntegerField(
         min_value=0,
         max_value=1000,
-        help_text="A dispute is settled when all values lie within this distance; less than the threshold.",
+        help_text=_(
+            "A dispute is settled when all values lie within this distance; less than the threshold."
+        ),
     )
 
     def __init__(self, entered: Mapping[str, Any] | None, *, project: Project, frozen: bool) -> None:
         initial = {field: getattr(project, field) for field in (*FREE_FIELDS, *FROZEN_FIELDS)}
         super().__init__(entered, initial=initial)
         if frozen:
-            for field in FROZEN_FIELDS:
+            for field in self.fields.keys() & set(FROZEN_FIELDS):
                 self.fields[field].disabled = field != "guidelines"
             self.fields["note"] = note_field()
         self._project = project
@@ -93,5 +100,12 @@ class SettingsForm(forms.Form):
         """Refuse a tolerance that would settle what the threshold disputes."""
         values = self.cleaned_data
         if values.get("tolerance", 0) >= values.get("dispute_threshold", 1001):
-            self.add_error("tolerance", "The tolerance must be less than the dispute threshold.")
+            self.add_error("tolerance", gettext("The tolerance must be less than the dispute threshold."))
         return values
+
+
+class SettingsPageForm(SettingsForm):
+    """The settings as their page shows them; when units are disputed is set on a page of its own."""
+
+    dispute_threshold = None  # type: ignore[assignment] # Django's way of taking a field away
+    tolerance = None  # type: ignore[assignment]

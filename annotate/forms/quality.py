@@ -1,6 +1,7 @@
 """Deciding whether an annotator's ratings count."""
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 
 class CountingForm(forms.Form):
@@ -8,8 +9,8 @@ class CountingForm(forms.Form):
 
     counted = forms.BooleanField(required=False, widget=forms.HiddenInput)
     note = forms.CharField(
-        label="Why",
+        label=_("Why"),
         max_length=2000,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="Kept with the decision, for you and the other admins.",
+        help_text=_("Kept with the decision, for you and the other admins."),
     )

@@ -1,7 +1,9 @@
 """Tables of annotate, by concept. Invariants are database constraints wherever a database can hold them."""
 
 from annotate.models.audit import AuditEntry, ProjectDeletion
+from annotate.models.digests import DisputeDigest, DisputeLook
 from annotate.models.disputes import Dispute, DisputeEvent, Nudge, Post
+from annotate.models.exports import Export
 from annotate.models.gold import GoldItem, GoldValue, PracticeAnswer
 from annotate.models.images import GuidelineImage
 from annotate.models.imports import DataImport
@@ -9,14 +11,17 @@ from annotate.models.material import Document, Item, System, text_digest
 from annotate.models.notes import PrivateNote
 from annotate.models.people import Invitation, Membership, Role, User
 from annotate.models.plans import AssignmentPlan
+from annotate.models.preferences import Preferences
 from annotate.models.projects import Dimension, MeasurementLevel, Project, ScalePoint
 from annotate.models.quality import CountingDecision
 from annotate.models.ratings import Rating, RatingChange
 from annotate.models.rounds import AssignedUnit, Assignment, Guideline, Round
 from annotate.models.templates import SavedTemplate
+from annotate.models.tokens import ApiToken, KeptAnswer, token_digest
 from annotate.models.workers import WorkerSign
 
 __all__ = [
+    "ApiToken",
     "AssignedUnit",
     "Assignment",
     "AssignmentPlan",
@@ -25,19 +30,24 @@ __all__ = [
     "DataImport",
     "Dimension",
     "Dispute",
+    "DisputeDigest",
     "DisputeEvent",
+    "DisputeLook",
     "Document",
+    "Export",
     "GoldItem",
     "GoldValue",
     "Guideline",
     "GuidelineImage",
     "Invitation",
     "Item",
+    "KeptAnswer",
     "MeasurementLevel",
     "Membership",
     "Nudge",
     "Post",
     "PracticeAnswer",
+    "Preferences",
     "PrivateNote",
     "Project",
     "ProjectDeletion",
@@ -51,4 +61,5 @@ __all__ = [
     "User",
     "WorkerSign",
     "text_digest",
+    "token_digest",
 ]

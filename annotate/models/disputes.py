@@ -2,16 +2,18 @@
 
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 
 class Dispute(models.Model):
     """A unit whose Round I values differ by the threshold or more, with the rule that held when it opened."""
 
     class Status(models.TextChoices):
-        OPEN = "open", "open"
-        SETTLED = "settled", "settled"
-        ADJUDICATED = "adjudicated", "adjudicated"
-        LEFT_OPEN = "left_open", "left open"
+        OPEN = "open", _("open")
+        SETTLED = "settled", _("settled")
+        ADJUDICATED = "adjudicated", _("adjudicated")
+        LEFT_OPEN = "left_open", _("left open")
 
     round = models.ForeignKey("annotate.Round", models.PROTECT, related_name="disputes")
     item = models.ForeignKey("annotate.Item", models.PROTECT, related_name="disputes")
@@ -39,7 +41,7 @@ class Dispute(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"Dispute {self.number}"
+        return gettext("Dispute {number}").format(number=self.number)
 
     @property
     def takes_answers(self) -> bool:
@@ -51,13 +53,13 @@ class DisputeEvent(models.Model):
     """What happened to a dispute. Never updated, never deleted."""
 
     class Kind(models.TextChoices):
-        OPENED = "opened", "opened"
-        SETTLED = "settled", "settled"
-        REOPENED = "reopened", "apart again"
-        ADJUDICATED = "adjudicated", "adjudicated"
-        LEFT_OPEN = "left_open", "left open"
-        RESUMED = "resumed", "opened again"
-        ASKED_AGAIN = "asked_again", "to be answered again"
+        OPENED = "opened", _("opened")
+        SETTLED = "settled", _("settled")
+        REOPENED = "reopened", _("apart again")
+        ADJUDICATED = "adjudicated", _("adjudicated")
+        LEFT_OPEN = "left_open", _("left open")
+        RESUMED = "resumed", _("opened again")
+        ASKED_AGAIN = "asked_again", _("to be answered again")
 
     dispute = models.ForeignKey(Dispute, models.PROTECT, related_name="events")
     at = models.DateTimeField()

@@ -1,14 +1,15 @@
 """Items whose right values are known: for practice before Round I, or hidden in it; and who practised how."""
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 
 class GoldItem(models.Model):
     """An item with gold values. It is not rated in Round I like the others, and counts in no statistic."""
 
     class Use(models.TextChoices):
-        PRACTICE = "practice", "practice before Round I"
-        HIDDEN = "hidden", "hidden in Round I"
+        PRACTICE = "practice", _("practice before Round I")
+        HIDDEN = "hidden", _("hidden in Round I")
 
     item = models.OneToOneField("annotate.Item", models.CASCADE, related_name="gold")
     use = models.CharField(max_length=8, choices=Use.choices)

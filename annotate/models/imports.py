@@ -4,6 +4,7 @@ from uuid import uuid4
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 MATERIAL = "material"
 """The kind of imports that make documents, items and ratings."""
@@ -21,19 +22,19 @@ class DataImport(models.Model):
     """
 
     class Status(models.TextChoices):
-        UPLOADED = "uploaded", "uploaded"
-        WAITING = "waiting", "waiting for a worker"
-        CHECKING = "checking", "being checked"
-        WRITING = "writing", "being written"
-        IMPORTED = "imported", "imported"
-        REFUSED = "refused", "refused"
-        STOPPED = "stopped", "stopped"
-        UNDONE = "undone", "undone"
+        UPLOADED = "uploaded", _("uploaded")
+        WAITING = "waiting", _("waiting for a worker")
+        CHECKING = "checking", _("being checked")
+        WRITING = "writing", _("being written")
+        IMPORTED = "imported", _("imported")
+        REFUSED = "refused", _("refused")
+        STOPPED = "stopped", _("stopped")
+        UNDONE = "undone", _("undone")
 
     class What(models.TextChoices):
-        ITEMS = "items", "Documents and items"
-        RATINGS = "ratings", "Recorded ratings"
-        BOTH = "both", "Items and ratings"
+        ITEMS = "items", _("Documents and items")
+        RATINGS = "ratings", _("Recorded ratings")
+        BOTH = "both", _("Items and ratings")
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="imports")
     kind = models.CharField(

@@ -1,5 +1,6 @@
 """People: accounts, the places they hold in projects, and invitations to take one."""
 
+import secrets
 from typing import Any, ClassVar
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
@@ -7,6 +8,9 @@ from django.contrib.auth.models import PermissionsMixin
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
+from django.utils.translation import gettext_lazy as _
+
+LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"  # none that is taken for another
 
 
 class UserManager(BaseUserManager["User"]):
@@ -49,9 +53,14 @@ class User(AbstractBaseUser, PermissionsMixin):
 class Role(models.TextChoices):
     """What a person may do in a project."""
 
-    ADMIN = "admin", "admin"
-    ANNOTATOR = "annotator", "annotator"
-    RESEARCHER = "researcher", "researcher"
+    ADMIN = "admin", _("admin")
+    ANNOTATOR = "annotator", _("annotator")
+    RESEARCHER = "researcher", _("researcher")
+
+
+def new_pseudonym() -> str:
+    """Return what exports call a person: drawn, so it tells nothing of the person or of another project."""
+    return "R-" + "".join(secrets.choice(LETTERS) for _ in range(8))
 
 
 class Membership(models.Model):
@@ -62,6 +71,9 @@ class Membership(models.Model):
     role = models.CharField(max_length=12, choices=Role.choices)
     label = models.CharField(max_length=150, help_text="The name that admins see.")
     alias = models.CharField(max_length=8, blank=True, help_text="The letter that other raters see.")
+    pseudonym = models.CharField(
+        max_length=20, default=new_pseudonym, help_text="What exports call this person in this project."
+    )
     active = models.BooleanField(default=True)
     counted = models.BooleanField(default=True, help_text="Whether its ratings count in the statistics.")
     practice_attempt = models.PositiveSmallIntegerField(default=1)
@@ -73,6 +85,7 @@ class Membership(models.Model):
             models.UniqueConstraint(
                 "project", "user", "role", condition=Q(user__isnull=False), name="one_place_per_role"
             ),
+            models.UniqueConstraint("project", "pseudonym", name="pseudonym_once_in_project"),
             models.UniqueConstraint("project", "alias", condition=~Q(alias=""), name="alias_once_in_project"),
             models.UniqueConstraint(
                 "project", "label", condition=Q(role="annotator"), name="annotator_label_once_in_project"
@@ -92,7 +105,7 @@ class Membership(models.Model):
 
     @property
     def rater_name(self) -> str:
-        """The name under which other raters and exports know this annotator."""
+        """The name under which other raters know this annotator."""
         return f"Rater {self.alias}"
 
 

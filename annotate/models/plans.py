@@ -2,17 +2,18 @@
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 
 class AssignmentPlan(models.Model):
     """A project's choice; a project without a row has the shared queue."""
 
     class Kind(models.TextChoices):
-        QUEUE = "queue", "Shared queue"
-        EVERYONE = "everyone", "Everyone rates everything"
-        BALANCED = "balanced", "N of M, dealt out evenly"
-        SHARING = "sharing", "Every pair shares a set share of items"
-        LISTED = "listed", "Fixed lists from a file"
+        QUEUE = "queue", _("Shared queue")
+        EVERYONE = "everyone", _("Everyone rates everything")
+        BALANCED = "balanced", _("N of M, dealt out evenly")
+        SHARING = "sharing", _("Every pair shares a set share of items")
+        LISTED = "listed", _("Fixed lists from a file")
 
     project = models.OneToOneField("annotate.Project", models.CASCADE, related_name="assignment_plan")
     kind = models.CharField(max_length=8, choices=Kind.choices, default=Kind.QUEUE)

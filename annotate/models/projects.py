@@ -4,6 +4,7 @@ import secrets
 
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
 
 
 def new_seed() -> int:
@@ -47,10 +48,10 @@ class Project(models.Model):
 class MeasurementLevel(models.TextChoices):
     """How differences between values count, after Stevens (1946)."""
 
-    NOMINAL = "nominal", "nominal: equal or different"
-    ORDINAL = "ordinal", "ordinal: ranked"
-    INTERVAL = "interval", "interval: equal steps"
-    RATIO = "ratio", "ratio: equal steps from a true zero"
+    NOMINAL = "nominal", _("nominal: equal or different")
+    ORDINAL = "ordinal", _("ordinal: ranked")
+    INTERVAL = "interval", _("interval: equal steps")
+    RATIO = "ratio", _("ratio: equal steps from a true zero")
 
 
 class Dimension(models.Model):

@@ -2,6 +2,9 @@
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+EVIDENCE = "A list of {part, start, end}, see annotate.evidence; empty where nothing was marked."
 
 
 def answered(rating: str = "") -> Q:
@@ -20,6 +23,7 @@ class Rating(models.Model):
     cannot_rate = models.BooleanField(default=False)
     not_applicable = models.BooleanField(default=False)
     comment = models.TextField(blank=True)
+    evidence = models.JSONField(null=True, blank=True, help_text=EVIDENCE)
     active_seconds = models.FloatField(default=0)
     revision = models.PositiveIntegerField(default=1)
     guideline = models.ForeignKey(
@@ -48,6 +52,10 @@ class Rating(models.Model):
                 name="not_applicable_has_no_value",
             ),
             models.CheckConstraint(condition=Q(active_seconds__gte=0), name="active_seconds_not_negative"),
+            models.CheckConstraint(
+                condition=Q(evidence__isnull=True) | Q(evidence__0__part__isnull=False),
+                name="evidence_is_none_or_some_passages",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -63,10 +71,11 @@ class RatingChange(models.Model):
     """One saved state of a rating: who, when, from what to what, why. Never updated, never deleted."""
 
     class Cause(models.TextChoices):
-        RATED = "rated", "rated"
-        IMPORTED = "imported", "imported"
-        KEPT = "kept", "kept in discussion"
-        CHANGED = "changed", "changed in discussion"
+        RATED = "rated", _("rated")
+        IMPORTED = "imported", _("imported")
+        KEPT = "kept", _("kept in discussion")
+        CHANGED = "changed", _("changed in discussion")
+        TAKEN_BACK = "undone", _("taken back in discussion")
 
     rating = models.ForeignKey(Rating, models.PROTECT, related_name="changes")
     revision = models.PositiveIntegerField()
@@ -79,6 +88,7 @@ class RatingChange(models.Model):
     cannot_rate = models.BooleanField(default=False)
     not_applicable = models.BooleanField(default=False)
     comment = models.TextField(blank=True)
+    evidence = models.JSONField(null=True, help_text=EVIDENCE)
     guideline = models.ForeignKey(
         "annotate.Guideline",
         models.PROTECT,

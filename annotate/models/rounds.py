@@ -3,6 +3,8 @@
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 
 class Guideline(models.Model):
@@ -26,12 +28,17 @@ class Guideline(models.Model):
         return f"guideline version {self.version}"
 
 
+def without_checks(round: str = "") -> Q:
+    """Return the condition of a round (or of one reached by a name such as "round__") being I or II."""
+    return Q(**{f"{round}number__lt": Round.CHECKS})
+
+
 class RoundManager(models.Manager["Round"]):
     """Finds the rounds of a project, without the checks that are hidden in Round I."""
 
     def get_queryset(self) -> "models.QuerySet[Round]":
         """Leave the rounds of checks out."""
-        return super().get_queryset().exclude(number=Round.CHECKS)
+        return super().get_queryset().filter(without_checks())
 
 
 class Round(models.Model):
@@ -42,12 +49,13 @@ class Round(models.Model):
     """
 
     class Status(models.TextChoices):
-        OPEN = "open", "open"
-        CLOSED = "closed", "closed"
+        OPEN = "open", _("open")
+        CLOSED = "closed", _("closed")
+
+    CHECKS = 3
+    MET_TOGETHER = (1, CHECKS)  # what an annotator meets in one order
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="rounds")
-    CHECKS = 3
-
     number = models.PositiveSmallIntegerField()
     status = models.CharField(max_length=6, choices=Status.choices, default=Status.OPEN)
     guideline = models.ForeignKey(
@@ -85,7 +93,8 @@ class Round(models.Model):
         ]
 
     def __str__(self) -> str:
-        return "Round " + "I" * (1 if self.number == Round.CHECKS else self.number)
+        numeral = "I" * (1 if self.number == Round.CHECKS else self.number)
+        return gettext("Round {numeral}").format(numeral=numeral)
 
     @property
     def is_open(self) -> bool:
@@ -110,16 +119,16 @@ class Assignment(models.Model):
     """
 
     class Plan(models.TextChoices):
-        N_OF_M = "n_of_m", "N of M annotators rate every item"
-        EVERYONE = "everyone", "every annotator rates every item"
-        BALANCED = "balanced", "N of M annotators, dealt out evenly"
-        SHARING = "sharing", "N of M annotators, and a block that everyone rates"
-        LISTED = "listed", "as a file lists it"
-        IMPORTED = "imported", "recorded elsewhere and imported"
-        GOLD = "gold", "a check: its gold values are known"
-        REPEAT = "repeat", "a check: the annotator rates it a second time"
-        DISPUTES = "disputes", "the Round I raters of a disputed unit"
-        ROUTED = "routed", "routed from a model judge"
+        N_OF_M = "n_of_m", _("N of M annotators rate every item")
+        EVERYONE = "everyone", _("every annotator rates every item")
+        BALANCED = "balanced", _("N of M annotators, dealt out evenly")
+        SHARING = "sharing", _("N of M annotators, and a block that everyone rates")
+        LISTED = "listed", _("as a file lists it")
+        IMPORTED = "imported", _("recorded elsewhere and imported")
+        GOLD = "gold", _("a check: its gold values are known")
+        REPEAT = "repeat", _("a check: the annotator rates it a second time")
+        DISPUTES = "disputes", _("the Round I raters of a disputed unit")
+        ROUTED = "routed", _("routed from a model judge")
 
     round = models.ForeignKey(Round, models.CASCADE, related_name="assignments")
     item = models.ForeignKey("annotate.Item", models.PROTECT, related_name="assignments")

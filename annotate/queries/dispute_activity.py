@@ -117,6 +117,7 @@ def _answers() -> QuerySet[Rating]:
         assignment__round__number=2,
         assignment__item=OuterRef("item"),
         dimension=OuterRef("dimension"),
+        value__isnull=False,  # what was taken back is no answer
     ).order_by()
 
 

@@ -50,7 +50,7 @@ def _imports(project: Project) -> Iterator[Need]:
 def _deadlines(project: Project, rounds: Sequence[Round | None]) -> Iterator[Need]:
     for round in rounds:
         if round and round.is_open and round.deadline and round.deadline_passed:
-            day = date_format(round.deadline, "j F")
+            day = date_format(round.deadline, "MONTH_DAY_FORMAT")
             yield Need(
                 f"{round}’s deadline, {day}, has passed and it is open: close it, or move the deadline.",
                 reverse("deadline", args=[project.slug, round.number]),

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection
+from datetime import datetime
 
 from django.db.models import CharField, Exists, Max, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import MD5, Cast, Concat
@@ -10,9 +11,9 @@ from django.utils import timezone
 from annotate.models import Assignment, Item, Membership, Round
 
 
-def available_places(round: Round) -> QuerySet[Assignment]:
+def available_places(round: Round | int, now: datetime | None = None) -> QuerySet[Assignment]:
     """Return the round's places that are free, or reserved but unused for too long."""
-    lapsed = Q(started_at__isnull=True, reserved_until__lt=timezone.now())
+    lapsed = Q(started_at__isnull=True, reserved_until__lt=now or timezone.now())
     return Assignment.objects.filter(Q(annotator__isnull=True) | lapsed, round=round)
 
 
@@ -29,15 +30,19 @@ def items_in_order(round: Round, annotator: Membership) -> "QuerySet[Item, int]"
     return available_items(round, annotator).order_by(draw).values_list("pk", flat=True)
 
 
-def last_positions(project: int, annotators: Collection[int]) -> Counter[int]:
-    """Return the last position in the order of each of these annotators, 0 without any. One query."""
-    rows = Assignment.objects.filter(round__project=project, annotator__in=annotators)
-    rows = rows.filter(round__number__in=(1, Round.CHECKS))
+def last_positions(project: int, annotators: Collection[int] | None = None) -> Counter[int]:
+    """Return the last position in the order of each (of these) annotators, 0 without any. One query."""
+    rows = met_together(project).filter(annotator__isnull=False)
+    if annotators is not None:
+        rows = rows.filter(annotator__in=annotators)
     return Counter(dict(rows.order_by().values_list("annotator").annotate(last=Max("position"))))
 
 
 def own_order(round: Round, annotator: Membership) -> QuerySet[Assignment]:
     """Return all that the annotator meets in Round I, with the checks hidden in it, by position."""
-    rounds = (round.number, Round.CHECKS)
-    own = Assignment.objects.filter(round__project=round.project_id, round__number__in=rounds)
-    return own.filter(annotator=annotator).order_by("position")
+    return met_together(round.project_id).filter(annotator=annotator).order_by("position")
+
+
+def met_together(project: int) -> QuerySet[Assignment]:
+    """Return the assignments of a project's Round I, and of the checks hidden in it."""
+    return Assignment.objects.filter(round__project=project, round__number__in=Round.MET_TOGETHER)

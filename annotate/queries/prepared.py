@@ -1,9 +1,11 @@
 """Queries that are asked thousands of times: compiled once in each thread, then only executed.
 
-Django compiles a query whenever it is asked. On the way of a save that took most of the time.
+Django compiles a query whenever it is asked. How the database keeps them: see `annotate.statements`.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from threading import local
 from typing import Any, Generic, TypeVar
 
@@ -11,9 +13,13 @@ from django.db import connection
 from django.db.models import Model, QuerySet
 from django.db.models.query import get_related_populators
 
+from annotate.statements import execute
+
 NUMBERS = (2_000_000_011, 2_000_000_033, 2_000_000_063)  # stand-ins that integer columns can hold
 WORD = "a stand-in"
+MOMENT = datetime(2000, 2, 3, 4, 5, 6, 789, UTC)
 
+Value = int | str | datetime
 M = TypeVar("M", bound=Model)
 
 
@@ -24,22 +30,47 @@ class Prepared(Generic[M]):
     query. Where they come to stand in the compiled statement, the values are put.
     """
 
-    def __init__(self, make: Callable[..., QuerySet[M]], *stand_ins: int | str) -> None:
+    def __init__(self, make: Callable[..., QuerySet[M]], *stand_ins: Value) -> None:
         self._make = make
         self._stand_ins = stand_ins
         self._here = local()
 
-    def all(self, *values: int | str) -> list[M]:
-        """Return the rows for these values. One query."""
+    def ask(self, *values: Value) -> "Asked[M]":
+        """Ask for the rows for these values, to be read after `statements.at_once`. One query."""
         if not hasattr(self._here, "compiled"):
             self._here.compiled = _Compiled(self._make(*self._stand_ins))
-        put = dict(zip(self._stand_ins, values, strict=True))
-        found: list[M] = self._here.compiled.rows(put)
+        put = dict(zip(map(_sent, self._stand_ins), map(_sent, values), strict=True))
+        return Asked(self._here.compiled, self._here.compiled.execute(put))
+
+    def all(self, *values: Value) -> list[M]:
+        """Return the rows for these values. One query."""
+        return self.ask(*values).all()
+
+    def first(self, *values: Value) -> M | None:
+        """Return the first of the rows, None without any. One query."""
+        return self.ask(*values).first()
+
+
+def _sent(value: Value) -> Any:
+    """Return a value as a statement has it: SQLite's have moments as words."""
+    return connection.ops.adapt_datetimefield_value(value) if isinstance(value, datetime) else value
+
+
+@dataclass(frozen=True)
+class Asked(Generic[M]):
+    """Rows that were asked for."""
+
+    _compiled: "_Compiled"
+    _cursor: Any
+
+    def all(self) -> list[M]:
+        """Return the rows."""
+        found: list[M] = self._compiled.rows(self._cursor)
         return found
 
-    def first(self, *values: int | str) -> M | None:
-        """Return the first of the rows, None without any. One query."""
-        return next(iter(self.all(*values)), None)
+    def first(self) -> M | None:
+        """Return the first of the rows, None without any."""
+        return next(iter(self.all()), None)
 
 
 class _Compiled:
@@ -52,14 +83,16 @@ class _Compiled:
         self._converters = self._compiler.get_converters([column for column, *_ in select])
         self._model = info["model"]
         self._columns = slice(info["select_fields"][0], info["select_fields"][-1] + 1)
-        self._names = [column.target.attname for column, *_ in select[self._columns]]
+        self._names = frozenset(column.target.attname for column, *_ in select[self._columns])
         self._related = get_related_populators(info, select, connection.alias)  # type: ignore[call-arg]
 
-    def rows(self, put: dict[int | str, int | str]) -> list[Any]:
-        """Execute the statement with these values in the place of the stand-ins."""
-        parameters = [put.get(each, each) for each in self._parameters]
-        with connection.cursor() as cursor:
-            cursor.execute(self._sql, parameters)
+    def execute(self, put: dict[Any, Any]) -> Any:
+        """Execute the statement with these values in the place of the stand-ins; return its cursor."""
+        return execute(self._sql, [put.get(each, each) for each in self._parameters])
+
+    def rows(self, cursor: Any) -> list[Any]:
+        """Return the objects that an executed statement found."""
+        with cursor:
             found = cursor.fetchall()
         if self._converters:
             found = list(self._compiler.apply_converters(found, self._converters))

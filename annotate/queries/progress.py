@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from annotate.models import AssignedUnit, Assignment, Membership, Rating, Round
 from annotate.models.ratings import answered
+from annotate.queries.guidelines import guideline_of
 from annotate.queries.places import available_items, own_order
 
 RECENT_ITEMS = 50
@@ -48,7 +49,12 @@ class Progress:
 
 
 def progress(round: Round, annotator: Membership) -> Progress:
-    """Return the annotator's progress in Round I. Five queries, six where the guideline is not at hand."""
+    """Return the annotator's progress in Round I. Five queries, six where the guideline is not at hand.
+
+    The round of hidden checks stands for Round I, so that no counter tells them apart; one query more then.
+    """
+    if round.number == Round.CHECKS:
+        round = Round.objects.select_related("guideline").get(project=round.project_id, number=1)
     midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
     mine = own_order(round, annotator).order_by()
     counts = mine.aggregate(
@@ -63,7 +69,7 @@ def progress(round: Round, annotator: Membership) -> Progress:
     given = Rating.objects.filter(assignment__in=mine).aggregate(
         seconds=Sum("active_seconds"), of_open=Count("pk", filter=is_open & answered())
     )
-    dimensions = len(round.guideline.content["dimensions"])
+    dimensions = len(guideline_of(round).dimensions)
     units_left = (counts["whole"] + available) * dimensions + open_units.count() - given["of_open"]
     pace = _seconds_for_a_rating(round, annotator)
     return Progress(

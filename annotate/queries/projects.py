@@ -30,7 +30,7 @@ def project_cards(user: SomeUser) -> list[ProjectCard]:
     return [
         ProjectCard(
             project,
-            sorted(Role(place.role).label for place in project.mine),
+            sorted(str(Role(place.role).label) for place in project.mine),
             list(project.rounds.all()),
         )
         for project in projects

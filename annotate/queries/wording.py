@@ -8,6 +8,7 @@ from django.db.models import Count, Q, QuerySet
 from annotate.guideline import FrozenDimension, FrozenGuideline
 from annotate.models import Guideline, Project, Rating, Round
 from annotate.models.ratings import answered
+from annotate.models.rounds import without_checks
 from annotate.queries.rounds import rounds_of
 
 
@@ -78,7 +79,12 @@ def ratings_to_ask_again(round: Round, dimension: int | None = None) -> QuerySet
 
 def _given(project: Project) -> dict[tuple[int, str], int]:
     counts = (
-        Rating.objects.filter(answered(), assignment__round__project=project, guideline__isnull=False)
+        Rating.objects.filter(
+            answered(),
+            without_checks("assignment__round__"),
+            assignment__round__project=project,
+            guideline__isnull=False,
+        )
         .values_list("guideline", "dimension__key")
         .annotate(count=Count("pk"))
         .order_by()

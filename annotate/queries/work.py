@@ -1,13 +1,16 @@
 """What an annotator sees of Round I: progress, one item, where to go on."""
 
-from dataclasses import dataclass
+import json
+from dataclasses import astuple, dataclass
 
 from django.db.models import Min, QuerySet
 
-from annotate.guideline import FrozenDimension, FrozenGuideline, FrozenPoint
+from annotate.evidence import passages_from_json
+from annotate.guideline import FrozenDimension, FrozenPoint
 from annotate.models import Assignment, Item, Membership, PrivateNote, Rating, Round
 from annotate.queries.assigned import asked_dimensions
-from annotate.queries.places import own_order
+from annotate.queries.guidelines import guideline_of
+from annotate.queries.places import met_together, own_order
 from annotate.queries.prepared import NUMBERS, Prepared
 
 LONGEST_BUTTON_ROW = 11
@@ -54,6 +57,12 @@ class Row:
         """What the chosen value means."""
         return self.dimension.point(self.rating.value) if self.rating else None
 
+    @property
+    def evidence(self) -> str:
+        """The passages marked as evidence, as the page reads and sends them: a list of [part, start, end]."""
+        stored = self.rating.evidence if self.rating else None
+        return json.dumps([astuple(each) for each in passages_from_json(stored)], separators=(",", ":"))
+
 
 def _keys(values: range) -> dict[int, str]:
     """Return the digits that choose values: those they are written with, else their places in the row."""
@@ -95,7 +104,7 @@ def _first(assignments: QuerySet[Assignment]) -> int | None:
 def item_page(assignment: Assignment) -> ItemPage:
     """Return the page of an assignment (see `access.assignment_for_annotator`). Six queries at most."""
     item = _ITEM.all(assignment.item_id)[0]
-    guideline = FrozenGuideline.from_json(assignment.round.guideline.content)
+    guideline = guideline_of(assignment.round)
     ratings = {rating.dimension_id: rating for rating in _RATINGS.all(assignment.pk)}
     here = (assignment.round.project_id, assignment.annotator_id or 0, assignment.position or 0)
     before, after = _BEFORE.first(*here), _AFTER.first(*here)
@@ -115,10 +124,7 @@ def item_page(assignment: Assignment) -> ItemPage:
 
 
 def _order(project: int, annotator: int) -> QuerySet[Assignment]:
-    rounds = (1, Round.CHECKS)
-    return Assignment.objects.filter(
-        round__project=project, round__number__in=rounds, annotator=annotator
-    ).order_by("position")
+    return met_together(project).filter(annotator=annotator).order_by("position")
 
 
 def _before(project: int, annotator: int, position: int) -> QuerySet[Assignment]:

@@ -9,7 +9,7 @@ from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, 
 from django.utils import timezone
 
 from annotate.broker import broker_problem
-from annotate.models import DataImport, WorkerSign
+from annotate.models import DataImport, Export, WorkerSign
 from annotate.queries.imports import SILENT_FOR, WORKER_SHOULD_TAKE
 from annotate.watching import WATCHED
 
@@ -43,7 +43,8 @@ class WorkerHealth:
 
 def work_waits() -> "ExpressionWrapper[Q]":
     """Return whether the project of a row (its `project`) has work that no worker takes, as an expression."""
-    waiting: list[Exists] = [_imports_wait(), *(watched.work_waits() for watched in WATCHED.values())]
+    others = (watched.work_waits() for watched in WATCHED.values())
+    waiting: list[Exists] = [_imports_wait(), _exports_wait(), *others]
     return ExpressionWrapper(reduce(or_, waiting, Q()), output_field=BooleanField())
 
 
@@ -53,6 +54,12 @@ def _imports_wait() -> Exists:
         or_, (Q(status=status, touched_at__lt=now - _patience(status)) for status in SILENT_FOR), Q()
     )
     return Exists(DataImport.objects.filter(silent, project=OuterRef("project")))
+
+
+def _exports_wait() -> Exists:
+    should_be_taken = timezone.now() - WORKER_SHOULD_TAKE
+    waiting = Export.objects.filter(status=Export.Status.WAITING, touched_at__lt=should_be_taken)
+    return Exists(waiting.filter(project=OuterRef("project")))
 
 
 def _patience(status: str) -> timedelta:

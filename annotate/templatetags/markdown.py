@@ -1,6 +1,7 @@
 """Markdown that people wrote, made safe to show."""
 
 import re
+from functools import lru_cache
 
 from django import template
 from django.urls import reverse
@@ -54,6 +55,7 @@ _markdown.core.ruler.push("adjust", adjust)
 
 
 @register.filter
+@lru_cache(maxsize=256)  # guidelines are shown with every item
 def markdown(text: str, project: str | None = None) -> SafeString:
     """Return Markdown as HTML; HTML in it is shown as text. The project's slug lets its pictures be shown."""
     return SafeString(_markdown.render(text, {"project": project} if project else {}))

@@ -2,6 +2,7 @@
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET
 
 from annotate import access
@@ -31,7 +32,7 @@ def agreement_dimension(request: HttpRequest, slug: str, key: str) -> HttpRespon
         for detail in dimension_details(round, keys=frozenset({key}), drawn=_drawn(request))
     ]
     if not details:
-        raise Http404("There is no such dimension, or Round I has not been opened.")
+        raise Http404(gettext("There is no such dimension, or Round I has not been opened."))
     details.sort(key=lambda detail: detail.round.number)
     context = {"details": details, "drawn": _drawn(request)}
     return render_in_project(request, project, "agreement/dimension.html", context)

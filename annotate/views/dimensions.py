@@ -7,6 +7,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.access import dimension_in, project_for_admin
@@ -24,7 +25,7 @@ from annotate.forms.dimensions import DimensionForm, initial_of
 from annotate.models import Dimension, Project
 from annotate.queries.projects import is_frozen
 from annotate.specification import DimensionSpec
-from annotate.views.page import Request, render_in_project, request_user
+from annotate.views.page import Request, refusal_told, render_in_project, request_user
 
 
 @login_required
@@ -77,10 +78,8 @@ def dimension_move(request: Request, slug: str, key: str) -> HttpResponse:
     """Move a dimension up or down."""
     moved = dimension_in(project_for_admin(request.user, slug), key)
     way = "up" if "up" in request.POST else "down"
-    try:
+    with refusal_told(request):
         move_dimension(dimension=moved, up=way == "up")
-    except DomainError as error:
-        messages.error(request, error.message)
     return redirect(f"{reverse('dimensions', args=[slug])}?moved={moved.key}&way={way}")
 
 
@@ -94,7 +93,12 @@ def dimension_duplicate(request: Request, slug: str, key: str) -> HttpResponse:
     except DomainError as error:
         messages.error(request, error.message)
         return redirect("dimensions", slug)
-    messages.success(request, f"{made.name} stands below {copied.name}. Give it a name of its own.")
+    messages.success(
+        request,
+        gettext("{name} stands below {name_2}. Give it a name of its own.").format(
+            name=made.name, name_2=copied.name
+        ),
+    )
     return redirect("dimension", slug, made.key)
 
 
@@ -103,11 +107,9 @@ def dimension_duplicate(request: Request, slug: str, key: str) -> HttpResponse:
 def dimension_remove(request: Request, slug: str, key: str) -> HttpResponse:
     """Remove a dimension."""
     removed = dimension_in(project_for_admin(request.user, slug), key)
-    try:
+    with refusal_told(request):
         remove_dimension(dimension=removed)
-        messages.success(request, f"{removed.name} is removed.")
-    except DomainError as error:
-        messages.error(request, error.message)
+        messages.success(request, gettext("{name} is removed.").format(name=removed.name))
     return redirect("dimensions", slug)
 
 
@@ -124,7 +126,7 @@ def _edit(
     status = 200 if entered is None else 422
     try:
         if form.is_valid():
-            messages.success(request, f"{save(form.to_spec()).name} is saved.")
+            messages.success(request, gettext("{name} is saved.").format(name=save(form.to_spec()).name))
             return redirect("dimensions", project.slug)
     except DomainError as error:
         form.add_error(None, error.message)

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate import access, tasks
@@ -21,7 +22,7 @@ from annotate.models import Membership
 from annotate.queries.dispute_list import waited_for_in
 from annotate.queries.dispute_rules import rule_previews
 from annotate.queries.rounds import rounds_of
-from annotate.views.page import render_in_project, request_user
+from annotate.views.page import refusal_told, render_in_project, request_user
 
 
 @login_required
@@ -38,7 +39,7 @@ def dispute_rules(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         if request.method == "POST" and form.is_valid():
             set_dispute_rules(project=project, rule=form.rule, own=form.own, by=request_user(request))
-            messages.success(request, "The rules are saved; they hold when Round I is closed.")
+            messages.success(request, gettext("The rules are saved; they hold when Round I is closed."))
             return redirect("dispute_rules", slug)
     except DomainError as error:
         form.add_error(None, error.message)
@@ -60,7 +61,7 @@ def dispute_nudge(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.project_for_admin(request.user, slug)
     form = DisputeFilterForm(request.POST, project=project)
     round_two = rounds_of(project).get(2)
-    try:
+    with refusal_told(request):
         waiting = waited_for_in(project, form.chosen, round_two) if round_two else {}
         nudged = nudge_raters(project=project, waiting=waiting, by=request_user(request))
         link = request.build_absolute_uri(reverse("disputes", args=[slug]))
@@ -68,8 +69,6 @@ def dispute_nudge(request: HttpRequest, slug: str) -> HttpResponse:
             # Robust: without a broker the nudge stands on the rater's page all the same.
             transaction.on_commit(partial(tasks.mail_nudge.delay, nudge.pk, link), robust=True)
         messages.success(request, _told(nudged))
-    except DomainError as error:
-        messages.error(request, error.message)
     return redirect(f"{reverse('disputes', args=[slug])}?{form.query}")
 
 

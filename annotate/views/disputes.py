@@ -23,12 +23,23 @@ from annotate.commands.disputes import (
     leave_open,
     open_again,
     post_message,
+    take_back,
 )
+from annotate.commands.looks import note_look
 from annotate.errors import DomainError
-from annotate.forms.disputes import AdjudicationForm, DisputeAnswerForm, DisputeFilterForm, PostForm
+from annotate.forms.disputes import (
+    AdjudicationForm,
+    AfterForm,
+    DisputeAnswerForm,
+    DisputeFilterForm,
+    PostForm,
+    UndoForm,
+)
 from annotate.models import Dispute, Membership, Project, Role
 from annotate.queries.dispute_list import dispute_rows, disputes_of_project
-from annotate.queries.disputes import dispute_page, next_needing, work_list
+from annotate.queries.dispute_page import dispute_page
+from annotate.queries.dispute_version import version_of
+from annotate.queries.disputes import Answered, just_answered, next_needing, work_list
 from annotate.queries.rounds import rounds_of
 from annotate.views.page import Request, render_in_project, request_user
 
@@ -75,7 +86,11 @@ def disputes(request: Request, slug: str) -> HttpResponse:
     """List one's own disputes, or all of them for an admin or researcher who does not rate."""
     place = access.membership(request.user, slug, Role.ANNOTATOR, Role.ADMIN, Role.RESEARCHER)
     if place.role == Role.ANNOTATOR and "all" not in request.GET:
-        own: dict[str, object] = {"work": work_list(place), "shown": None if "show" in request.GET else ":60"}
+        own: dict[str, object] = {
+            "work": work_list(place),
+            "shown": None if "show" in request.GET else ":60",
+            "answered": _answered(request, place),
+        }
         return render_in_project(request, place.project, "disputes/work_list.html", own)
     return _all_disputes(request, access.project_for_reader(request.user, slug))
 
@@ -101,27 +116,47 @@ def _all_disputes(request: Request, project: Project) -> HttpResponse:
 @require_GET
 @vary_on_headers("HX-Request")  # or going back in history shows the fragment, which has the same address
 def dispute(request: Request, slug: str, number: int) -> HttpResponse:
-    """Show one dispute; htmx gets the part that others change: values, reasons and thread."""
-    return _page(request, _reading(request, slug, number))
+    """Show one dispute; htmx gets the part that others change: values, reasons and thread.
+
+    Where that is still what the page has `seen`, the answer is 204, after three queries.
+    """
+    return _page(request, slug, number)
 
 
 @signed_in
 @require_POST
 def answer(request: Request, slug: str, number: int) -> HttpResponse:
-    """Keep or change one's value and go on to the next dispute that waits."""
+    """Keep or change one's value and go on to the next dispute that waits, or stay if that was asked for."""
     place = access.membership(request.user, slug, Role.ANNOTATOR)
     found = access.dispute_for_rater(place, number)
     form = DisputeAnswerForm(request.POST)
 
     def give() -> None:
-        data = {name: form.cleaned_data[name] for name in ("value", "comment", "seen_revision")}
-        answer_dispute(dispute=found, rater=place, **data)
+        answer_dispute(dispute=found, rater=place, **form.given)
 
     if refusal := _refusal(form, give, written_by=place):
-        return _page(request, _reading(request, slug, number), refusal=refusal)
+        return _page(request, slug, number, refusal=refusal)
+    if form.cleaned_data["stay"]:
+        return _here_again(request, slug, number, after=number)
     following = next_needing(place, number)
     where = reverse("dispute", args=[slug, following]) if following else reverse("disputes", args=[slug])
-    return _go_to(request, where)
+    return _go_to(request, f"{where}?after={number}")
+
+
+@signed_in
+@require_POST
+def undo(request: Request, slug: str, number: int) -> HttpResponse:
+    """Take one's last answer back and show the dispute again."""
+    place = access.membership(request.user, slug, Role.ANNOTATOR)
+    found = access.dispute_for_rater(place, number)
+    form = UndoForm(request.POST)
+
+    def undo_it() -> None:
+        take_back(dispute=found, rater=place, revision=form.cleaned_data["revision"])
+
+    if refusal := _refusal(form, undo_it, written_by=place):
+        return _page(request, slug, number, refusal=refusal)
+    return _here_again(request, slug, number)
 
 
 @signed_in
@@ -136,7 +171,7 @@ def post(request: Request, slug: str, number: int) -> HttpResponse:
         post_message(dispute=found, author=place, text=form.cleaned_data["text"])
 
     if refusal := _refusal(form, write, written_by=place):
-        return _page(request, _reading(request, slug, number), refusal=refusal)
+        return _page(request, slug, number, refusal=refusal)
     return redirect("dispute", slug, number)
 
 
@@ -157,7 +192,7 @@ def decide(request: Request, slug: str, number: int) -> HttpResponse:
             adjudicate(value=data["value"], **why)
 
     if refusal := _refusal(form, carry_out):
-        return _page(request, _reading(request, slug, number), refusal=refusal)
+        return _page(request, slug, number, refusal=refusal)
     return _go_to(request, reverse("dispute", args=[slug, number]))
 
 
@@ -182,6 +217,14 @@ def _go_to(request: Request, url: str) -> HttpResponse:
     return HttpResponseClientRedirect(url) if request.htmx else redirect(url)
 
 
+def _here_again(request: Request, slug: str, number: int, *, after: int | None = None) -> HttpResponse:
+    """Return the dispute that the page shows in its place, with what is typed; otherwise go there."""
+    page = reverse("dispute", args=[slug, number])
+    if request.htmx and (request.htmx.current_url_abs_path or "").partition("?")[0] == page:
+        return _page(request, slug, number, after=after)
+    return _go_to(request, f"{page}?after={after}" if after else page)
+
+
 def _reading(request: Request, slug: str, number: int) -> Reading:
     place = access.membership(request.user, slug, Role.ADMIN, Role.RESEARCHER, Role.ANNOTATOR)
     own = access.place_of_rater(request.user, slug, number)
@@ -191,13 +234,33 @@ def _reading(request: Request, slug: str, number: int) -> Reading:
     return Reading(found, place.project, own, is_admin=place.role == Role.ADMIN)
 
 
-def _page(request: Request, reading: Reading, *, refusal: str = "") -> HttpResponse:
+def _page(
+    request: Request, slug: str, number: int, *, refusal: str = "", after: int | None = None
+) -> HttpResponse:
+    # Read before the rest: what changes in between makes the page ask once more, and is never missed.
+    version = version_of(access.disputes_open_to(request.user, slug, number))
+    if request.htmx and version and request.GET.get("seen") == version:
+        return HttpResponse(status=204)
+    reading = _reading(request, slug, number)
+    if reading.place:
+        note_look(dispute=reading.dispute, rater=reading.place)
     context = {
         "project": reading.project,
         "page": dispute_page(reading.dispute, reader=reading.place),
+        "version": version,
         "is_admin": reading.is_admin,
         "refusal": refusal,
-        "draft": request.POST,
+        "draft": request.POST if refusal else {},
+        "answered": _answered(request, reading.place, after),
     }
-    template = "disputes/dispute.html#discussion" if request.htmx else "disputes/dispute.html"
-    return render(request, template, context, status=422 if refusal else 200)
+    if request.htmx:
+        return render(request, "disputes/dispute.html#discussion", context, status=422 if refusal else 200)
+    context["following"] = reading.place and next_needing(reading.place, number)
+    return render(request, "disputes/dispute.html", context, status=422 if refusal else 200)
+
+
+def _answered(request: Request, place: Membership | None, after: int | None = None) -> Answered | None:
+    """Return what this rater answered in the dispute `after` which this page comes, to take it back."""
+    form = AfterForm(request.GET)
+    number = after or (form.cleaned_data["after"] if form.is_valid() else None)
+    return just_answered(place, number) if place and number else None

@@ -1,48 +1,105 @@
-"""Export: what there is to take away, and the streams themselves."""
+"""Export: snapshots that a worker writes, and single tables at once."""
 
+from typing import Any
+
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.views.decorators.http import require_GET
+from django.db import transaction
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotate import access
-from annotate.commands.exports import note_export
-from annotate.exporting import FORMATS, export_everything, export_table
-from annotate.queries.export import TABLES
-from annotate.views.page import render_in_project
+from annotate import access, tasks
+from annotate.commands.exports import delete_export, note_export, restart_export, start_export
+from annotate.errors import DomainError
+from annotate.export_tables import TABLES
+from annotate.exporting.text import FORMATS, export_table
+from annotate.forms.exports import EVERYTHING, ExportForm
+from annotate.models import Export
+from annotate.queries.exports import exports_of, state_of, states_of
+from annotate.queries.workers import worker_health
+from annotate.views.page import Request, render_in_project, request_user
 
 CONTENT_TYPES = {"jsonl": "application/jsonl", "csv": "text/csv; charset=utf-8"}
 
 
 @login_required
-@require_GET
-def exports(request: HttpRequest, slug: str) -> HttpResponse:
-    """List the tables that admins and researchers can take away."""
+@require_http_methods(["GET", "POST"])
+def exports(request: Request, slug: str) -> HttpResponse:
+    """List a project's exports and its tables; a POST asks for a snapshot."""
     project = access.project_for_reader(request.user, slug)
-    context = {"tables": TABLES.values(), "formats": list(FORMATS)}
-    return render_in_project(request, project, "exports/exports.html", context)
+    form = ExportForm(request.POST) if request.method == "POST" else ExportForm(initial=EVERYTHING)
+    if form.is_valid():
+        made = start_export(project=project, choice=form.choice, by=request_user(request))
+        _tell_worker(made)
+        return redirect("export", slug, made.pk)
+    context: dict[str, Any] = {
+        "form": form,
+        "states": states_of(exports_of(project)),
+        "tables": TABLES.values(),
+        "formats": list(FORMATS),
+        "workers": worker_health(),
+    }
+    status = 422 if form.is_bound else 200
+    return render_in_project(request, project, "exports/exports.html", context, status=status)
 
 
 @login_required
 @require_GET
-def export_all(request: HttpRequest, slug: str, format: str) -> StreamingHttpResponse:
-    """Stream all tables as one zip file."""
+def export(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Show where an export is, and when it is ready its file and what is in it."""
     project = access.project_for_reader(request.user, slug)
-    if format not in FORMATS:
-        raise Http404("There is no such format.")
-    note_export(project=project, what="everything", format=format)
-    return attachment(
-        StreamingHttpResponse(export_everything(project, format), content_type="application/zip"),
-        f"{project.slug}-{format}.zip",
-    )
+    state = state_of(access.export_in(project, pk))
+    template = "exports/export.html#state" if request.htmx else "exports/export.html"
+    return render_in_project(request, project, template, {"state": state})
+
+
+@login_required
+@require_GET
+def export_file(request: HttpRequest, slug: str, pk: int) -> FileResponse:
+    """Send the file of an export that is ready."""
+    found = access.export_in(access.project_for_reader(request.user, slug), pk)
+    if found.status != Export.Status.READY:
+        raise Http404(gettext("This export is not ready."))
+    return FileResponse(found.file.open("rb"), as_attachment=True, filename=state_of(found).file_name)
+
+
+@login_required
+@require_POST
+def export_again(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Send a worker to an export that none is at."""
+    found = access.export_in(access.project_for_reader(request.user, slug), pk)
+    try:
+        restart_export(export=found)
+        _tell_worker(found)
+    except DomainError as error:
+        messages.error(request, error.message)
+    return redirect("export", slug, pk)
+
+
+@login_required
+@require_POST
+def export_delete(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Delete an export with its file."""
+    delete_export(export=access.export_in(access.project_for_reader(request.user, slug), pk))
+    messages.success(request, gettext("The export and its file were deleted."))
+    return redirect(reverse("exports", args=[slug]))
+
+
+def _tell_worker(export: Export) -> None:
+    # Robust: without a broker the export waits, and its page tells that no worker has taken it.
+    transaction.on_commit(lambda: tasks.run_export.delay(export.pk), robust=True)
 
 
 @login_required
 @require_GET
 def export_one(request: HttpRequest, slug: str, table: str, format: str) -> StreamingHttpResponse:
-    """Stream one table."""
+    """Stream one table as it is now."""
     project = access.project_for_reader(request.user, slug)
     if table not in TABLES or format not in FORMATS:
-        raise Http404("There is no such table or format.")
+        raise Http404(gettext("There is no such table or format."))
     note_export(project=project, what=table, format=format)
     stream = export_table(project, TABLES[table], format)
     return attachment(

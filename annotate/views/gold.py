@@ -4,6 +4,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate.access import gold_in, project_for_admin
@@ -13,7 +14,7 @@ from annotate.errors import DomainError
 from annotate.forms.gold import BarForm, GoldForm, MarkForm
 from annotate.queries.gold import gold_of, names_to_choose
 from annotate.queries.projects import is_frozen
-from annotate.views.page import render_in_project
+from annotate.views.page import refusal_told, render_in_project
 
 
 @login_required
@@ -54,12 +55,12 @@ def gold_item(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         try:
             if "unmark" in request.POST:
                 unmark_gold(project=project, gold=gold)
-                messages.success(request, "The item is an ordinary one again.")
+                messages.success(request, gettext("The item is an ordinary one again."))
                 return redirect("gold", slug)
             if form.is_valid():
                 explanation = form.cleaned_data["explanation"]
                 describe_gold(project=project, gold=gold, explanation=explanation, values=form.right_values)
-                messages.success(request, "The right values are saved.")
+                messages.success(request, gettext("The right values are saved."))
                 return redirect("gold", slug)
         except DomainError as error:
             form.add_error(None, error.message)
@@ -76,12 +77,12 @@ def practice_bar(request: HttpRequest, slug: str) -> HttpResponse:
     """Say how much of practice must be right before Round I, or that none is asked for."""
     project = project_for_admin(request.user, slug)
     form = BarForm(request.POST)
-    try:
+    with refusal_told(request):
         if form.is_valid():
             set_practice_bar(project=project, bar=form.cleaned_data["practice_bar"])
-            messages.success(request, "The bar of practice is saved.")
+            messages.success(request, gettext("The bar of practice is saved."))
         else:
-            messages.error(request, "The bar is a percentage from 0 to 100, or empty for no practice.")
-    except DomainError as error:
-        messages.error(request, error.message)
+            messages.error(
+                request, gettext("The bar is a percentage from 0 to 100, or empty for no practice.")
+            )
     return redirect("gold", slug)

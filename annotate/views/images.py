@@ -5,21 +5,23 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.access import image_in, membership, project_for_admin
 from annotate.commands.images import add_image, remove_image
 from annotate.errors import DomainError
 from annotate.pictures import content_type
-from annotate.views.page import Request, render_in_project, request_user
+from annotate.views.page import Request, refusal_told, render_in_project, request_user
 
 
 class PictureForm(forms.Form):
     """One picture."""
 
     file = forms.FileField(
-        label="Picture",
-        help_text="PNG, JPEG, GIF or WebP, at most 2 MB. Only people in this project can open it.",
+        label=_("Picture"),
+        help_text=_("PNG, JPEG, GIF or WebP, at most 2 MB. Only people in this project can open it."),
         widget=forms.ClearableFileInput(attrs={"accept": "image/png,image/jpeg,image/gif,image/webp"}),
     )
 
@@ -60,9 +62,7 @@ def image(request: Request, slug: str, key: str) -> HttpResponse:
 def image_remove(request: Request, slug: str, key: str) -> HttpResponse:
     """Remove a picture that nothing shows."""
     found = image_in(project_for_admin(request.user, slug), key)
-    try:
+    with refusal_told(request):
         remove_image(image=found)
-        messages.success(request, f"“{found.name}” is removed.")
-    except DomainError as error:
-        messages.error(request, error.message)
+        messages.success(request, gettext("“{name}” is removed.").format(name=found.name))
     return redirect("images", slug)

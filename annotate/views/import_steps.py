@@ -7,6 +7,7 @@ from django.contrib.auth.decorators import login_required
 from django.db import transaction
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_POST
 
 from annotate import tasks
@@ -19,19 +20,17 @@ from annotate.importing.refused import FORMATS
 from annotate.models import DataImport
 from annotate.models.imports import MATERIAL
 from annotate.queries.imports import refused_file_of
-from annotate.views.page import Request, request_user
+from annotate.views.page import Request, refusal_told, request_user
 
 
 def start_on_worker(
     request: Request, upload: DataImport, mapping: dict[str, Any], what: str = "", *, only_good: bool = False
 ) -> HttpResponse:
     """Let a worker import an upload of any kind, and show its page."""
-    try:
+    with refusal_told(request):
         start_upload(data_import=upload, mapping=mapping, what=what, only_good=only_good)
         # Robust: without a broker the file waits, and its page tells that no worker has taken it.
         transaction.on_commit(lambda: tasks.run_import.delay(upload.pk), robust=True)
-    except DomainError as error:
-        messages.error(request, error.message)
     return redirect(KINDS[upload.kind].page, upload.project.slug, upload.pk)
 
 
@@ -60,10 +59,8 @@ def import_part(request: Request, slug: str, pk: int) -> HttpResponse:
 def import_cancel(request: Request, slug: str, pk: int) -> HttpResponse:
     """Ask the worker to stop."""
     upload = data_import_in(project_for_admin(request.user, slug), pk)
-    try:
+    with refusal_told(request):
         cancel_import(data_import=upload)
-    except DomainError as error:
-        messages.error(request, error.message)
     return redirect(KINDS[upload.kind].page, slug, pk)
 
 
@@ -77,7 +74,7 @@ def import_discard(request: Request, slug: str, pk: int) -> HttpResponse:
     except DomainError as error:
         messages.error(request, error.message)
         return redirect(KINDS[upload.kind].page, slug, pk)
-    messages.success(request, f"“{upload.name}” was discarded.")
+    messages.success(request, gettext("“{name}” was discarded.").format(name=upload.name))
     return redirect(KINDS[upload.kind].pages, slug)
 
 
@@ -86,10 +83,8 @@ def import_discard(request: Request, slug: str, pk: int) -> HttpResponse:
 def import_undo(request: Request, slug: str, pk: int) -> HttpResponse:
     """Take back what an import has brought."""
     upload = data_import_in(project_for_admin(request.user, slug), pk)
-    try:
+    with refusal_told(request):
         undo_import(data_import=upload, by=request_user(request))
-    except DomainError as error:
-        messages.error(request, error.message)
     return redirect(KINDS[upload.kind].page, slug, pk)
 
 
@@ -100,7 +95,7 @@ def import_refused(request: Request, slug: str, pk: int, format: str) -> Streami
     upload = data_import_in(project_for_admin(request.user, slug), pk)
     path = refused_file_of(upload)
     if format not in FORMATS or not path.exists():
-        raise Http404("There are no refused lines to take away.")
+        raise Http404(gettext("There are no refused lines to take away."))
     response = StreamingHttpResponse(
         FORMATS[format](path),
         content_type="text/csv; charset=utf-8" if format == "csv" else "application/jsonl",

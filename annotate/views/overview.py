@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django.views.decorators.vary import vary_on_headers
 
@@ -18,13 +19,13 @@ from annotate.models import Role, Round
 from annotate.queries.overview import overview, own_work
 from annotate.queries.rounds import round_one
 from annotate.queries.so_far import alphas_and_drift, alphas_so_far
-from annotate.views.page import READERS, Request, render_in_project, request_user
+from annotate.views.page import READERS, Request, refusal_told, render_in_project, request_user
 
 STEPS: dict[str, tuple[Callable[..., Round], str]] = {
-    "open-1": (open_round_one, "Round I is open: annotators can rate."),
-    "close-1": (close_round_one, "Round I is closed and its disputes are open."),
-    "open-2": (open_round_two, "Round II is open: raters can discuss their disputes."),
-    "close-2": (close_round_two, "Round II is closed."),
+    "open-1": (open_round_one, gettext_noop("Round I is open: annotators can rate.")),
+    "close-1": (close_round_one, gettext_noop("Round I is closed and its disputes are open.")),
+    "open-2": (open_round_two, gettext_noop("Round II is open: raters can discuss their disputes.")),
+    "close-2": (close_round_two, gettext_noop("Round II is closed.")),
 }
 
 
@@ -52,11 +53,9 @@ def step(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     """Open or close a round, as an admin."""
     project = access.project_for_admin(request.user, slug)
     command, done = STEPS[step]
-    try:
+    with refusal_told(request):
         command(project=project, by=request_user(request))
-        messages.success(request, done)
-    except DomainError as error:
-        messages.error(request, error.message)
+        messages.success(request, gettext(done))
     return redirect("project", slug)
 
 
@@ -86,7 +85,7 @@ def deadline(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     try:
         if request.method == "POST" and form.is_valid():
             set_deadline(round=round, deadline=form.cleaned_data["deadline"], by=request_user(request))
-            messages.success(request, "The deadline is saved; raters see it with their work.")
+            messages.success(request, gettext("The deadline is saved; raters see it with their work."))
             return redirect("project", slug)
     except DomainError as error:
         form.add_error(None, error.message)

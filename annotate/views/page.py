@@ -1,14 +1,19 @@
 """What every page of a project has in common: its name and the tabs that this person's roles open."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext, gettext_noop
 from django_htmx.middleware import HtmxDetails
 
 from annotate.access import places_of, rates_independently
+from annotate.errors import DomainError
 from annotate.models import Project, Role, User
 from annotate.queries.setup import STEP_OF_PAGE, setup_of
 from annotate.queries.workers import work_waits, worker_health
@@ -21,24 +26,24 @@ RESULTS = frozenset({"agreement", "audit", "exports", "quality"})  # routes that
 
 # The name of a tab, the name of its route (which takes the project's slug), and who sees it.
 TABS = [
-    ("Overview", "project", EVERYONE),
-    ("Rate", "rate", ANNOTATORS),
-    ("Disputes", "disputes", EVERYONE),
-    ("Agreement", "agreement", READERS),
-    ("Export", "exports", READERS),
-    ("Dimensions", "dimensions", ADMINS),
-    ("Import", "imports", ADMINS),
-    ("People", "people", ADMINS),
-    ("Quality", "quality", ADMINS),
-    ("Settings", "settings", ADMINS),
-    ("Audit log", "audit", ADMINS),
+    (gettext_noop("Overview"), "project", EVERYONE),
+    (gettext_noop("Rate"), "rate", ANNOTATORS),
+    (gettext_noop("Disputes"), "disputes", EVERYONE),
+    (gettext_noop("Agreement"), "agreement", READERS),
+    (gettext_noop("Export"), "exports", READERS),
+    (gettext_noop("Dimensions"), "dimensions", ADMINS),
+    (gettext_noop("Import"), "imports", ADMINS),
+    (gettext_noop("People"), "people", ADMINS),
+    (gettext_noop("Quality"), "quality", ADMINS),
+    (gettext_noop("Settings"), "settings", ADMINS),
+    (gettext_noop("Audit log"), "audit", ADMINS),
 ]
 
 
 def add_tab(name: str, route: str, who: frozenset[Role], *, before: str) -> None:
-    """Let another app have a tab in every project, in front of the one of this name."""
-    if all(route != known for _, known, _ in TABS):
-        place = [tab for tab, _, _ in TABS].index(before)
+    """Let another app have a tab in every project, in front of the one of this route."""
+    if all(route != known for _name, known, _who in TABS):
+        place = [other for _name, other, _who in TABS].index(before)
         TABS.insert(place, (name, route, who))
 
 
@@ -90,10 +95,19 @@ def tabs(request: HttpRequest, project: Project, roles: frozenset[Role]) -> list
     shown = [(name, route) for name, route, who in TABS if roles & who and route not in hidden]
     links = [(name, reverse(route, args=[project.slug])) for name, route in shown]
     current = max((url for _, url in links if request.path.startswith(url)), key=len, default="")
-    return [Tab(name, url, url == current) for name, url in links]
+    return [Tab(gettext(name), url, url == current) for name, url in links]
 
 
 def request_user(request: HttpRequest) -> User:
     """Return the person who is signed in, for views that require it."""
     assert isinstance(request.user, User)
     return request.user
+
+
+@contextmanager
+def refusal_told(request: HttpRequest) -> Iterator[None]:
+    """Let the next page say why what is done in this block was refused; the rest of the block is left out."""
+    try:
+        yield
+    except DomainError as error:
+        messages.error(request, error.message)

@@ -5,6 +5,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -26,7 +27,7 @@ from annotate.invitation_mail import mail_is_sent, send_invitation
 from annotate.invitations import invitation_token, refuse_unusable, usable_invitation
 from annotate.models import Invitation, Membership, Role
 from annotate.queries.people import Load, loads_of, other_annotators, people_of
-from annotate.views.page import render_in_project, request_user
+from annotate.views.page import refusal_told, render_in_project, request_user
 
 
 @login_required
@@ -69,7 +70,12 @@ def place_role(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         messages.error(request, error.message)
         return redirect("person", slug, pk)
     if now.pk != pk:
-        messages.success(request, f"{now.label} is {now.get_role_display()} now; what they rated stays.")
+        messages.success(
+            request,
+            gettext("{label} is {role} now; what they rated stays.").format(
+                label=now.label, role=now.get_role_display()
+            ),
+        )
     return redirect("person", slug, now.pk) if now.user_id != request.user.pk else redirect("project", slug)
 
 
@@ -81,10 +87,8 @@ def place_hand_over(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     form = HandOverForm(request.POST, others=other_annotators(place))
     if not form.is_valid():
         return _person(request, place, hand_over_form=form)
-    try:
+    with refusal_told(request):
         messages.success(request, _handed_over(hand_over_work(place=place, to=form.receivers)))
-    except DomainError as error:
-        messages.error(request, error.message)
     return redirect("person", slug, pk)
 
 
@@ -106,13 +110,11 @@ def place_invite(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def place_change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Close a place, or open it again."""
     place = place_in(project_for_admin(request.user, slug), pk)
-    try:
+    with refusal_told(request):
         if "reactivate" in request.POST:
             reactivate_member(place=place)
         else:
             deactivate_member(place=place)
-    except DomainError as error:
-        messages.error(request, error.message)
     return redirect("people", slug)
 
 
@@ -121,7 +123,7 @@ def place_change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def invitation_withdraw(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Make a link unusable."""
     withdraw_invitation(invitation=invitation_in(project_for_admin(request.user, slug), pk))
-    messages.success(request, "The invitation is withdrawn; its link no longer works.")
+    messages.success(request, gettext("The invitation is withdrawn; its link no longer works."))
     return redirect("people", slug)
 
 
@@ -158,14 +160,14 @@ def _send(request: HttpRequest, made: Invitation) -> None:
     try:
         if not (made.email and mail_is_sent()):
             raise InvalidValueError(
-                "This link has no address, or no mail server is configured: pass it on yourself."
+                gettext("This link has no address, or no mail server is configured: pass it on yourself.")
             )
         send_invitation(made, link)
     except DomainError as error:
         messages.error(request, error.message)
         return
     mark_sent(invitation=made)
-    messages.success(request, f"The invitation was sent to {made.email}.")
+    messages.success(request, gettext("The invitation was sent to {email}.").format(email=made.email))
 
 
 def _person(

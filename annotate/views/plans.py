@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
 from annotate.access import project_for_admin
@@ -33,7 +34,7 @@ def plan(request: Request, slug: str) -> HttpResponse:
                 values = {name: form.cleaned_data[name] for name in (*KEPT, "pairs")}
                 if "show" not in request.POST:
                     choose_plan(project=project, **values)
-                    messages.success(request, "The plan is saved; opening Round I follows it.")
+                    messages.success(request, gettext("The plan is saved; opening Round I follows it."))
                     return redirect("plan", slug)
                 choice, status = AssignmentPlan(project=project, **values), 200
         except DomainError as error:

@@ -3,6 +3,7 @@
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate import access
@@ -33,7 +34,7 @@ def practice_item(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Show an item to practise on; once answered, what is right and why. The first answer stands."""
     place = access.membership(request.user, slug, Role.ANNOTATOR)
     if place.project.practice_bar is None:
-        raise Http404("There is no practice in this project.")
+        raise Http404(gettext("There is no practice in this project."))
     gold = access.practice_item_for(place, pk)
     learnt = lessons(gold, place)
     form = PracticeForm(

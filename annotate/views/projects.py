@@ -3,6 +3,7 @@
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotate.access import may_begin_projects
@@ -26,7 +27,7 @@ def projects(request: HttpRequest) -> HttpResponse:
 def project_new(request: HttpRequest) -> HttpResponse:
     """Begin a project from a template or from nothing."""
     if not may_begin_projects(request.user):
-        raise Http404("Only admins begin projects.")
+        raise Http404(gettext("Only admins begin projects."))
     user = request_user(request)
     entered = request.POST if request.method == "POST" else None
     form = NewProjectForm(entered, own=own_templates(user), start=request.GET.get("template", "-"))

@@ -4,6 +4,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotate.access import place_in, project_of_watching_admin
@@ -31,7 +32,7 @@ def quality_rater(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Show one annotator's signs with the items behind them; a POST decides whether the ratings count."""
     place = place_in(project_of_watching_admin(request.user, slug), pk)
     if place.role != Role.ANNOTATOR:
-        raise Http404("Only annotators rate.")
+        raise Http404(gettext("Only annotators rate."))
     form = CountingForm(request.POST or None)
     if form.is_valid():
         try:
@@ -40,7 +41,9 @@ def quality_rater(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
             messages.error(request, error.message)
         else:
             counts = "count in the statistics again" if decided.counted else "are left out of the statistics"
-            messages.success(request, f"The ratings of {place.label} {counts}.")
+            messages.success(
+                request, gettext("The ratings of {label} {counts}.").format(label=place.label, counts=counts)
+            )
         return redirect("quality_rater", slug, pk)
     context = {"evidence": evidence(place), "form": form, "fastest": FASTEST_READING}
     status = 422 if form.is_bound else 200

@@ -3,6 +3,7 @@
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate import access
@@ -19,10 +20,13 @@ from annotate.errors import (
     SignedOutError,
 )
 from annotate.forms.ratings import NOT_APPLICABLE, AnswerForm
-from annotate.guideline import FrozenDimension, FrozenGuideline
+from annotate.guideline import FrozenDimension
+from annotate.keys import ACTIONS
 from annotate.models import Assignment, Membership, Role
+from annotate.preferences import key_map_of
 from annotate.queries.assigned import asked_dimensions
 from annotate.queries.flagged import flagged_items
+from annotate.queries.guidelines import guideline_of
 from annotate.queries.practice import must_practise
 from annotate.queries.progress import progress
 from annotate.queries.rounds import round_one
@@ -71,7 +75,7 @@ def rate_item(request: HttpRequest, slug: str, position: int) -> HttpResponse:
     refusals: list[str] = []
     if request.method == "POST":
         if request.POST.get("assignment") != access.token_of(assignment):
-            raise Http404(PLACE_GONE)
+            raise Http404(gettext(PLACE_GONE))
         refusals = _save_all(request, assignment)
         if not refusals:
             return _go_on(slug, item_page(assignment), back="back" in request.POST)
@@ -81,6 +85,7 @@ def rate_item(request: HttpRequest, slug: str, position: int) -> HttpResponse:
         page = item_page(assignment)
     is_loaded_ahead = request.headers.get("Concord-Ahead") == "1"  # for a page that has its own counter
     context = {
+        "layout": "rating/ahead.html" if is_loaded_ahead else "base.html",
         "project": place.project,
         "place": place,
         "round": assignment.round,
@@ -88,8 +93,10 @@ def rate_item(request: HttpRequest, slug: str, position: int) -> HttpResponse:
         "page": page,
         "rows_html": rows_as_html(place.project, page),
         "progress": None if is_loaded_ahead else progress(assignment.round, place),
-        "guideline": FrozenGuideline.from_json(assignment.round.guideline.content),
+        "guideline": guideline_of(assignment.round),
         "refusals": refusals,
+        "key_map": key_map_of(request.user),
+        "key_actions": ACTIONS,
     }
     return render(request, "rating/item.html", context, status=422 if refusals else 200)
 
@@ -112,7 +119,7 @@ def rate_progress(request: HttpRequest, slug: str) -> HttpResponse:
     place = access.membership(request.user, slug, Role.ANNOTATOR)
     round = round_one(place.project)
     if round is None:
-        raise Http404("Round I has not been opened.")
+        raise Http404(gettext("Round I has not been opened."))
     context = {"project": place.project, "progress": progress(round, place)}
     return render(request, "rating/_progress.html", context)
 
@@ -132,10 +139,10 @@ def save(request: HttpRequest, slug: str, position: int, key: str) -> HttpRespon
     try:
         assignment = _held(request, slug, position)
         if assignment.annotator and must_practise(assignment.annotator):
-            raise NotReadyError("Pass practice before you rate; nothing was saved.")
-        dimension = FrozenGuideline.from_json(assignment.round.guideline.content).dimension(key)
+            raise NotReadyError(gettext("Pass practice before you rate; nothing was saved."))
+        dimension = guideline_of(assignment.round).dimension(key)
         if dimension is None:
-            raise InvalidValueError("This round has no such dimension.")
+            raise InvalidValueError(gettext("This round has no such dimension."))
         return JsonResponse(_save(request, assignment, dimension))
     except Http404 as error:
         return error_as_json(NotFoundError(str(error)))
@@ -158,11 +165,11 @@ def save_private_note(request: HttpRequest, slug: str, position: int) -> HttpRes
 def _held(request: HttpRequest, slug: str, position: int) -> Assignment:
     """Return the assignment that the sending page was made for, if it is still this person's."""
     if not request.user.is_authenticated:
-        raise SignedOutError("You are signed out. Sign in and your answers are sent again.")
+        raise SignedOutError(gettext("You are signed out. Sign in and your answers are sent again."))
     place = request.POST.get("annotator", "")
     assignment = access.assignment_for_annotator(request.user, slug, position, place=place)
     if request.POST.get("assignment") != access.token_of(assignment):
-        raise PlaceGoneError(PLACE_GONE)
+        raise PlaceGoneError(gettext(PLACE_GONE))
     return assignment
 
 
@@ -203,7 +210,7 @@ def _shown(answer: Answer | None) -> dict[str, object] | None:
 
 def _save_all(request: HttpRequest, assignment: Assignment) -> list[str]:
     refusals = []
-    guideline = FrozenGuideline.from_json(assignment.round.guideline.content)
+    guideline = guideline_of(assignment.round)
     save_note(assignment=assignment, text=request.POST.get("note", ""))
     for dimension in asked_dimensions(assignment, guideline):
         try:

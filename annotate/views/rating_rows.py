@@ -5,6 +5,7 @@ import hashlib
 from django.core.cache import cache
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
+from django.utils.translation import get_language
 
 from annotate.models import Project
 from annotate.queries.work import ItemPage
@@ -19,7 +20,8 @@ def rows_as_html(project: Project, page: ItemPage) -> SafeString:
     if any(row.rating for row in page.rows):
         return render_to_string("rating/_rows.html", {**context, "position": position})
     asked = [row.dimension.key for row in page.rows]
-    about = repr((project.slug, round.guideline.version, round.guideline.digest, round.status, asked))
+    version = (round.guideline.version, round.guideline.digest, get_language())
+    about = repr((project.slug, *version, round.status, asked))
     key = f"rating rows {hashlib.sha256(about.encode()).hexdigest()}".replace(" ", "-")
     kept = cache.get(key)
     if kept is None:

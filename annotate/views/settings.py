@@ -4,13 +4,14 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
 from annotate.access import project_for_admin
 from annotate.commands.projects import update_project
 from annotate.commands.wording import reword_guidelines
 from annotate.errors import DomainError
-from annotate.forms.projects import SettingsForm
+from annotate.forms.projects import SettingsPageForm
 from annotate.queries.projects import is_frozen
 from annotate.views.page import Request, render_in_project, request_user
 
@@ -21,7 +22,8 @@ def settings(request: Request, slug: str) -> HttpResponse:
     """Show and change what holds for the whole project; `show` renders the guidelines and saves nothing."""
     project = project_for_admin(request.user, slug)
     frozen = is_frozen(project)
-    form = SettingsForm(request.POST if request.method == "POST" else None, project=project, frozen=frozen)
+    entered = request.POST if request.method == "POST" else None
+    form = SettingsPageForm(entered, project=project, frozen=frozen)
     status = 200
     if request.method == "POST" and "show" not in request.POST:
         status = 422
@@ -35,7 +37,7 @@ def settings(request: Request, slug: str) -> HttpResponse:
                         by=request_user(request),
                     )
                 update_project(project=project, **form.settings)
-                messages.success(request, "The settings are saved.")
+                messages.success(request, gettext("The settings are saved."))
                 return redirect("settings", slug)
         except DomainError as error:
             form.add_error(None, error.message)

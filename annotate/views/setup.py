@@ -7,6 +7,8 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_GET
 
 from annotate.access import project_for_admin
+from annotate.keys import ACTIONS
+from annotate.preferences import key_map_of
 from annotate.queries.guidelines import current_guideline
 from annotate.queries.plans import plan_of
 from annotate.queries.preview import preview_page
@@ -49,5 +51,7 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
         "rows_html": rows_as_html(project, page),
         "guideline": guideline,
         "preview": True,
+        "key_map": key_map_of(request.user),
+        "key_actions": ACTIONS,
     }
     return render(request, "rating/item.html", context)

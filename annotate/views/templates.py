@@ -6,6 +6,8 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.text import slugify
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.access import may_begin_projects, project_for_admin, saved_template_of
@@ -22,8 +24,8 @@ class TemplateFileForm(forms.Form):
     """A template that was exported."""
 
     file = forms.FileField(
-        label="Template",
-        help_text="A JSON file that a project or this page exported.",
+        label=_("Template"),
+        help_text=_("A JSON file that a project or this page exported."),
         widget=forms.ClearableFileInput(attrs={"accept": "application/json,.json"}),
     )
 
@@ -33,13 +35,15 @@ class TemplateFileForm(forms.Form):
 def templates(request: HttpRequest) -> HttpResponse:
     """List the templates that this person can begin from; a POST imports one."""
     if not may_begin_projects(request.user):
-        raise Http404("Only admins begin projects.")
+        raise Http404(gettext("Only admins begin projects."))
     user = request_user(request)
     form = TemplateFileForm(request.POST, request.FILES) if request.method == "POST" else TemplateFileForm()
     if form.is_valid():
         try:
             made = import_template(owner=user, text=form.cleaned_data["file"].read())
-            messages.success(request, f"“{made.name}” is one of your templates now.")
+            messages.success(
+                request, gettext("“{name}” is one of your templates now.").format(name=made.name)
+            )
             return redirect("templates")
         except DomainError as error:
             form.add_error("file", error.message.split("\n"))
@@ -53,7 +57,7 @@ def template_file(request: HttpRequest, key: str) -> HttpResponse:
     """Send a template as a file."""
     found = template_for(request_user(request), key) if may_begin_projects(request.user) else None
     if found is None:
-        raise Http404("There is no such template.")
+        raise Http404(gettext("There is no such template."))
     return _as_file(found)
 
 
@@ -63,7 +67,7 @@ def template_remove(request: HttpRequest, pk: int) -> HttpResponse:
     """Remove one's own template."""
     template = saved_template_of(request.user, pk)
     remove_template(template=template)
-    messages.success(request, f"“{template.name}” is removed.")
+    messages.success(request, gettext("“{name}” is removed.").format(name=template.name))
     return redirect("templates")
 
 
@@ -75,7 +79,7 @@ def project_template(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "GET":
         return _as_file(template_of(project))
     made = save_template(owner=request_user(request), template=template_of(project))
-    messages.success(request, f"“{made.name}” is one of your templates now.")
+    messages.success(request, gettext("“{name}” is one of your templates now.").format(name=made.name))
     return redirect("templates")
 
 

@@ -4,14 +4,14 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_POST
 
 from annotate.access import dimension_in, project_for_admin
 from annotate.commands.wording import ask_again
-from annotate.errors import DomainError
 from annotate.queries.rounds import round_one
 from annotate.queries.wording import wording
-from annotate.views.page import render_in_project
+from annotate.views.page import refusal_told, render_in_project
 
 
 @login_required
@@ -29,12 +29,13 @@ def ask(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     project = project_for_admin(request.user, slug)
     dimension, round = dimension_in(project, key), round_one(project)
     if round is None:
-        raise Http404("Round I has not been opened.")
-    try:
+        raise Http404(gettext("Round I has not been opened."))
+    with refusal_told(request):
         asked = ask_again(round=round, dimension=dimension)
         messages.success(
-            request, f"Raters are asked again: {asked:,} of their ratings of {dimension.name} wait."
+            request,
+            gettext("Raters are asked again: {asked:,} of their ratings of {name} wait.").format(
+                asked=asked, name=dimension.name
+            ),
         )
-    except DomainError as error:
-        messages.error(request, error.message)
     return redirect("guideline_versions", slug)

@@ -3,6 +3,7 @@
 from decimal import Decimal
 
 from django.db import transaction
+from django.utils.translation import gettext
 
 from annotate.commands.audit import record
 from judges.errors import RunRefusedError, RunStateError
@@ -26,13 +27,17 @@ def change_budget(*, run: Run, budget: Decimal | None) -> Run:
     run = Run.objects.select_for_update().get(pk=run.pk)
     if run.status in (Run.Status.CANCELLED, Run.Status.FINISHED):
         raise RunStateError(
-            f"This run is {run.get_status_display()}, so its budget does not matter any more."
+            gettext("This run is {status}, so its budget does not matter any more.").format(
+                status=run.get_status_display()
+            )
         )
     unpriced = Endpoint.objects.filter(judges__judgments__run=run).exclude(
         input_price__isnull=False, output_price__isnull=False
     )
     if budget is not None and (endpoint := unpriced.first()):
-        raise RunRefusedError(f"The prices of {endpoint.name} are unknown, so no budget can be kept.")
+        raise RunRefusedError(
+            gettext("The prices of {name} are unknown, so no budget can be kept.").format(name=endpoint.name)
+        )
     before, after = {"budget": run.budget}, {"budget": budget}
     record(run.project, "run.budget_changed", run, before=before, after=after)
     run.budget = budget

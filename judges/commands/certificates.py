@@ -2,6 +2,7 @@
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotate.commands.audit import record
 from annotate.commands.configuration import lock_project
@@ -38,7 +39,9 @@ def draw_calibration(
         raise CalibrationRefusedError(plan.refusal)
     if shown is not None and shown != plan.digest:
         raise CalibrationChangedError(
-            "What would be drawn has changed since it was shown, by new judgments or items; look again."
+            gettext(
+                "What would be drawn has changed since it was shown, by new judgments or items; look again."
+            )
         )
     calibration = plan.calibration
     calibration.drawn_at, calibration.drawn_by = timezone.now(), by
@@ -74,16 +77,20 @@ def compute_certificates(*, calibration: Calibration, by: User | None) -> list[C
     if calibration.status == Status.CERTIFIED:
         return list(calibration.certificates.select_related("dimension"))
     if calibration.status == Status.WITHDRAWN:
-        raise CalibrationRefusedError(f"{calibration} was withdrawn; draw a new sample.")
+        raise CalibrationRefusedError(
+            gettext("{calibration} was withdrawn; draw a new sample.").format(calibration=calibration)
+        )
     look = look_at(calibration)
     changes = [sentence for sentences in look.lapses.values() for sentence in sentences]
     if changes:
         raise CalibrationRefusedError(
-            f"{changes[0]} The sample no longer stands for what there is: withdraw it and draw another."
+            gettext(
+                "{value} The sample no longer stands for what there is: withdraw it and draw another."
+            ).format(value=changes[0])
         )
     if not look.rated:
         raise CalibrationRefusedError(
-            "No unit of the sample has been rated yet, so there is nothing to compute from."
+            gettext("No unit of the sample has been rated yet, so there is nothing to compute from.")
         )
     certificates = Certificate.objects.bulk_create(certificates_from(look))
     _end(calibration, Status.CERTIFIED, by)
@@ -102,7 +109,9 @@ def withdraw_calibration(*, calibration: Calibration, by: User | None) -> Calibr
     if calibration.status == Status.WITHDRAWN:
         return calibration
     if calibration.status == Status.CERTIFIED:
-        raise CalibrationRefusedError(f"{calibration} is computed, so it stays as it is.")
+        raise CalibrationRefusedError(
+            gettext("{calibration} is computed, so it stays as it is.").format(calibration=calibration)
+        )
     round = round_one(calibration.project)
     if round is not None and round.is_open:
         _take_back(calibration, round)
@@ -114,8 +123,10 @@ def _take_back(calibration: Calibration, round: Round) -> None:
     begun = begun_units(round=round, origin=calibration.origin)
     if begun and not any(look_at(calibration).lapses.values()):
         raise CalibrationRefusedError(
-            f"People have begun to rate {len(begun)} of these units, so {calibration} can no longer be "
-            "withdrawn; compute it instead."
+            gettext(
+                "People have begun to rate {count} of these units, so {calibration} can no "
+                "longer be withdrawn; compute it instead."
+            ).format(count=len(begun), calibration=calibration)
         )
     units = set(calibration.units.values_list("item", "dimension"))
     withdraw_units(round=round, units=units, origin=calibration.origin)

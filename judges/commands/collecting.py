@@ -8,6 +8,7 @@ from judges.errors import KeyMissingError
 from judges.models import Batch, Endpoint, Judgment, Run
 from judges.pipeline import Pipeline, Share
 from judges.queries.batches import ATTENDED
+from judges.queries.runs import goes_on
 from judges.work import Prices
 
 
@@ -31,8 +32,7 @@ def collect(*, run: int, seconds: float) -> bool:
 
 def needs_work(run: int) -> bool:
     """Return whether a run is running and has judgments that nobody has answered, or has open batches."""
-    goes_on = Run.objects.filter(pk=run, status=Run.Status.RUNNING).exists()
-    if goes_on and is_under_way(Judgment.objects.filter(run=run)):
+    if goes_on(run) and is_under_way(Judgment.objects.filter(run=run)):
         return True
     return Batch.objects.filter(run=run, closed_at__isnull=True, run__status__in=ATTENDED).exists()
 

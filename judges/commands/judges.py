@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext
 
 from annotate.commands.audit import facts, record
 from annotate.commands.configuration import lock_project
@@ -34,7 +35,9 @@ def update_judge(*, judge: Judge, to: JudgeSpec, by: User | None) -> Judge:
     project = lock_project(judge.project)
     judge = Judge.objects.select_for_update().get(pk=judge.pk)
     if judge.judgments.exists():
-        raise UsedError(f"{judge.name} has judgments, so it stays as it is; make a new judge.")
+        raise UsedError(
+            gettext("{name} has judgments, so it stays as it is; make a new judge.").format(name=judge.name)
+        )
     _refuse(project, to, besides=judge)
     values = _values(project, to, by)
     before = facts(judge, _RECORDED)

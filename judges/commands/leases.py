@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from uuid import UUID
 
+from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
@@ -18,7 +19,7 @@ from judges.commands.budgets import used_up
 from judges.models import Endpoint, Judgment, Run
 from judges.work import Outcome, Prices
 
-LEASE = timedelta(seconds=10)  # that what a dead worker held waits; a living one renews it well before
+LEASE = timedelta(seconds=settings.LEASE_SECONDS)  # a living worker renews it well before
 WINDOW = timedelta(seconds=6)  # over which an endpoint's limits are kept
 CALLS_PER_WORKER = 64  # so that more workers help with an endpoint that takes more
 
@@ -139,11 +140,15 @@ def stop_run(run: Run, reason: str) -> None:
 
 
 def _take(judgments: QuerySet[Judgment], how_many: int, holder: UUID) -> list[int]:
-    """Lease what a dead worker left behind first, then what was never asked."""
+    """Lease what a dead worker left behind first, then what was never asked.
+
+    What the holder was too slow to renew it is still asking.
+    """
     if how_many <= 0:
         return []
     rows = judgments.select_for_update(skip_locked=True).values_list("pk", flat=True)
-    taken = list(rows.filter(status=Judgment.Status.LEASED, leased_until__lt=timezone.now())[:how_many])
+    ended = rows.filter(status=Judgment.Status.LEASED, leased_until__lt=timezone.now())
+    taken = list(ended.exclude(lease=holder)[:how_many])
     planned = rows.filter(status=Judgment.Status.PLANNED).order_by("pk")
     taken += planned[: how_many - len(taken)]
     Judgment.objects.filter(pk__in=taken).update(

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotate.commands.audit import facts, record
 from annotate.commands.configuration import lock_project
@@ -54,7 +55,11 @@ def update_policy(*, policy: RoutingPolicy, to: PolicySpec) -> RoutingPolicy:
     """Give a draft other values. Locks project and policy. Raises InvalidValueError, RoutingRefusedError."""
     policy = _locked(policy)
     if policy.status != Status.DRAFT:
-        raise RoutingRefusedError(f"{policy} was {policy.get_status_display()}, so it stays as it is.")
+        raise RoutingRefusedError(
+            gettext("{policy} was {status}, so it stays as it is.").format(
+                policy=policy, status=policy.get_status_display()
+            )
+        )
     _refuse(policy.project, to, besides=policy)
     values = _values(to)
     before = _facts(policy)
@@ -82,9 +87,7 @@ def route(*, policy: RoutingPolicy, by: User | None, shown: str | None = None) -
     if plan.refusal:
         raise RoutingRefusedError(plan.refusal)
     if shown is not None and shown != plan.digest:
-        raise RoutingChangedError(
-            "What would be routed has changed since it was shown, by new judgments or ratings; look again."
-        )
+        raise RoutingChangedError(gettext("What would be routed has changed since it was shown; look again."))
     round = open_round_one_for_units(project=policy.project, by=by)
     now = timezone.now()
     _ask(policy, round, plan.units)
@@ -121,7 +124,7 @@ def follow_proposal(*, policy: RoutingPolicy, by: User | None, shown: str) -> Pr
     if proposal.is_empty:
         return proposal
     if proposal.digest != shown:
-        raise RoutingChangedError("The proposal has changed since it was shown; look again.")
+        raise RoutingChangedError(gettext("The proposal has changed since it was shown; look again."))
     _ask(policy, round, proposal.add)  # before others are dropped: places that are there serve both
     _drop(policy, round, proposal)
     probabilities = {unit.unit: unit.inclusion_probability for unit in proposal.change}
@@ -158,7 +161,9 @@ def _take_back(policy: RoutingPolicy) -> None:
     round = _open_round(policy)
     if begun := begun_units(round=round, origin=policy.origin):
         raise RoutingRefusedError(
-            f"People have begun to rate {len(begun)} of these units, so {policy} can no longer be withdrawn."
+            gettext(
+                "People have begun to rate {count} of these units, so {policy} can no longer be withdrawn."
+            ).format(count=len(begun), policy=policy)
         )
     units = set(policy.units.values_list("item", "dimension"))
     withdraw_units(round=round, units=units, origin=policy.origin)
@@ -186,20 +191,25 @@ def _locked(policy: RoutingPolicy) -> RoutingPolicy:
 
 def _open_round(policy: RoutingPolicy) -> Round:
     if policy.status != Status.ROUTED or policy.round_id is None:
-        raise RoutingRefusedError(f"{policy} was not routed, so there is nothing to change.")
+        raise RoutingRefusedError(
+            gettext("{policy} was not routed, so there is nothing to change.").format(policy=policy)
+        )
     round = Round.objects.select_related("guideline").get(pk=policy.round_id)
     if not round.is_open:
-        raise RoutingRefusedError("Round I is closed, so what was routed stays as it is.")
+        raise RoutingRefusedError(gettext("Round I is closed, so what was routed stays as it is."))
     return round
 
 
 def _refuse_second(policy: RoutingPolicy) -> None:
     if policy.status == Status.WITHDRAWN:
-        raise RoutingRefusedError(f"{policy} was withdrawn; make a new policy.")
+        raise RoutingRefusedError(gettext("{policy} was withdrawn; make a new policy.").format(policy=policy))
     other = RoutingPolicy.objects.filter(project=policy.project, status=Status.ROUTED).first()
     if other is not None:
         raise RoutingRefusedError(
-            f"{other} has routed this project already; withdraw it first, or every unit would be drawn twice."
+            gettext(
+                "{other} has routed this project already; withdraw it first, or every unit would "
+                "be drawn twice."
+            ).format(other=other)
         )
 
 

@@ -7,6 +7,7 @@ from itertools import islice
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotate.commands.audit import record
 from annotate.commands.rounds import freeze_guideline
@@ -60,7 +61,11 @@ def start_run(*, run: Run) -> Run:
     if run.status == Run.Status.RUNNING:
         return run
     if run.status in (Run.Status.CANCELLED, Run.Status.FINISHED):
-        raise RunStateError(f"This run is {run.get_status_display()}; plan a new one for what is missing.")
+        raise RunStateError(
+            gettext("This run is {status}; plan a new one for what is missing.").format(
+                status=run.get_status_display()
+            )
+        )
     now = timezone.now()
     run.status, run.reason, run.finished_at = Run.Status.RUNNING, "", None
     run.started_at = run.started_at or now
@@ -84,7 +89,11 @@ def pause_run(*, run: Run) -> Run:
     if run.status == Run.Status.PAUSED:
         return run
     if run.status != Run.Status.RUNNING:
-        raise RunStateError(f"This run is {run.get_status_display()}; only a running one can be paused.")
+        raise RunStateError(
+            gettext("This run is {status}; only a running one can be paused.").format(
+                status=run.get_status_display()
+            )
+        )
     run.status = Run.Status.PAUSED
     run.save(update_fields=["status"])
     record(run.project, "run.paused", run)
@@ -115,7 +124,7 @@ def retry_failed(*, run: Run) -> Run:
     """Ask again what failed, and let the run go on. Unreadable replies were answers and stay as they are."""
     run = _locked(run)
     if run.status == Run.Status.CANCELLED:
-        raise RunStateError("This run was cancelled; plan a new one for what is missing.")
+        raise RunStateError(gettext("This run was cancelled; plan a new one for what is missing."))
     failed = Judgment.objects.filter(run=run, status=Judgment.Status.FAILED)
     if not failed.update(status=Judgment.Status.PLANNED, reason=""):
         return run
@@ -157,10 +166,10 @@ def _dimensions(guideline: FrozenGuideline, keys: Iterable[str]) -> list[FrozenD
     for key in keys:
         dimension = guideline.dimension(key)
         if dimension is None:
-            raise RunRefusedError(f"The project has no dimension {key!r}.")
+            raise RunRefusedError(gettext("The project has no dimension {key!r}.").format(key=key))
         found.append(dimension)
     if not found:
-        raise RunRefusedError("Choose at least one dimension.")
+        raise RunRefusedError(gettext("Choose at least one dimension."))
     return found
 
 
@@ -172,20 +181,30 @@ def _refuse_unsuitable(
     budget: Decimal | None,
 ) -> None:
     if judge.project_id != project.pk:
-        raise RunRefusedError("This judge belongs to another project.")
+        raise RunRefusedError(gettext("This judge belongs to another project."))
     if judge.endpoint is None:
-        raise RunRefusedError(f"{judge.name} was imported and has no endpoint that could be asked.")
+        raise RunRefusedError(
+            gettext("{name} was imported and has no endpoint that could be asked.").format(name=judge.name)
+        )
     if budget is not None and not judge.endpoint.has_prices:
         raise RunRefusedError(
-            f"The prices of {judge.endpoint.name} are unknown, so no budget can be kept; "
-            "enter its prices or leave the budget out."
+            gettext(
+                "The prices of {name} are unknown, so no budget can be kept; enter its prices or "
+                "leave the budget out."
+            ).format(name=judge.endpoint.name)
         )
     method = METHODS[judge.method]
     if method.asks_pairs and not scope.pairs:
-        raise RunRefusedError(f"{judge.name} compares two systems at a time; choose pairs of systems.")
+        raise RunRefusedError(
+            gettext("{name} compares two systems at a time; choose pairs of systems.").format(name=judge.name)
+        )
     for dimension in dimensions:
         if reason := refusal(judge, dimension):
-            raise RunRefusedError(f"{judge.name} cannot judge {dimension.name}: {reason}")
+            raise RunRefusedError(
+                gettext("{name} cannot judge {name_2}: {reason}").format(
+                    name=judge.name, name_2=dimension.name, reason=reason
+                )
+            )
 
 
 def _rows(

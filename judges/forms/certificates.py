@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Project
 from judges.models import Calibration, Judge
@@ -17,68 +18,70 @@ class CalibrationForm(forms.Form):
     """Everything that is fixed before the ratings are looked at."""
 
     judge = forms.ModelChoiceField(
-        Judge.objects.none(), empty_label=None, help_text="Its values stand where units stay with it."
+        Judge.objects.none(), empty_label=None, help_text=_("Its values stand where units stay with it.")
     )
     confidence = forms.ChoiceField(
-        label="How sure it is of a unit",
+        label=_("How sure it is of a unit"),
         choices=Calibration.Confidence.choices,
-        help_text="Units stay where this is high. A bad one keeps fewer units; the guarantee holds for any.",
+        help_text=_(
+            "Units stay where this is high. A bad one keeps fewer units; the guarantee holds for any."
+        ),
     )
     other = forms.ModelChoiceField(
         Judge.objects.none(),
-        label="Second judge",
+        label=_("Second judge"),
         required=False,
-        empty_label="none",
-        help_text="The MCQ judge of the same model; needed for closeness, and good for a model of errors.",
+        empty_label=_("none"),
+        help_text=_("The MCQ judge of the same model; needed for closeness, and good for a model of errors."),
     )
     dimensions = forms.MultipleChoiceField(
-        widget=forms.CheckboxSelectMultiple, help_text="Delta is divided among them; choose what you need."
+        widget=forms.CheckboxSelectMultiple, help_text=_("Delta is divided among them; choose what you need.")
     )
     loss = forms.ChoiceField(
-        label="A unit counts as wrong where the judge is", choices=Calibration.Loss.choices
+        label=_("A unit counts as wrong where the judge is"), choices=Calibration.Loss.choices
     )
     cut = forms.FloatField(
-        label="The cut",
+        label=_("The cut"),
         required=False,
         widget=forms.NumberInput(SHARE),
-        help_text="For sides of a cut only: values at or above it are good enough.",
+        help_text=_("For sides of a cut only: values at or above it are good enough."),
     )
     risk = forms.FloatField(
-        label="Accepted share of wrong units",
+        label=_("Accepted share of wrong units"),
         min_value=0.001,
         max_value=0.999,
         widget=forms.NumberInput(SHARE),
-        help_text="At most so many of the units that stay may be wrong.",
+        help_text=_("At most so many of the units that stay may be wrong."),
     )
     significance_level = forms.FloatField(
-        label="Delta",
+        label=_("Delta"),
         min_value=0.0001,
         max_value=0.5,
         widget=forms.NumberInput(SHARE),
-        help_text="The chance that the promise fails, over all dimensions; 0.1: a confidence of 90 %.",
+        help_text=_("The chance that the promise fails, over all dimensions; 0.1: a confidence of 90 %."),
     )
     expected_error = forms.FloatField(
-        label="Wrong units you expect among those that stay",
+        label=_("Wrong units you expect among those that stay"),
         required=False,
         min_value=0,
         max_value=0.999,
         widget=forms.NumberInput(SHARE),
-        help_text="From a pilot, say; empty: half of what you accept. Only the size depends on it.",
+        help_text=_("From a pilot, say; empty: half of what you accept. Only the size depends on it."),
     )
     accepted_share = forms.FloatField(
-        label="Share of units that you hope will stay",
+        label=_("Share of units that you hope will stay"),
         min_value=0.01,
         max_value=1,
         widget=forms.NumberInput(SHARE),
     )
     size = forms.IntegerField(
-        label="Units to draw of each dimension",
+        label=_("Units to draw of each dimension"),
         required=False,
         min_value=1,
         max_value=100_000,
-        help_text="Empty: as many as are needed for a chance of 80 % to be certified.",
+        help_text=_("Empty: as many as are needed for a chance of 80 % to be certified."),
     )
-    raters = forms.IntegerField(label="People per unit", min_value=1, max_value=50)
+    raters = forms.IntegerField(label=_("People per unit"), min_value=1, max_value=50)
     name = forms.CharField(max_length=80)
 
     def __init__(

@@ -4,6 +4,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotate.errors import InvalidValueError
 from judges.commands.endpoints import KEY_SUFFIX, refuse_other_variables
@@ -18,42 +20,48 @@ class EndpointForm(forms.Form):
 
     name = forms.CharField(max_length=80, widget=forms.TextInput(attrs={"dir": "auto"}))
     base_url = forms.CharField(
-        label="Address",
+        label=_("Address"),
         max_length=300,
         widget=forms.TextInput(attrs={"inputmode": "url", "placeholder": "https://api.openai.com/v1"}),
-        help_text="Where the OpenAI-compatible interface begins; it usually ends in /v1.",
+        help_text=_("Where the OpenAI-compatible interface begins; it usually ends in /v1."),
     )
     key_variable = forms.CharField(
-        label="Variable with the key",
+        label=_("Variable with the key"),
         required=False,
         max_length=80,
         widget=forms.TextInput(attrs={"placeholder": f"OPENAI{KEY_SUFFIX}", "spellcheck": "false"}),
-        help_text="The name of the environment variable, not the key itself. It must be set where the web "
-        "server and the workers run. Empty for a server that wants no key.",
+        help_text=_(
+            "The name of the environment variable, not the key itself. It must be set where the web "
+            "server and the workers run. Empty for a server that wants no key."
+        ),
     )
     input_price = forms.DecimalField(
-        label="Price of a million input tokens", required=False, min_value=0, max_digits=12, decimal_places=6
-    )
-    output_price = forms.DecimalField(
-        label="Price of a million output tokens",
+        label=_("Price of a million input tokens"),
         required=False,
         min_value=0,
         max_digits=12,
         decimal_places=6,
-        help_text="Empty: unknown, and then no budget can be kept. 0 for a server of your own.",
+    )
+    output_price = forms.DecimalField(
+        label=_("Price of a million output tokens"),
+        required=False,
+        min_value=0,
+        max_digits=12,
+        decimal_places=6,
+        help_text=_("Empty: unknown, and then no budget can be kept. 0 for a server of your own."),
     )
     requests_per_minute = forms.IntegerField(required=False, min_value=1, max_value=10_000_000)
     tokens_per_minute = forms.IntegerField(
-        required=False, min_value=1, max_value=2_000_000_000, help_text="Empty: no limit that you know of."
+        required=False, min_value=1, max_value=2_000_000_000, help_text=_("Empty: no limit that you know of.")
     )
     calls_in_flight = forms.IntegerField(
-        label="Calls at the same time",
+        label=_("Calls at the same time"),
         min_value=1,
         max_value=1000,
-        help_text="All workers together never have more calls open than this.",
+        help_text=_("All workers together never have more calls open than this."),
     )
     timeout_seconds = forms.IntegerField(
-        label="Seconds until a call is given up", min_value=1, max_value=3600
+        label=_("Seconds until a call is given up"), min_value=1, max_value=3600
     )
 
     def clean_base_url(self) -> str:
@@ -65,11 +73,15 @@ class EndpointForm(forms.Form):
         except ValueError:
             known = False
         if not known or any(character.isspace() for character in url):
-            raise forms.ValidationError("This is no address; it looks like https://api.openai.com/v1.")
+            raise forms.ValidationError(
+                gettext("This is no address; it looks like https://api.openai.com/v1.")
+            )
         if parts.username is not None or parts.query or parts.fragment:
             raise forms.ValidationError(
-                "An address has no user name, password or query here, because it is kept in the database; "
-                "put the key into an environment variable."
+                gettext(
+                    "An address has no user name, password or query here, because it is kept in the "
+                    "database; put the key into an environment variable."
+                )
             )
         return url.removesuffix(CALLS_PATH)
 
@@ -93,10 +105,10 @@ class TrialForm(forms.Form):
     model = forms.CharField(
         max_length=120,
         widget=forms.TextInput(attrs={"spellcheck": "false"}),
-        help_text="As the server calls it. On Azure it is the name of the deployment.",
+        help_text=_("As the server calls it. On Azure it is the name of the deployment."),
     )
     message = forms.CharField(
-        label="What to ask", max_length=50_000, widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"})
+        label=_("What to ask"), max_length=50_000, widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"})
     )
 
 

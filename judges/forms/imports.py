@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from judges.importing.mapping import GIVEN, WORDS, JudgmentMapping
 from judges.importing.rows import JUDGE_LIMIT, MODEL_LIMIT
@@ -17,25 +19,25 @@ class JudgmentMappingForm(forms.Form):
     """A meaning for each column, and what holds for all rows."""
 
     judge = forms.CharField(
-        label="Judge of all rows",
+        label=_("Judge of all rows"),
         required=False,
         max_length=JUDGE_LIMIT,
         widget=forms.TextInput(attrs={"dir": "auto"}),
-        help_text="Empty: as a column says, or named by model and method.",
+        help_text=_("Empty: as a column says, or named by model and method."),
     )
     model = forms.CharField(
-        label="Model of all rows",
+        label=_("Model of all rows"),
         required=False,
         max_length=MODEL_LIMIT,
         widget=forms.TextInput(attrs={"spellcheck": "false"}),
     )
     method = forms.ChoiceField(
-        label="Method of all rows",
+        label=_("Method of all rows"),
         required=False,
         choices=[("", "as a column says"), *((key, method.label) for key, method in METHODS.items())],
-        help_text="Replies are read as this method reads them.",
+        help_text=_("Replies are read as this method reads them."),
     )
-    dimension = forms.ChoiceField(label="Dimension of all rows", required=False)
+    dimension = forms.ChoiceField(label=_("Dimension of all rows"), required=False)
 
     def __init__(
         self,
@@ -53,7 +55,7 @@ class JudgmentMappingForm(forms.Form):
         dimension.choices = [("", "as a column says"), *dimensions]
         for index, column in enumerate(columns):
             self.fields[f"meaning_{index}"] = forms.ChoiceField(
-                label=f"Meaning of {column}", required=False, choices=MEANINGS
+                label=gettext("Meaning of {column}").format(column=column), required=False, choices=MEANINGS
             )
 
     def clean(self) -> dict[str, Any]:
@@ -65,12 +67,22 @@ class JudgmentMappingForm(forms.Form):
         for index, column in enumerate(self.columns):
             meaning = data[f"meaning_{index}"]
             if meaning in columns:
-                self.add_error(None, f"“{columns[meaning]}” and “{column}” cannot both be the {meaning}.")
+                self.add_error(
+                    None,
+                    gettext("“{value}” and “{column}” cannot both be the {meaning}.").format(
+                        value=columns[meaning], column=column, meaning=meaning
+                    ),
+                )
             elif meaning:
                 columns[meaning] = column
         data["mapping"] = mapping = JudgmentMapping(columns, {field: data[field] for field in GIVEN})
         if mapping.problem:
-            self.add_error(None, f"{mapping.problem} Choose its column, or say what holds for all rows.")
+            self.add_error(
+                None,
+                gettext("{problem} Choose its column, or say what holds for all rows.").format(
+                    problem=mapping.problem
+                ),
+            )
         return data
 
     @property

@@ -5,6 +5,8 @@ from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from judges.methods import METHODS
 from judges.models import Endpoint, Judge, PromptTemplate, ScoreFrom
@@ -28,35 +30,37 @@ class JudgeForm(forms.Form):
     model = forms.CharField(
         max_length=120,
         widget=forms.TextInput(attrs={"spellcheck": "false"}),
-        help_text="As the server calls it. A version with a date can be asked again next year.",
+        help_text=_("As the server calls it. A version with a date can be asked again next year."),
     )
     template = forms.ChoiceField(
-        label="Prompt",
-        help_text="Says the method as well. A prompt as shipped can be changed on its own page afterwards.",
+        label=_("Prompt"),
+        help_text=_(
+            "Says the method as well. A prompt as shipped can be changed on its own page afterwards."
+        ),
     )
     score_from = forms.ChoiceField(
-        label="The score is read from", choices=SCORE_FROM, widget=forms.RadioSelect
+        label=_("The score is read from"), choices=SCORE_FROM, widget=forms.RadioSelect
     )
     structured = forms.BooleanField(
-        label="Ask for JSON of a given shape",
+        label=_("Ask for JSON of a given shape"),
         required=False,
-        help_text="Where the server can be held to a JSON schema. The published methods do without.",
+        help_text=_("Where the server can be held to a JSON schema. The published methods do without."),
     )
     samples = forms.IntegerField(
-        min_value=1, max_value=100, help_text="Judgments of each unit; their mean counts."
+        min_value=1, max_value=100, help_text=_("Judgments of each unit; their mean counts.")
     )
     temperature = forms.FloatField(
         min_value=0,
         max_value=2,
         widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="0: always the likeliest reply. More than one sample needs more.",
+        help_text=_("0: always the likeliest reply. More than one sample needs more."),
     )
     max_tokens = forms.IntegerField(
-        label="Longest reply in tokens",
+        label=_("Longest reply in tokens"),
         required=False,
         min_value=1,
         max_value=100_000,
-        help_text="Empty: what the method needs. A model that thinks before it answers needs much more.",
+        help_text=_("Empty: what the method needs. A model that thinks before it answers needs much more."),
     )
 
     def __init__(
@@ -82,7 +86,7 @@ class JudgeForm(forms.Form):
         data = self.cleaned_data
         if (data.get("samples") or 1) > 1 and data.get("temperature") == 0:
             self.add_error(
-                "temperature", "At temperature 0 all samples are alike; choose more, or one sample."
+                "temperature", gettext("At temperature 0 all samples are alike; choose more, or one sample.")
             )
         return data
 

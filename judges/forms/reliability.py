@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from judges.comparison import CORRELATIONS
 from judges.models import Judge
@@ -19,14 +20,14 @@ class PairForm(forms.Form):
     Raises NoJudgesError where there is no pair to choose from.
     """
 
-    rts = forms.ChoiceField(label="RTS judge")
-    mcq = forms.ChoiceField(label="MCQ judge")
+    rts = forms.ChoiceField(label=_("RTS judge"))
+    mcq = forms.ChoiceField(label=_("MCQ judge"))
     beside_people = forms.ChoiceField(
-        label="P is of", choices=[("rts", "the RTS judge"), ("mcq", "the MCQ judge")]
+        label=_("P is of"), choices=[("rts", "the RTS judge"), ("mcq", "the MCQ judge")]
     )
     coefficient = forms.ChoiceField(choices=MEASURES)
     units = forms.ChoiceField(
-        label="P is over",
+        label=_("P is over"),
         choices=[("all", "all rated units"), ("fresh", "units that settled no policy and no certificate")],
     )
 

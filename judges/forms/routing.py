@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Project
 from judges.models import Calibration, Judge, RoutingPolicy
@@ -19,52 +20,54 @@ class RoutingForm(forms.Form):
     name = forms.CharField(max_length=80)
     rts = forms.ModelChoiceField(
         Judge.objects.none(),
-        label="RTS judge",
+        label=_("RTS judge"),
         empty_label=None,
-        help_text="Its values stand where units stay.",
+        help_text=_("Its values stand where units stay."),
     )
     mcq = forms.ModelChoiceField(
-        Judge.objects.none(), label="MCQ judge", empty_label=None, help_text="Of the same model."
+        Judge.objects.none(), label=_("MCQ judge"), empty_label=None, help_text=_("Of the same model.")
     )
     threshold = forms.FloatField(
-        label="Threshold r",
+        label=_("Threshold r"),
         min_value=-1,
         max_value=1,
         widget=forms.NumberInput(NUMBER),
-        help_text="A system stays with the judge on a dimension where R is above r.",
+        help_text=_("A system stays with the judge on a dimension where R is above r."),
     )
     decided_by = forms.ChoiceField(
-        label="What must be above r",
+        label=_("What must be above r"),
         choices=RoutingPolicy.DecidedBy.choices,
-        help_text="Over 100 items R is known to about ±0.2: near r, R itself is mostly a coin toss.",
+        help_text=_("Over 100 items R is known to about ±0.2: near r, R itself is mostly a coin toss."),
     )
     audit_share = forms.FloatField(
-        label="Audit share",
+        label=_("Audit share"),
         min_value=0.001,
         max_value=1,
         widget=forms.NumberInput({"step": "0.001"}),
-        help_text="Units that stay are rated by people with this probability; 0.05 is one in twenty.",
+        help_text=_("Units that stay are rated by people with this probability; 0.05 is one in twenty."),
     )
     audit = forms.ChoiceField(
-        label="What is audited",
+        label=_("What is audited"),
         choices=RoutingPolicy.Audit.choices,
-        help_text="Where RTS and MCQ differ more, errors may be likelier; figures allow for it.",
+        help_text=_("Where RTS and MCQ differ more, errors may be likelier; figures allow for it."),
     )
-    raters = forms.IntegerField(label="People per unit", min_value=1, max_value=50)
+    raters = forms.IntegerField(label=_("People per unit"), min_value=1, max_value=50)
     coefficient = forms.ChoiceField(choices=RoutingPolicy.Coefficient.choices)
     confidence_level = forms.FloatField(
-        label="Confidence level",
+        label=_("Confidence level"),
         min_value=0.5,
         max_value=0.999,
         widget=forms.NumberInput({"step": "0.001"}),
-        help_text="Of R's interval, and of the audit's.",
+        help_text=_("Of R's interval, and of the audit's."),
     )
     risk = forms.FloatField(
-        label="Accepted share of errors",
+        label=_("Accepted share of errors"),
         min_value=0.001,
         max_value=0.999,
         widget=forms.NumberInput({"step": "0.001"}),
-        help_text="Units on which the judge is more than a point off. An audit that shows more is a warning.",
+        help_text=_(
+            "Units on which the judge is more than a point off. An audit that shows more is a warning."
+        ),
     )
 
     def __init__(self, entered: Mapping[str, Any] | None, *, project: Project, **options: Any) -> None:
@@ -108,19 +111,19 @@ class CertifiedRoutingForm(forms.Form):
 
     name = forms.CharField(max_length=80)
     audit_share = forms.FloatField(
-        label="Audit share",
+        label=_("Audit share"),
         min_value=0.001,
         max_value=1,
         widget=forms.NumberInput({"step": "0.001"}),
-        help_text="Units that stay are rated by people with this probability; 0.05 is one in twenty.",
+        help_text=_("Units that stay are rated by people with this probability; 0.05 is one in twenty."),
     )
-    raters = forms.IntegerField(label="People per unit", min_value=1, max_value=50)
+    raters = forms.IntegerField(label=_("People per unit"), min_value=1, max_value=50)
     confidence_level = forms.FloatField(
-        label="Confidence level",
+        label=_("Confidence level"),
         min_value=0.5,
         max_value=0.999,
         widget=forms.NumberInput({"step": "0.001"}),
-        help_text="Of the audit: at 0.95 one in twenty audits of a true certificate contradicts it.",
+        help_text=_("Of the audit: at 0.95 one in twenty audits of a true certificate contradicts it."),
     )
     of_dimensions: Sequence[forms.BoundField] = ()
 

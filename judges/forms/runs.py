@@ -6,6 +6,8 @@ from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from judges.methods import METHODS
 from judges.models import Judge, Run
@@ -14,7 +16,7 @@ from judges.queries.pairs import NamedPair, Pair
 
 def _budget_field(help_text: str) -> forms.DecimalField:
     return forms.DecimalField(
-        label="Budget",
+        label=gettext("Budget"),
         required=False,
         min_value=Decimal("0.0001"),
         max_digits=12,
@@ -46,13 +48,13 @@ class RunForm(forms.Form):
     judges = forms.ModelMultipleChoiceField(
         Judge.objects.none(),
         widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": "Choose at least one."},
+        error_messages={"required": _("Choose at least one.")},
     )
     dimensions = forms.MultipleChoiceField(
-        widget=forms.CheckboxSelectMultiple, error_messages={"required": "Choose at least one."}
+        widget=forms.CheckboxSelectMultiple, error_messages={"required": _("Choose at least one.")}
     )
     pairs = forms.ChoiceField(
-        label="Pairs of systems",
+        label=_("Pairs of systems"),
         required=False,
         choices=[
             ("all", "all pairs"),
@@ -60,19 +62,19 @@ class RunForm(forms.Form):
             ("chosen", "chosen pairs"),
         ],
         widget=forms.RadioSelect,
-        help_text="For judges that compare two texts. Each pair is asked in both orders.",
+        help_text=_("For judges that compare two texts. Each pair is asked in both orders."),
     )
     chosen_pairs = forms.MultipleChoiceField(
-        label="Chosen pairs", required=False, widget=forms.SelectMultiple(attrs={"size": 6})
+        label=_("Chosen pairs"), required=False, widget=forms.SelectMultiple(attrs={"size": 6})
     )
     via = forms.TypedChoiceField(
-        label="How to ask",
+        label=_("How to ask"),
         required=False,
         choices=WAYS,
         coerce=Run.Via,
         empty_value=Run.Via.CALLS,
         widget=forms.RadioSelect,
-        help_text="Not every server has a batch interface; OpenAI’s has.",
+        help_text=_("Not every server has a batch interface; OpenAI’s has."),
     )
     budget = _budget_field(
         "The run stops when it is used up, and goes on with a larger one. Empty: no limit."
@@ -106,7 +108,7 @@ class RunForm(forms.Form):
         data = self.cleaned_data
         compares = any(METHODS[judge.method].asks_pairs for judge in data.get("judges", ()))
         if compares and data.get("pairs") == "chosen" and not data.get("chosen_pairs"):
-            self.add_error("chosen_pairs", "Choose at least one pair of systems.")
+            self.add_error("chosen_pairs", gettext("Choose at least one pair of systems."))
         data["pairs"] = (data.get("pairs") or "all") if compares else ""
         return data
 

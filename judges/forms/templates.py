@@ -4,6 +4,8 @@ from typing import Any
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotate.errors import InvalidValueError
 from judges.commands.templates import refuse_text
@@ -23,9 +25,11 @@ class TemplateForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 22, "dir": "auto", "spellcheck": "false", "class": "code"}),
     )
     file = forms.FileField(
-        label="Or a text file in its place",
+        label=_("Or a text file in its place"),
         required=False,
-        help_text="Plain text in UTF-8. It is taken word for word, with the placeholders in double braces.",
+        help_text=_(
+            "Plain text in UTF-8. It is taken word for word, with the placeholders in double braces."
+        ),
     )
 
     def __init__(
@@ -44,11 +48,11 @@ class TemplateForm(forms.Form):
         if file is None:
             return ""
         if (file.size or 0) > LARGEST_FILE:
-            raise forms.ValidationError("This file is too large for a prompt.")
+            raise forms.ValidationError(gettext("This file is too large for a prompt."))
         try:
             text: str = file.read().decode("utf-8-sig")
         except UnicodeDecodeError:
-            raise forms.ValidationError("This file is no text in UTF-8; save it as such.") from None
+            raise forms.ValidationError(gettext("This file is no text in UTF-8; save it as such.")) from None
         return text
 
     def clean(self) -> dict[str, Any]:
@@ -67,8 +71,8 @@ class TemplateForm(forms.Form):
 class ShownOnForm(forms.Form):
     """The item and dimension that a prompt is shown on; anything else falls back to the first ones."""
 
-    on_dimension = forms.ChoiceField(label="Dimension", required=False)
-    on_item = forms.IntegerField(label="Item", required=False, min_value=1, initial=1)
+    on_dimension = forms.ChoiceField(label=_("Dimension"), required=False)
+    on_item = forms.IntegerField(label=_("Item"), required=False, min_value=1, initial=1)
 
     def __init__(self, *args: Any, dimensions: list[tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -4,6 +4,7 @@ from uuid import uuid4
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 
 class Batch(models.Model):
@@ -14,13 +15,13 @@ class Batch(models.Model):
     """
 
     class Status(models.TextChoices):
-        PREPARED = "prepared", "being uploaded"
-        UPLOADED = "uploaded", "uploaded"
-        SUBMITTING = "submitting", "being submitted"
-        IN_PROGRESS = "in_progress", "in progress"
-        COLLECTING = "collecting", "being collected"
-        COLLECTED = "collected", "collected"
-        FAILED = "failed", "failed"
+        PREPARED = "prepared", _("being uploaded")
+        UPLOADED = "uploaded", _("uploaded")
+        SUBMITTING = "submitting", _("being submitted")
+        IN_PROGRESS = "in_progress", _("in progress")
+        COLLECTING = "collecting", _("being collected")
+        COLLECTED = "collected", _("collected")
+        FAILED = "failed", _("failed")
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     run = models.ForeignKey("judges.Run", models.CASCADE, related_name="batches")

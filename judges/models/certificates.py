@@ -2,6 +2,7 @@
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 
 class Calibration(models.Model):
@@ -12,20 +13,20 @@ class Calibration(models.Model):
     """
 
     class Status(models.TextChoices):
-        DRAWN = "drawn", "drawn"
-        CERTIFIED = "certified", "computed"
-        WITHDRAWN = "withdrawn", "withdrawn"
+        DRAWN = "drawn", _("drawn")
+        CERTIFIED = "certified", _("computed")
+        WITHDRAWN = "withdrawn", _("withdrawn")
 
     class Loss(models.TextChoices):
-        ANOTHER_POINT = "another_point", "another point than people"
-        MORE_THAN_ONE_POINT = "more_than_one_point", "more than one point away from people"
-        OTHER_SIDE = "other_side", "on the other side of a cut than people"
+        ANOTHER_POINT = "another_point", _("another point than people")
+        MORE_THAN_ONE_POINT = "more_than_one_point", _("more than one point away from people")
+        OTHER_SIDE = "other_side", _("on the other side of a cut than people")
 
     class Confidence(models.TextChoices):
-        CLOSENESS = "closeness", "closeness of the two judges"
-        STEADINESS = "steadiness", "steadiness over its samples"
-        LARGEST_PROBABILITY = "largest_probability", "share of its most frequent value over its samples"
-        ERROR_MODEL = "error_model", "a model of its errors, fitted on ratings of its own"
+        CLOSENESS = "closeness", _("closeness of the two judges")
+        STEADINESS = "steadiness", _("steadiness over its samples")
+        LARGEST_PROBABILITY = "largest_probability", _("share of its most frequent value over its samples")
+        ERROR_MODEL = "error_model", _("a model of its errors, fitted on ratings of its own")
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="calibrations")
     name = models.CharField(max_length=80)

@@ -2,6 +2,7 @@
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 
 class PromptTemplate(models.Model):
@@ -27,8 +28,8 @@ class PromptTemplate(models.Model):
 class ScoreFrom(models.TextChoices):
     """Where a judgment's value is read."""
 
-    TEXT = "text", "the reply's text"
-    PROBABILITIES = "probabilities", "the probabilities of the answers (G-Eval)"
+    TEXT = "text", _("the reply's text")
+    PROBABILITIES = "probabilities", _("the probabilities of the answers (G-Eval)")
 
 
 class Judge(models.Model):

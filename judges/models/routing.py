@@ -2,6 +2,7 @@
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 
 class RoutingPolicy(models.Model):
@@ -14,26 +15,26 @@ class RoutingPolicy(models.Model):
     """
 
     class Rule(models.TextChoices):
-        INDICATOR = "indicator", "R against r"
-        CERTIFICATE = "certificate", "certificates"
+        INDICATOR = "indicator", _("R against r")
+        CERTIFICATE = "certificate", _("certificates")
 
     class Status(models.TextChoices):
-        DRAFT = "draft", "draft"
-        ROUTED = "routed", "routed"
-        WITHDRAWN = "withdrawn", "withdrawn"
+        DRAFT = "draft", _("draft")
+        ROUTED = "routed", _("routed")
+        WITHDRAWN = "withdrawn", _("withdrawn")
 
     class Coefficient(models.TextChoices):
-        SPEARMAN = "spearman", "Spearman's rho"
-        PEARSON = "pearson", "Pearson's r"
-        KENDALL = "kendall_tau_b", "Kendall's tau-b"
+        SPEARMAN = "spearman", _("Spearman's rho")
+        PEARSON = "pearson", _("Pearson's r")
+        KENDALL = "kendall_tau_b", _("Kendall's tau-b")
 
     class DecidedBy(models.TextChoices):
-        LOWER_BOUND = "lower_bound", "R's lower bound"
-        ESTIMATE = "estimate", "R itself"
+        LOWER_BOUND = "lower_bound", _("R's lower bound")
+        ESTIMATE = "estimate", _("R itself")
 
     class Audit(models.TextChoices):
-        RANDOM = "random", "at random"
-        ACTIVE = "active", "more where errors are expected"
+        RANDOM = "random", _("at random")
+        ACTIVE = "active", _("more where errors are expected")
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="routing_policies")
     name = models.CharField(max_length=80)
@@ -105,13 +106,13 @@ class RoutedUnit(models.Model):
     """A unit that a policy sends to people, with everything that decided it."""
 
     class Why(models.TextChoices):
-        THRESHOLD = "threshold", "R is not above r"
-        UNDEFINED = "undefined", "R cannot be told"
-        NO_VALUE = "no_value", "the judge has no value"
-        UNSURE = "unsure", "the judge is not sure enough"
-        ABSTAINED = "abstained", "the dimension has no certificate"
-        FITTED = "fitted", "it fits the model of errors"
-        AUDIT = "audit", "drawn to audit the judge"
+        THRESHOLD = "threshold", _("R is not above r")
+        UNDEFINED = "undefined", _("R cannot be told")
+        NO_VALUE = "no_value", _("the judge has no value")
+        UNSURE = "unsure", _("the judge is not sure enough")
+        ABSTAINED = "abstained", _("the dimension has no certificate")
+        FITTED = "fitted", _("it fits the model of errors")
+        AUDIT = "audit", _("drawn to audit the judge")
 
     policy = models.ForeignKey(RoutingPolicy, models.CASCADE, related_name="units")
     item = models.ForeignKey("annotate.Item", models.PROTECT, related_name="+")

@@ -2,22 +2,23 @@
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 
 class Run(models.Model):
     """A plan to collect judgments within a budget; workers follow it as long as it is running."""
 
     class Status(models.TextChoices):
-        PLANNED = "planned", "planned"
-        RUNNING = "running", "running"
-        PAUSED = "paused", "paused"
-        STOPPED = "stopped", "stopped"
-        CANCELLED = "cancelled", "cancelled"
-        FINISHED = "finished", "finished"
+        PLANNED = "planned", _("planned")
+        RUNNING = "running", _("running")
+        PAUSED = "paused", _("paused")
+        STOPPED = "stopped", _("stopped")
+        CANCELLED = "cancelled", _("cancelled")
+        FINISHED = "finished", _("finished")
 
     class Via(models.TextChoices):
-        CALLS = "calls", "one call a judgment"
-        BATCH = "batch", "the batch interface"
+        CALLS = "calls", _("one call a judgment")
+        BATCH = "batch", _("the batch interface")
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="runs")
     guideline = models.ForeignKey("annotate.Guideline", models.PROTECT, related_name="runs")
@@ -49,11 +50,11 @@ class Judgment(models.Model):
     """One call of a judge about one unit, or one ordered pair of items (one sample), and what came of it."""
 
     class Status(models.TextChoices):
-        PLANNED = "planned", "planned"
-        LEASED = "leased", "in flight"
-        DONE = "done", "done"
-        UNREADABLE = "unreadable", "unreadable"
-        FAILED = "failed", "failed"
+        PLANNED = "planned", _("planned")
+        LEASED = "leased", _("in flight")
+        DONE = "done", _("done")
+        UNREADABLE = "unreadable", _("unreadable")
+        FAILED = "failed", _("failed")
 
     run = models.ForeignKey(Run, models.PROTECT, null=True, related_name="judgments")
     judge = models.ForeignKey("judges.Judge", models.PROTECT, related_name="judgments")

@@ -10,10 +10,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from annotate.guideline import FrozenDimension, FrozenGuideline
+from annotate.guideline import FrozenDimension
 from annotate.models import Membership, Project, Role, Round
 from annotate.queries.assigned import Unit, median_seconds, places_by_unit
-from annotate.queries.guidelines import current_guideline
+from annotate.queries.guidelines import guideline_at
 from annotate.queries.rounds import round_one
 from judges.models import Calibration
 from judges.queries.bindings import bound_now, population_of
@@ -111,7 +111,7 @@ def draw_plan(project: Project, spec: CalibrationSpec) -> DrawPlan:
     check_spec(project, spec)
     calibration = _unsaved(project, spec)
     round = round_one(project)
-    guideline = FrozenGuideline.from_json(round.guideline.content) if round else current_guideline(project)
+    guideline = guideline_at(project, round)
     material = material_of(project, round, guideline)
     dimensions = [each for each in guideline.dimensions if each.key in spec.dimensions]
     judges = {"judge": spec.judge, "other": spec.other}

@@ -6,9 +6,9 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from annotate.guideline import FrozenDimension, FrozenGuideline
+from annotate.guideline import FrozenDimension
 from annotate.models import Project
-from annotate.queries.guidelines import current_guideline
+from annotate.queries.guidelines import guideline_at
 from annotate.queries.rounds import round_one
 from judges.models import Calibration, Certificate
 from judges.queries.bindings import OF_JUDGES, bound_now, lapses_of, population_of
@@ -162,7 +162,7 @@ def calibrations_of(project: Project) -> list[CalibrationLine]:
 
 def _lapses(project: Project, calibrations: Sequence[Calibration]) -> dict[int, list[str]]:
     round = round_one(project)
-    guideline = FrozenGuideline.from_json(round.guideline.content) if round else current_guideline(project)
+    guideline = guideline_at(project, round)
     material = material_of(project, None, guideline)
     asked = {judge.pk: judge for each in calibrations for judge in (each.judge, each.other) if judge}
     samples, population = samples_of(list(asked.values()), material), population_of(project, material)

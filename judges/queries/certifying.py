@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from annotate.guideline import FrozenDimension, FrozenGuideline
+from annotate.guideline import FrozenDimension
 from annotate.models import Round
-from annotate.queries.guidelines import current_guideline
+from annotate.queries.guidelines import guideline_at
 from annotate.queries.rounds import round_one
 from judges.models import Calibration, Certificate
 from judges.queries.bindings import bound_now, lapses_of, population_of
@@ -52,7 +52,7 @@ def look_at(calibration: Calibration) -> Look:
     """Return a calibration beside what there is now. Nine queries; it needs its `OF_JUDGES`."""
     project = calibration.project
     round = round_one(project)
-    guideline = FrozenGuideline.from_json(round.guideline.content) if round else current_guideline(project)
+    guideline = guideline_at(project, round)
     material = material_of(project, round, guideline)
     dimensions = [each for each in guideline.dimensions if each.key in calibration.grids]
     judges = {"judge": calibration.judge, "other": calibration.other}

@@ -44,7 +44,7 @@ def usable_judges(project: Project) -> QuerySet[Judge]:
 def judgments_by_status(judge: Judge) -> list[tuple[str, int]]:
     """Return how many judgments a judge has in each status, empty where it has none. One query."""
     rows = judge.judgments.values_list("status").annotate(count=Count("pk")).order_by("status")
-    return [(Judgment.Status(status).label, count) for status, count in rows]
+    return [(str(Judgment.Status(status).label), count) for status, count in rows]
 
 
 def method_label(judge: Judge) -> str:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from annotate.guideline import FrozenDimension, FrozenGuideline
+from annotate.guideline import FrozenDimension
 from annotate.models import Membership, Project, Role, Round
 from annotate.queries.assigned import PlacesByUnit, Unit, median_seconds, places_by_unit
-from annotate.queries.guidelines import current_guideline
+from annotate.queries.guidelines import guideline_at
 from annotate.queries.rounds import round_one
 from judges.models import RoutingPolicy
 from judges.queries.kept_units import KeptAgreement
@@ -133,7 +133,7 @@ def routing_plan(policy: RoutingPolicy, project: Project, *, preview: bool = Fal
     preview: R is remembered from one r to the next; who routes by the plan asks without.
     """
     round = round_one(project)
-    guideline = FrozenGuideline.from_json(round.guideline.content) if round else current_guideline(project)
+    guideline = guideline_at(project, round)
     material = material_of(project, round, guideline)
     if policy.rule == RoutingPolicy.Rule.INDICATOR:
         decided = decided_by_indicator(policy, material, preview=preview)

@@ -105,7 +105,7 @@ def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | Non
         results.append(result)
     return RoutingState(
         sent=[
-            _count(why.label, [unit for unit, (each, _) in sent.items() if each == why], progress)
+            _count(str(why.label), [unit for unit, (each, _) in sent.items() if each == why], progress)
             for why in Why
         ],
         total=_count("all", list(sent), progress),

@@ -41,6 +41,11 @@ class RunProgress:
         return left / self.per_second if self.per_second else None
 
 
+def goes_on(run: int) -> bool:
+    """Return whether a run is running. One query."""
+    return Run.objects.filter(pk=run, status=Run.Status.RUNNING).exists()
+
+
 def runs_to_wake() -> list[int]:
     """Return the runs that go on and have judgments nobody is asking."""
     running = Run.objects.filter(status=Run.Status.RUNNING, via=Run.Via.CALLS)

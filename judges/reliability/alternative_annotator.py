@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special, stats
+import scipy
 
 from annotate.agreement.data import FloatArray
 from annotate.agreement.group_means import means_by_group
@@ -223,8 +223,8 @@ def _p_value(differences: FloatArray, epsilon: float) -> float:
     if np.ptp(differences) == 0:
         return float(0.5 ** len(differences)) if differences[0] < epsilon else 1.0
     if len(differences) < _LEAST_FOR_T:
-        return float(stats.wilcoxon(differences - epsilon, alternative="less").pvalue)
-    return float(stats.ttest_1samp(differences, epsilon, alternative="less").pvalue)
+        return float(scipy.stats.wilcoxon(differences - epsilon, alternative="less").pvalue)
+    return float(scipy.stats.ttest_1samp(differences, epsilon, alternative="less").pvalue)
 
 
 def _best_constant(setting: _Setting, judge: FloatArray) -> tuple[float, AlternativeAnnotatorTest]:
@@ -248,7 +248,11 @@ def _beyond(
     each = _by_group(mean_values(gains), setting.groups)
     if len(each) < 2 or np.ptp(each) == 0:
         return None
-    reach = special.stdtrit(len(each) - 1, (1 + confidence_level) / 2) * each.std(ddof=1) / np.sqrt(len(each))
+    reach = (
+        scipy.special.stdtrit(len(each) - 1, (1 + confidence_level) / 2)
+        * each.std(ddof=1)
+        / np.sqrt(len(each))
+    )
     return float(each.mean() - reach), float(each.mean() + reach)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special, stats
+import scipy
 
 from annotate.agreement.data import FloatArray, IntArray
 
@@ -19,7 +19,7 @@ def clopper_pearson_upper(
     wrong, number = (np.asarray(each, dtype=float) for each in (errors, ratings))
     _check_counts(wrong, number, significance_level)
     some = wrong < number
-    quantile = special.betaincinv(wrong + 1, np.where(some, number - wrong, 1), 1 - significance_level)
+    quantile = scipy.special.betaincinv(wrong + 1, np.where(some, number - wrong, 1), 1 - significance_level)
     return np.where(some, quantile, 1.0)
 
 
@@ -50,14 +50,16 @@ def hypergeometric_cdf(
 ) -> FloatArray:
     """P(at most k wrong ones in a random sample of n out of N units of which K are wrong)."""
     counts = (np.asarray(each, dtype=np.intp) for each in (errors, units, wrong_units, ratings))
-    return np.asarray(stats.hypergeom.cdf(*counts), dtype=float)
+    return np.asarray(scipy.stats.hypergeom.cdf(*counts), dtype=float)
 
 
 def binomial_cdf(errors: npt.ArrayLike, ratings: npt.ArrayLike, rate: npt.ArrayLike) -> FloatArray:
     """P(at most k errors in n independent ratings), which is I_{1 - rate}(n - k, k + 1); 1 where k >= n."""
     wrong, number = (np.asarray(each, dtype=float) for each in (errors, ratings))
     some = wrong < number
-    left = special.betainc(np.where(some, number - wrong, 1), wrong + 1, 1 - np.asarray(rate, dtype=float))
+    left = scipy.special.betainc(
+        np.where(some, number - wrong, 1), wrong + 1, 1 - np.asarray(rate, dtype=float)
+    )
     return np.where(some, left, 1.0)
 
 
@@ -93,7 +95,7 @@ def hoeffding_bentkus_p_value(mean_loss: npt.ArrayLike, ratings: npt.ArrayLike, 
     """
     mean, number = (np.asarray(each, dtype=float) for each in (mean_loss, ratings))
     least = np.minimum(mean, risk)
-    divergence = special.rel_entr(least, risk) + special.rel_entr(1 - least, 1 - risk)
+    divergence = scipy.special.rel_entr(least, risk) + scipy.special.rel_entr(1 - least, 1 - risk)
     hoeffding = np.exp(-number * divergence)
     counted = np.ceil(np.round(number * mean, 9))  # 7.000000001 losses are 7
     bentkus = np.e * binomial_cdf(counted, number, risk)

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+import scipy
 
 from annotate.agreement import Interval
 from annotate.agreement.data import FloatArray
@@ -207,8 +207,8 @@ def _p_value(estimate: Estimate) -> float | None:
         return 1.0 if estimate.value == 0 else 0.0
     t = abs(estimate.value) / estimate.standard_error
     if estimate.degrees_of_freedom is None:
-        return float(2 * special.ndtr(-t))
-    return float(2 * special.stdtr(estimate.degrees_of_freedom, -t))
+        return float(2 * scipy.special.ndtr(-t))
+    return float(2 * scipy.special.stdtr(estimate.degrees_of_freedom, -t))
 
 
 def _simultaneous(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+import scipy
 
 from annotate.agreement import Interval
 from annotate.agreement.data import FloatArray
@@ -175,7 +175,7 @@ def projected_widths(estimate: Estimate, ratings: Sequence[int]) -> list[float |
     for number in ratings:
         possible = 3 <= number <= units
         error = np.sqrt((1 - number / units) * spread / number) if possible else np.nan
-        widths.append(float(2 * error * special.stdtrit(number - lost, level)) if possible else None)
+        widths.append(float(2 * error * scipy.special.stdtrit(number - lost, level)) if possible else None)
     return widths
 
 
@@ -200,7 +200,7 @@ def with_interval(
         no_spread = "The rated units show no spread that could tell how much others differ; rate more."
         return replace(estimate, interval_reason=no_spread)
     quantile = (1 + confidence_level) / 2
-    reach = special.ndtri(quantile) if freedom is None else special.stdtrit(freedom, quantile)
+    reach = scipy.special.ndtri(quantile) if freedom is None else scipy.special.stdtrit(freedom, quantile)
     error = float(np.sqrt(max(variance, 0)))
     kind = "normal" if freedom is None else f"t with {freedom:.3g} degrees of freedom"
     interval = Interval(

@@ -6,7 +6,7 @@ from itertools import permutations
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special, stats
+import scipy
 
 from annotate.agreement import Coefficient, Interval, Measure, Resampling
 from annotate.agreement.data import FloatArray
@@ -224,7 +224,7 @@ def expected_interval(
     }
     if measure.estimator.name not in errors:
         raise ValueError(f"{measure.estimator.label} is not a correlation.")
-    reach = special.ndtri((1 + confidence_level) / 2) * errors[measure.estimator.name]
+    reach = scipy.special.ndtri((1 + confidence_level) / 2) * errors[measure.estimator.name]
     low, high = np.tanh(np.arctanh(value) + np.array([-reach, reach]))
     return Interval(float(low), float(high), "Fisher's transformation, no ties", confidence_level)
 
@@ -273,14 +273,14 @@ def _with_enough_items(found: SystemCoefficient) -> SystemCoefficient:
 
 def _p_value(measure: Measure, value: float, first: FloatArray, second: FloatArray) -> float:
     if measure.estimator.name == "kendall_tau_b":
-        return float(stats.kendalltau(first, second).pvalue)
+        return float(scipy.stats.kendalltau(first, second).pvalue)
     if measure.estimator.name == "spearman":
-        first, second = stats.rankdata(first), stats.rankdata(second)
+        first, second = scipy.stats.rankdata(first), scipy.stats.rankdata(second)
     if len(first) <= _MOST_FOR_ALL_ORDERS:
         return _permutation_p_value(first, second)
     freedom = len(first) - 2
     t = abs(value) * np.sqrt(freedom / max(1 - value**2, np.finfo(float).eps))
-    return float(2 * special.stdtr(freedom, -t))
+    return float(2 * scipy.special.stdtr(freedom, -t))
 
 
 def _permutation_p_value(first: FloatArray, second: FloatArray) -> float:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from annotate.agreement import Coefficient, Measure, Resampling
 from annotate.agreement.bootstrap import Statistic, independent, resampled_interval
@@ -53,7 +53,7 @@ class _System:
     """
 
     correlation: Statistic
-    patterns: sparse.csr_array
+    patterns: scipy.sparse.csr_array
     quality: FloatArray
     rated: FloatArray
 
@@ -86,7 +86,9 @@ def _system(own: Scores, documents: IntArray, measure: Measure, everywhere: IntA
     shape = (number, len(patterns.unit_counts))
     return _System(
         correlation=measure.estimator.statistic(patterns),
-        patterns=sparse.csr_array((np.ones(both.sum()), (documents[both], patterns.of_unit)), shape=shape),
+        patterns=scipy.sparse.csr_array(
+            (np.ones(both.sum()), (documents[both], patterns.of_unit)), shape=shape
+        ),
         quality=np.bincount(documents, own.human_means, number).astype(float),
         rated=np.bincount(documents, minlength=number).astype(float),
     )

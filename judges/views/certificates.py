@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.access import project_for_reader
@@ -71,7 +72,7 @@ def certificate_step(request: Request, slug: str, pk: int, step: str) -> HttpRes
         elif step == "route":
             return redirect("routing_policy", slug, _policy(request, project, calibration).pk)
         else:
-            raise Http404("There is no such step.")
+            raise Http404(gettext("There is no such step."))
     except DomainError as error:
         messages.error(request, error.message)
     return redirect("certificate", slug, pk)
@@ -106,5 +107,5 @@ def _draw(request: Request, project: Project, form: CalibrationForm) -> HttpResp
     calibration = draw_calibration(
         project=project, spec=form.spec(), by=request_user(request), shown=request.POST["shown"]
     )
-    messages.success(request, f"{calibration} is drawn.")
+    messages.success(request, gettext("{calibration} is drawn.").format(calibration=calibration))
     return redirect("certificate", project.slug, calibration.pk)

@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.access import project_for_admin
@@ -70,7 +71,9 @@ def _edit(
     try:
         if form.is_valid():
             saved = save(form.to_spec())
-            messages.success(request, f"{saved.name} is saved. Test it before you use it.")
+            messages.success(
+                request, gettext("{name} is saved. Test it before you use it.").format(name=saved.name)
+            )
             return redirect("endpoint", project.slug, saved.pk)
     except DomainError as error:
         status = add_refusal(form, error)

@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotate.access import project_for_admin, project_for_reader
@@ -39,7 +40,7 @@ def judge_new(request: Request, slug: str) -> HttpResponse:
     """Make a judge."""
     project = project_for_admin(request.user, slug)
     if not endpoints_of(project).exists():
-        messages.error(request, "Add an endpoint first: the server that answers for the model.")
+        messages.error(request, gettext("Add an endpoint first: the server that answers for the model."))
         return redirect("endpoint_new", slug)
     by = request_user(request)
     return _edit(request, project, None, lambda spec: add_judge(project=project, judge=spec, by=by))
@@ -78,7 +79,7 @@ def _edit(
     status = 422 if form.is_bound else 200
     try:
         if form.is_valid():
-            messages.success(request, f"{save(form.to_spec()).name} is saved.")
+            messages.success(request, gettext("{name} is saved.").format(name=save(form.to_spec()).name))
             return redirect("judges", project.slug)
     except DomainError as error:
         status = add_refusal(form, error)

@@ -1,5 +1,8 @@
 """Planning a run: what it would ask, cost and take, before anything is written."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect
@@ -24,11 +27,11 @@ from judges.views.page import add_refusal, render_judges
 def run_plan(request: Request, slug: str) -> HttpResponse:
     """Show what a run would be; a POST starts it, unless it is only to `show` that."""
     project = project_for_admin(request.user, slug)
-    form = _form(request, project)
+    form = run_form(project, request.POST if request.method == "POST" else None)
     plan, remarks, status = None, list[str](), 200
     try:
         if form.is_valid():
-            scope = _scope(project, form)
+            scope = scope_of(project, form)
             plan = plan_of(project, scope, form.cleaned_data["via"])
             remarks = plan.remarks(form.cleaned_data["budget"])
             if "show" not in request.POST:
@@ -41,16 +44,18 @@ def run_plan(request: Request, slug: str) -> HttpResponse:
     return render_judges(request, project, template, context, status=status)
 
 
-def _form(request: Request, project: Project) -> RunForm:
+def run_form(project: Project, entered: Mapping[str, Any] | None) -> RunForm:
+    """Return the form of a run with what the project can choose from."""
     return RunForm(
-        request.POST if request.method == "POST" else None,
+        entered,
         judges=usable_judges(project),
         dimensions=list(project.dimensions.values_list("key", "name")),
         pairs=all_pairs(project),
     )
 
 
-def _scope(project: Project, form: RunForm) -> Scope:
+def scope_of(project: Project, form: RunForm) -> Scope:
+    """Return what a form that was filled in without mistakes asks for. Raises RunRefusedError."""
     data = form.cleaned_data
     pairs = form.all_pairs() if data["pairs"] == "all" else []
     if data["pairs"] == "neighbours":

@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.access import project_for_reader
@@ -82,7 +83,7 @@ def routing_step(request: Request, slug: str, pk: int, step: str) -> HttpRespons
         elif step == "withdraw":
             withdraw_policy(policy=policy, by=by)
         else:
-            raise Http404("There is no such step.")
+            raise Http404(gettext("There is no such step."))
     except DomainError as error:
         messages.error(request, error.message)
     return redirect("routing_policy", slug, pk)
@@ -123,7 +124,7 @@ def _store(request: Request, project: Project, form: AnyForm, policy: RoutingPol
         update_policy(policy=policy, to=form.spec())
     else:
         policy = make_policy(project=project, spec=form.spec(), by=request_user(request))
-    messages.success(request, f"{form.cleaned_data['name']} is saved.")
+    messages.success(request, gettext("{value} is saved.").format(value=form.cleaned_data["name"]))
     return redirect("routing_policy", project.slug, policy.pk)
 
 

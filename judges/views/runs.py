@@ -9,6 +9,7 @@ from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_POST
 
 from annotate.access import project_for_admin, project_for_reader
@@ -61,7 +62,7 @@ def run_step(request: Request, slug: str, pk: int, step: str) -> HttpResponse:
     """Start or resume, pause, cancel a run, or ask again what failed."""
     steered = run_in(project_for_admin(request.user, slug), pk)
     if step not in STEPS:
-        raise Http404("There is no such step.")
+        raise Http404(gettext("There is no such step."))
     try:
         STEPS[step](run=steered)
     except DomainError as error:
@@ -76,12 +77,12 @@ def run_budget(request: Request, slug: str, pk: int) -> HttpResponse:
     changed = run_in(project_for_admin(request.user, slug), pk)
     form = BudgetForm(request.POST)
     if not form.is_valid():
-        messages.error(request, f"This is no budget: {form['budget'].errors[0]}")
+        messages.error(request, gettext("This is no budget: {value}").format(value=form["budget"].errors[0]))
         return redirect("run", slug, pk)
     try:
         changed = change_budget(run=changed, **form.cleaned_data)
         goes_on = " Resume the run to go on." if changed.status == Run.Status.STOPPED else ""
-        messages.success(request, f"The budget is changed.{goes_on}")
+        messages.success(request, gettext("The budget is changed.{goes_on}").format(goes_on=goes_on))
     except DomainError as error:
         messages.error(request, error.message)
     return redirect("run", slug, pk)
@@ -101,7 +102,7 @@ def render_without_value(
 ) -> HttpResponse:
     """Render a list of unreadable or failed judgments; the context says whose they are."""
     if status not in WITHOUT_VALUE:
-        raise Http404("There is no such list.")
+        raise Http404(gettext("There is no such list."))
     pages = Paginator(listed_judgments(judgments, status), ON_A_PAGE)
     listed = {"status": status, "judgments": pages.get_page(request.GET.get("page"))}
     return render_judges(request, project, "judges/judgments.html", {**context, **listed})

@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotate.access import project_for_admin
@@ -45,7 +46,7 @@ def template_new(request: Request, slug: str, method: str) -> HttpResponse:
         if form.is_valid():
             values = {name: form.cleaned_data[name] for name in ("name", "text")}
             made = create_template(project=project, method=method, by=request_user(request), **values)
-            messages.success(request, f"{made} is saved.")
+            messages.success(request, gettext("{made} is saved.").format(made=made))
             return redirect("template", slug, made.pk)
     except DomainError as error:
         status = add_refusal(form, error)
@@ -84,7 +85,7 @@ def _save(request: Request, project: Project, edited: PromptTemplate, form: Temp
     try:
         if form.is_valid():
             saved = edit_template(template=edited, text=form.cleaned_data["text"], by=request_user(request))
-            messages.success(request, f"{saved} is saved.")
+            messages.success(request, gettext("{saved} is saved.").format(saved=saved))
             return redirect("template", project.slug, saved.pk)
     except DomainError as error:
         status = add_refusal(form, error)
@@ -128,5 +129,5 @@ def _page(
 
 def _method(key: str) -> Method:
     if key not in METHODS:
-        raise Http404("There is no such method.")
+        raise Http404(gettext("There is no such method."))
     return METHODS[key]

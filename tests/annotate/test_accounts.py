@@ -234,3 +234,16 @@ def test_signing_out_ends_the_session(client: Client) -> None:
     response = client.post("/accounts/logout/", follow=True)
     assert "You are signed out." in response.content.decode()
     assert client.get("/").status_code == 302
+
+
+def test_a_page_from_before_one_signed_in_again_says_so_and_how_nothing_is_lost() -> None:
+    client = Client(enforce_csrf_checks=True)
+    cast = make_project()
+    client.force_login(cast.admin)
+    url = f"/projects/{cast.project.slug}/settings/"
+    client.get(url)
+    response = client.post(url, {"name": "Changed", "csrfmiddlewaretoken": "x" * 64})
+    assert response.status_code == 403
+    assert "so what you sent was not saved" in response.content.decode()
+    cast.project.refresh_from_db()
+    assert cast.project.name != "Changed"

@@ -37,9 +37,8 @@ def acts(cast: Cast) -> list[tuple[str, str, Any, Any]]:
 
 
 def settings_of(cast: Cast, **changed: Any) -> dict[str, Any]:
-    fields = ("name", "description", "reservation_minutes", "guidelines")
-    rating = ("raters_per_item", "dispute_threshold", "tolerance")
-    return {field: getattr(cast.project, field) for field in (*fields, *rating)} | changed
+    fields = ("name", "description", "reservation_minutes", "guidelines", "raters_per_item")
+    return {field: getattr(cast.project, field) for field in fields} | changed
 
 
 @pytest.mark.parametrize(

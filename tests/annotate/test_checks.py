@@ -1,6 +1,7 @@
 """Hidden checks in Round I: gold and repeats that look like work and count in nothing."""
 
 import random
+import re
 
 import pytest
 from django.test import Client
@@ -14,10 +15,10 @@ from annotate.commands.ratings import Answer, save_rating
 from annotate.commands.rounds import close_round_one
 from annotate.commands.units import WantedUnit, ask_for_units
 from annotate.errors import FrozenError, InvalidValueError, NotReadyError, RoundClosedError
+from annotate.export_tables import TABLES
 from annotate.models import Assignment, Dispute, GoldItem, Item, Rating, Round
 from annotate.planning.checks import GAP, Checking, Turn, due, with_checks
 from annotate.queries.checks import Compared, checks_of
-from annotate.queries.export import TABLES
 from annotate.queries.overview import own_work
 from annotate.queries.people import loads_of
 from annotate.queries.plans import shared_out
@@ -141,6 +142,11 @@ def test_a_page_of_a_check_looks_like_any_other(client: Client, cast: Cast) -> N
     assert gold.item.text in page
     new_words = {word for word in page.lower().split() if word not in other.lower()}
     assert not {"gold", "repeat", "check"} & new_words
+    assert counter(page) == counter(other)
+
+
+def counter(page: str) -> list[str]:
+    return re.findall(r"data-(?:done|total|today)>\d+<", page)
 
 
 def test_without_checks_there_is_no_round_of_them(cast: Cast) -> None:

@@ -1,14 +1,17 @@
 import re
+from html import unescape
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotate.commands.disputes import adjudicate, answer_dispute, post_message
+from annotate.commands.disputes import adjudicate, answer_dispute, ask_again, post_message
+from annotate.commands.ratings import Answer, save_rating
 from annotate.commands.rounds import close_round_one, close_round_two, open_round_two
-from annotate.models import Dimension, Dispute, Document, Item, Post, Rating, Role, System
-from tests.annotate.rounds import discussed, opened, rate
+from annotate.evidence import Passage
+from annotate.models import Dimension, Dispute, Document, Item, Membership, Post, Rating, Role, System
+from tests.annotate.rounds import assigned, discussed, frozen, opened, rate
 from tests.factories import make_member, make_project
 
 pytestmark = pytest.mark.django_db
@@ -148,7 +151,7 @@ def test_who_rates_and_administers_can_see_their_own_and_all(client):
 def test_a_rater_sees_the_own_value_and_those_of_others_under_their_aliases(scene):
     client, cast, _ = scene
     html = page(client, cast)
-    held = re.findall(r"<li>\s*<strong>(.*?)</strong>\s*(\d)\s*<q class=\"text\">(.*?)</q>", html)
+    held = re.findall(r"<li[^>]*>\s*<strong>(.*?)</strong>\s*(\d)\s*<q class=\"text\">(.*?)</q>", html)
     assert held == [
         ("You", "1", "Reason of A."),
         ("Rater B", "3", "Reason of B."),
@@ -169,11 +172,101 @@ def test_the_page_shows_item_document_and_dimension(scene):
     assert "What 5 means." in html
 
 
+def test_the_scale_is_told_in_words_too(scene):
+    client, cast, _ = scene
+    label = re.search(r'role="img"[^>]*aria-label="([^"]*)"', page(client, cast))
+    assert label is not None
+    assert label[1] == "Scale from 1 to 5: you 1, B 3, C 5"
+
+
+def test_categories_stand_by_their_names_with_who_holds_them(client):
+    cast = make_project()
+    Dimension.objects.update(measurement_level="nominal", scale_minimum=0, scale_maximum=2)
+    cast.dimensions[0].points.filter(value=1).update(value=0, label="supported")
+    discussed(cast, 0, 2, 2)
+    client.force_login(cast.annotators[0].user)
+    html = page(client, cast)
+    rows = re.search(r'<ul class="categories".*?</ul>', html, flags=re.S)
+    assert rows is not None
+    assert [without_blanks(row) for row in rows[0].split("</li>")[:3]] == [
+        "supported you",
+        "1 nobody",
+        "2 B C",
+    ]
+    assert "The raters hold different categories." in html
+    assert "supported" in re.findall(r'data-keys="k 0">Keep (\w+)', html)
+
+
+def test_who_said_that_it_does_not_apply_is_named_and_takes_no_part(client):
+    cast = make_project(annotators=4, raters_per_item=4)
+    Dimension.objects.update(not_applicable=True)
+    round = opened(cast)
+    for annotator, value in zip(cast.annotators, (1, 5, 3), strict=False):
+        rate(cast, round, annotator, cast.items[0], value)
+    save_rating(
+        assignment=assigned(cast, round, cast.annotators[3], cast.items[0]),
+        dimension=frozen(round),
+        answer=Answer(not_applicable=True, comment="It names no price."),
+        by=cast.annotators[3].user,
+    )
+    close_round_one(project=cast.project, by=cast.admin)
+    open_round_two(project=cast.project, by=cast.admin)
+    client.force_login(cast.annotators[0].user)
+    words = without_blanks(page(client, cast))
+    assert "Rater D said that it does not apply, and takes no part. It names no price." in words
+
+
+def test_a_unit_whose_values_met_says_whose_answer_is_missing_when_it_was_asked_again(scene):
+    client, cast, dispute = scene
+    for rater in cast.annotators:
+        answer_dispute(dispute=dispute, rater=rater, value=3)
+    ask_again(dispute=dispute, note="The guideline was read differently.", by=cast.admin)
+    answer_dispute(dispute=dispute, rater=cast.annotators[2], value=3)
+    assert "The values have met, but an answer is missing from you and Rater B." in page(client, cast)
+
+
+def test_who_is_not_counted_keeps_no_unit_open(scene):
+    client, cast, _ = scene
+    Membership.objects.filter(pk=cast.annotators[2].pk).update(counted=False)
+    assert "You and Rater B are 2 apart." in page(client, cast)
+
+
 def test_every_value_but_ones_own_can_be_changed_to(scene):
     client, cast, _ = scene
     html = page(client, cast)
     assert "Keep 1" in html
     assert re.findall(r'<button name="value" value="(\d)"', html) == ["2", "3", "4", "5"]
+
+
+# Evidence
+
+
+def test_the_passages_of_all_raters_stand_in_document_and_text_by_their_aliases(client):
+    cast = make_project()
+    round = opened(cast)
+    item = cast.items[0]
+    marks = [((0, 0, 4), (1, 0, 6)), ((1, 3, 11),), ()]
+    for annotator, value, passages in zip(cast.annotators, (1, 3, 5), marks, strict=True):
+        save_rating(
+            assignment=assigned(cast, round, annotator, item),
+            dimension=frozen(round),
+            answer=Answer(value=value, evidence=tuple(Passage(*each) for each in passages)),
+            by=annotator.user,
+        )
+    close_round_one(project=cast.project, by=cast.admin)
+    open_round_two(project=cast.project, by=cast.admin)
+    client.force_login(cast.annotators[0].user)
+    html = page(client, cast)
+    assert re.findall(r'<mark class="([^"]*)" data-by="([^"]*)">([^<]*)<sup>', html) == [
+        ("marked marked-mine", "you", "Rev"),
+        ("marked marked-mine", "you B", "iew"),
+        ("marked ", "B", " 1 of"),
+        ("marked marked-mine", "you", "What"),
+    ]
+    assert re.findall(r"(\d) passages? marked", html) == ["2", "1"]
+    assert "marked by you B" in without_blanks(html)
+    answer_dispute(dispute=Dispute.objects.get(), rater=cast.annotators[1], value=4)
+    assert re.findall(r"(\d) passages? marked", page(client, cast)) == ["2", "1"]
 
 
 # Keep, change, post
@@ -183,8 +276,8 @@ def test_a_kept_value_is_recorded_and_the_next_dispute_follows(client):
     cast = make_project()
     all_disputed(cast)
     client.force_login(cast.annotators[0].user)
-    assert answer(client, cast, 3, keep=1, comment="I stay.").url == url("dispute", cast, 4)
-    assert answer(client, cast, 4, keep=1).url == url("dispute", cast, 1)
+    assert answer(client, cast, 3, keep=1, comment="I stay.").url == url("dispute", cast, 4) + "?after=3"
+    assert answer(client, cast, 4, keep=1).url == url("dispute", cast, 1) + "?after=4"
     rating = Rating.objects.get(
         assignment__round__number=2, assignment__item=Dispute.objects.get(number=3).item
     )
@@ -197,7 +290,7 @@ def test_htmx_is_told_to_load_the_next_page_rather_than_to_swap_it_in(client):
     all_disputed(cast)
     client.force_login(cast.annotators[0].user)
     reply = answer(client, cast, 3, keep=1, headers=HTMX)
-    assert (reply.status_code, reply.headers["HX-Redirect"]) == (200, url("dispute", cast, 4))
+    assert (reply.status_code, reply.headers["HX-Redirect"]) == (200, url("dispute", cast, 4) + "?after=3")
     assert reply.content == b""
 
 
@@ -241,7 +334,7 @@ def post_as(client, cast, rater, text):
 
 def test_after_the_last_dispute_comes_the_work_list(scene):
     client, cast, _ = scene
-    assert answer(client, cast, keep=1).url == reverse("disputes", args=[cast.project.slug])
+    assert answer(client, cast, keep=1).url == reverse("disputes", args=[cast.project.slug]) + "?after=1"
 
 
 def test_a_change_shows_where_it_came_from_and_settles_when_all_have_met(scene):
@@ -264,7 +357,9 @@ def test_a_post_is_signed_you_for_its_author_and_by_the_alias_for_others(scene):
 
 
 def thread(html):
-    return re.findall(r"<li><strong>([^<]*)</strong> <time.*?</time><div class=\"text\">(.*?)</div>", html)
+    return re.findall(
+        r"<li[^>]*><strong>([^<]*)</strong> <time.*?</time><div class=\"text\">(.*?)</div>", html
+    )
 
 
 # Fragment
@@ -286,14 +381,78 @@ def test_fragment_and_page_are_told_apart_by_caches(scene):
         assert "HX-Request" in client.get(url("dispute", cast), headers=headers).headers["Vary"]
 
 
-def test_a_post_that_is_refused_comes_back_as_the_fragment_and_is_not_polled_away(scene):
+def test_a_post_that_is_refused_says_so_where_updates_do_not_reach(scene):
     client, cast, _ = scene
-    reply = post(client, cast, "  ", headers=HTMX)
-    assert reply.status_code == 422
-    html = reply.content.decode()
-    assert "Write something before you send it." in html
-    assert 'data-seconds="20"' in html
-    assert 'data-seconds="2"' in page(client, cast)
+    html = post(client, cast, "  ", headers=HTMX).content.decode()
+    discussion, refusal = html.split('<div id="refusal" hx-swap-oob="true">')
+    assert "Write something before you send it." in refusal
+    assert "Write something" not in discussion
+
+
+# Following others
+
+
+def following(client, cast):
+    """Return the address at which a page asks what is new, as the page names it."""
+    address = re.search(r'hx-get="([^"]*)"', page(client, cast))
+    assert address is not None
+    return unescape(address[1])
+
+
+def asked(client, address):
+    with CaptureQueriesContext(connection) as counted:
+        reply = client.get(address, headers=HTMX)
+    return reply.status_code, len(counted)
+
+
+def test_while_nothing_is_new_three_queries_say_so(scene):
+    client, cast, _ = scene
+    address = following(client, cast)
+    assert asked(client, address) == (204, 3)  # session, user, version
+    client.force_login(cast.researcher)
+    assert asked(client, address) == (204, 3)
+
+
+def posted(cast, dispute):
+    post_message(dispute=dispute, author=cast.annotators[1], text="It is missing.")
+
+
+def kept(cast, dispute):
+    answer_dispute(dispute=dispute, rater=cast.annotators[2], value=None)
+
+
+def settled(cast, dispute):
+    for rater in cast.annotators:
+        answer_dispute(dispute=dispute, rater=rater, value=3)
+
+
+def adjudicated(cast, dispute):
+    adjudicate(dispute=dispute, value=3, note="So it is.", by=cast.admin)
+
+
+def closed(cast, dispute):
+    close_round_two(project=cast.project, by=cast.admin)
+
+
+@pytest.mark.parametrize("event", [posted, kept, settled, adjudicated, closed])
+def test_whatever_others_do_is_new_once(scene, event):
+    client, cast, dispute = scene
+    before = following(client, cast)
+    event(cast, dispute)
+    reply = client.get(before, headers=HTMX)
+    assert reply.status_code == 200
+    assert reply.content.decode().strip().startswith('<div id="discussion"')
+    if event not in (adjudicated, closed):  # nothing more can come then, and nothing is asked
+        assert asked(client, following(client, cast))[0] == 204
+    assert client.get(before).status_code == 200  # without htmx it is a page
+
+
+def test_who_may_not_see_a_dispute_is_not_told_whether_anything_is_new(scene):
+    client, cast, _ = scene
+    address = following(client, cast)
+    for stranger in (cast.outsider, make_member(cast.project).user):
+        client.force_login(stranger)
+        assert client.get(address, headers=HTMX).status_code == 404
 
 
 @pytest.mark.parametrize("ended", ["closed", "adjudicated"])
@@ -306,7 +465,6 @@ def test_a_discussion_is_asked_for_again_only_while_it_can_change(scene, ended):
         adjudicate(dispute=dispute, value=3, note="So it is.", by=cast.admin)
     for html in (page(client, cast), client.get(url("dispute", cast), headers=HTMX).content.decode()):
         assert "hx-get" not in html
-        assert "data-seconds" not in html
 
 
 def test_the_buttons_leave_an_open_page_when_the_dispute_has_ended(scene):
@@ -391,7 +549,8 @@ def test_on_a_long_scale_the_enter_key_changes_rather_than_keeps(client):
 
 def paths(cast):
     return [("get", url("dispute", cast))] + [
-        ("post", url(name, cast)) for name in ("dispute_answer", "dispute_post", "dispute_decide")
+        ("post", url(name, cast))
+        for name in ("dispute_answer", "dispute_undo", "dispute_post", "dispute_decide")
     ]
 
 
@@ -475,7 +634,7 @@ def test_a_page_that_stays_open_after_signing_out_says_so_in_its_fragment(scene)
     ):
         html = reply.content.decode()
         assert reply.status_code == 422
-        assert html.startswith('<div id="discussion">')
+        assert html.startswith('<div id="discussion"')
         assert f'href="/accounts/login/?next={url("dispute", cast)}"' in html
         assert "Reason of" not in html
     assert not Post.objects.exists()
@@ -620,7 +779,8 @@ def test_queries_are_the_same_whatever_the_number_of_disputes_and_posts(client, 
     client.force_login(cast.annotators[0].user)
     listing = reverse("disputes", args=[cast.project.slug])
     assert queries(client, listing) == 8  # session, user, place, round, disputes, which need me, nudge, roles
-    assert queries(client, url("dispute", cast)) == 11  # session, user, place, own place, dispute, page's six
+    # session, user, version, place twice, dispute, look, the page's seven, next
+    assert queries(client, url("dispute", cast)) == 15
     client.force_login(cast.admin)
     # session, user, place twice, rates, dimensions, raters, rounds, count, disputes, whom for, roles twice
     assert queries(client, listing) == 13

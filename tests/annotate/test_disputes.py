@@ -4,7 +4,8 @@ from annotate.commands.disputes import adjudicate, answer_dispute, leave_open, o
 from annotate.commands.rounds import close_round_two
 from annotate.errors import DisputeClosedError, InvalidValueError, NotYoursError, RoundClosedError
 from annotate.models import DisputeEvent, Rating, RatingChange
-from annotate.queries.disputes import dispute_page, next_needing, work_list
+from annotate.queries.dispute_page import dispute_page
+from annotate.queries.disputes import next_needing, work_list
 from tests.annotate.rounds import discussed
 from tests.factories import make_project
 
@@ -197,7 +198,7 @@ def test_the_page_says_who_keeps_the_unit_open():
     page = dispute_page(dispute, reader=cast.annotators[0])
     assert page.apart == "You and Rater C are 4 apart."
     assert [(each.name, each.value, each.comment_before) for each in page.standpoints] == [
-        ("You", 1, "Reason of A."),
+        ("you", 1, "Reason of A."),
         ("Rater B", 3, "Reason of B."),
         ("Rater C", 5, "Reason of C."),
     ]
@@ -206,9 +207,9 @@ def test_the_page_says_who_keeps_the_unit_open():
 @pytest.mark.parametrize(
     ("values", "says"),
     [
-        ((3, 3, 5), "Rater C is 2 above You and Rater B."),
+        ((3, 3, 5), "Rater C is 2 above you and Rater B."),
         ((5, 3, 3), "You are 2 above Rater B and Rater C."),
-        ((1, 5, 5), "Rater B and Rater C are 4 above You."),
+        ((1, 5, 5), "Rater B and Rater C are 4 above you."),
     ],
 )
 def test_the_page_says_who_stands_alone(values, says):

@@ -278,8 +278,8 @@ def test_queries_are_the_same_whatever_the_projects_size(client, documents, anno
     round = opened(cast)
     # session, user, place, roles, the twelve of the overview, imports, workers, two of judges, roles for tabs
     assert queries(client, cast, cast.admin) == 21
-    # session, user, place, roles, place as annotator, rounds, three of progress, two of practice, roles
-    assert queries(client, cast, cast.annotators[0].user) == 12
+    # session, user, place, roles, place as annotator, rounds, progress (3), guideline, practice (2), roles
+    assert queries(client, cast, cast.annotators[0].user) == 13
     for item in cast.items:
         for number, annotator in enumerate(cast.annotators):
             rate(cast, round, annotator, item, 1 + 2 * (number % 3))

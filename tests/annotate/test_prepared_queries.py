@@ -1,7 +1,10 @@
-import pytest
+from datetime import timedelta
 
-from annotate.models import Assignment
-from annotate.queries.prepared import NUMBERS, WORD, Prepared
+import pytest
+from django.utils import timezone
+
+from annotate.models import Assignment, Membership
+from annotate.queries.prepared import MOMENT, NUMBERS, WORD, Prepared
 from tests.annotate.rounds import opened
 from tests.factories import make_project
 
@@ -28,3 +31,13 @@ def test_a_prepared_query_gives_what_its_queryset_gives(django_assert_num_querie
             assert guidelines == [each.round.guideline.content for each in expected]
             assert all(each.annotator is None for each in found)
     assert prepared.first("no such project", 0) is None
+
+
+def test_a_moment_can_be_put_into_a_prepared_query():
+    cast = make_project()
+    prepared = Prepared(lambda before: Membership.objects.filter(joined_at__lt=before), MOMENT)
+    now = timezone.now()
+    assert prepared.all(now - timedelta(days=1)) == []
+    assert {each.pk for each in prepared.all(now + timedelta(days=1))} >= {
+        each.pk for each in cast.annotators
+    }

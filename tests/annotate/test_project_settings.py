@@ -17,8 +17,6 @@ VALID = {
     "reservation_minutes": 60,
     "guidelines": "Read **all** reviews.",
     "raters_per_item": 2,
-    "dispute_threshold": 3,
-    "tolerance": 1,
 }
 
 
@@ -106,12 +104,18 @@ def test_settings_are_saved(client: Client, cast: Cast) -> None:
     assert {field: getattr(Project.objects.get(), field) for field in VALID} == VALID
 
 
+def test_when_units_are_disputed_is_set_on_its_own_page(client: Client, cast: Cast) -> None:
+    client.force_login(cast.admin)
+    assert f"/projects/{cast.project.slug}/disputes/rules/" in client.get(address(cast)).content.decode()
+    client.post(address(cast), VALID | {"dispute_threshold": 4, "tolerance": 3})
+    assert (Project.objects.get().dispute_threshold, Project.objects.get().tolerance) == (2, 1)
+
+
 @pytest.mark.parametrize(
     ("wrong", "reason"),
     [
-        ({"tolerance": 3}, "must be less than"),
         ({"raters_per_item": 0}, "greater than or equal to 1"),
-        ({"dispute_threshold": "far"}, "whole number"),
+        ({"raters_per_item": "many"}, "whole number"),
         ({"name": ""}, "required"),
     ],
 )

@@ -9,7 +9,8 @@ from annotate.commands.assignments import reserve_items
 from annotate.commands.disputes import answer_dispute
 from annotate.commands.rounds import close_round_one, open_round_two
 from annotate.models import Assignment, Dispute, Rating
-from annotate.queries.disputes import dispute_page, work_list
+from annotate.queries.dispute_page import dispute_page
+from annotate.queries.disputes import work_list
 from annotate.queries.raters import disputes_of, raters_of
 from annotate.queries.reliability import reliability_data
 from annotate.queries.rounds import rounds_of

@@ -13,10 +13,10 @@ from annotate.commands.ratings import Answer, save_rating
 from annotate.commands.rounds import close_round_one, open_round_one, open_round_one_for_units, open_round_two
 from annotate.commands.units import WantedUnit, ask_for_units, change_probabilities, withdraw_units
 from annotate.errors import InvalidValueError, NotReadyError
-from annotate.exporting import export_table
+from annotate.export_tables import TABLES
+from annotate.exporting.text import export_table
 from annotate.models import AssignedUnit, Assignment, Dispute, Item, Rating
 from annotate.queries.assigned import UnitProgress, unit_progress
-from annotate.queries.export import TABLES
 from annotate.queries.progress import progress
 from annotate.queries.reliability import rated_items
 from annotate.queries.round_progress import round_progress
@@ -176,9 +176,10 @@ def test_the_export_says_what_was_asked_and_what_is_missing(cast):
     rate(round, place_of(cast, round, cast.annotators[0], 0), "coherence", 4)
     lines = b"".join(export_table(cast.project, TABLES["assignments"], "jsonl")).splitlines()
     columns = ("dimension", "place", "rater", "plan", "plan_origin", "inclusion_probability", "answer")
+    rater = cast.annotators[0].pseudonym
     assert [tuple(json.loads(line)[column] for column in columns) for line in lines] == [
-        ("fluency", 1, "Rater A", "routed", ORIGIN, 1.0, "missing"),
-        ("coherence", 1, "Rater A", "routed", ORIGIN, 0.25, "rated"),
+        ("fluency", 1, rater, "routed", ORIGIN, 1.0, "missing"),
+        ("coherence", 1, rater, "routed", ORIGIN, 0.25, "rated"),
         ("fluency", 2, None, "routed", ORIGIN, 1.0, "missing"),
         ("coherence", 2, None, "routed", ORIGIN, 0.25, "missing"),
     ]

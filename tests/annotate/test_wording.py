@@ -7,8 +7,8 @@ from django.urls import reverse
 
 from annotate.access import token_of
 from annotate.commands.rounds import close_round_one, close_round_two, open_round_two
+from annotate.export_tables import TABLES
 from annotate.models import Assignment, Dimension, Rating, RatingChange, Round
-from annotate.queries.export import TABLES
 from annotate.queries.wording import wording
 from tests.annotate.rounds import opened, rate
 from tests.factories import make_project

@@ -13,11 +13,14 @@ from playwright.sync_api import BrowserContext, Page
 import annotate.urls
 import judges.urls
 from annotate.commands.disputes import post_message
+from annotate.commands.exports import run_export, start_export
 from annotate.commands.gold import RightValue, describe_gold, mark_gold
 from annotate.commands.images import add_image
 from annotate.commands.people import invite
 from annotate.commands.practice import set_practice_bar
 from annotate.commands.rounds import close_round_one, open_round_two
+from annotate.digest_mail import digest_token
+from annotate.exporting.choice import Choice, Format
 from annotate.invitations import invitation_token
 from annotate.models import GoldItem, Role, User
 from annotate.queries.raters import disputes_of
@@ -42,14 +45,22 @@ SERIOUS = """() => axe.run({ resultTypes: ["violations"] }).then(({ violations }
 # What answers GET without being an admin's page: files, parts of pages, and what annotators see.
 NO_PAGES = {
     *("template_file", "project_template", "template_text", "image", "import_refused"),
-    *("export_all", "export_one", "audit_download"),
+    *("export_file", "export_one", "audit_download"),
     *("rate", "rate_flagged", "rate_progress", "rate_item", "practice", "practice_item"),
 }
-ANYWHERE = ("", "projects/new/", "templates/")
+ANYWHERE = (
+    "",
+    "account/keys/",
+    "account/preferences/",
+    "account/tokens/",
+    "projects/new/",
+    "templates/",
+    "api/v1/",
+)
 IN_A_PROJECT = """
 preview/ settings/ dimensions/ dimensions/fluency/ guidelines/ images/ imports/
 imports/{upload}/ quality/ quality/{rater}/ plan/ people/ people/{rater}/ so-far/
-rounds/1/deadline/ agreement/ agreement/fluency/ export/ audit/ delete/
+rounds/1/deadline/ agreement/ agreement/fluency/ export/ export/{export}/ audit/ delete/
 disputes/ disputes/rules/ disputes/{dispute}/
 judges/ judges/new/ judges/{judge}/ judges/{judge}/judgments/failed/ judges/import/ judges/import/{judgments}/
 judges/beside-people/ judges/{judge}/beside-people/ judges/reliability/ judges/estimates/ judges/replacement/
@@ -107,6 +118,8 @@ def scene(transactional_db: None) -> Scene:
     dispute = disputes_of(rater)[0]
     post_message(dispute=dispute, author=rater, text="Is it an error?")
     judge = judges_of(cast)[0]
+    export = start_export(project=cast.project, choice=Choice(Format.CSV), by=cast.admin)
+    run_export(export_id=export.pk)
     keys = {
         "upload": upload,
         "rater": rater.pk,
@@ -118,6 +131,7 @@ def scene(transactional_db: None) -> Scene:
         "endpoint": judge.endpoint_id,
         "prompt": judge.template_id,
         "run": run.pk,
+        "export": export.pk,
     }
     inside = [home + each.format(**keys) for each in ["", *IN_A_PROJECT.split()]]
     invited = f"/invitations/{invitation_token(invitation)}/"
@@ -134,7 +148,14 @@ def scene(transactional_db: None) -> Scene:
     beside = [there + each for each in WHILE_RATED]
     return Scene(
         cast.admin,
-        [*(f"/{each}" for each in ANYWHERE), invited, *inside, *beside, *before],
+        [
+            *(f"/{each}" for each in ANYWHERE),
+            invited,
+            f"/account/digest/{digest_token(cast.admin)}/",
+            *inside,
+            *beside,
+            *before,
+        ],
         [
             (rater.user, [f"{home}disputes/", f"{home}disputes/{dispute.number}/"]),
             (fresh.annotators[0].user, [f"/projects/{fresh.project.slug}/practice/{gold.pk}/"]),

@@ -49,7 +49,7 @@ def test_a_key_that_is_held_answers_one_dispute(context: BrowserContext, cast: C
         page.keyboard.down("k")  # every one but the first is a repetition
         page.wait_for_timeout(25)
     page.keyboard.up("k")
-    page.wait_for_url(f"**{address(cast, 2)}")
+    page.wait_for_url(f"**{address(cast, 2)}?after=1")
     assert answers() == 1
 
 
@@ -65,21 +65,21 @@ def test_a_key_that_comes_as_soon_as_the_page_is_there_is_not_meant_for_it(
     page.wait_for_timeout(UNREAD)
     assert answers() == 0
     page.keyboard.press("k")
-    page.wait_for_url(f"**{address(cast, 2)}")
+    page.wait_for_url(f"**{address(cast, 2)}?after=1")
     assert answers() == 1
 
 
 def test_keep_keeps_what_this_window_showed_or_nothing(context: BrowserContext, cast: Cast) -> None:
     one, other = at_dispute(context, cast), at_dispute(context, cast)
     one.keyboard.press("2")
-    one.wait_for_url(f"**{address(cast, 2)}")
+    one.wait_for_url(f"**{address(cast, 2)}?after=1")
     other.get_by_label("Reason").fill("I stay with it.")
     other.get_by_role("button", name="Keep 1").click()
     expect(other.get_by_role("alert")).to_contain_text("your value is 2 now")
     expect(other.get_by_label("Reason")).to_have_value("I stay with it.")
     assert answers() == 1
     other.get_by_role("button", name="Keep 2").click()
-    other.wait_for_url(f"**{address(cast, 2)}")
+    other.wait_for_url(f"**{address(cast, 2)}?after=1")
     assert Rating.objects.get(assignment__round__number=2).comment == "I stay with it."
 
 
@@ -100,7 +100,7 @@ def test_what_was_typed_outlives_the_session(context: BrowserContext, cast: Cast
     door.get_by_role("button", name="Sign in").click()
     door.wait_for_url(f"**{address(cast)}")
     page.get_by_role("button", name="4", exact=True).click()
-    page.wait_for_url(f"**{address(cast, 2)}")
+    page.wait_for_url(f"**{address(cast, 2)}?after=1")
     given = Rating.objects.get(assignment__round__number=2)
     assert (given.value, given.comment) == (4, "A long and careful reason.")
 
@@ -113,7 +113,7 @@ def test_an_answer_that_does_not_arrive_says_so(context: BrowserContext, cast: C
     expect(page.get_by_role("alert")).to_contain_text("This was not saved")
     context.set_offline(False)
     page.get_by_role("button", name="4", exact=True).click()
-    page.wait_for_url(f"**{address(cast, 2)}")
+    page.wait_for_url(f"**{address(cast, 2)}?after=1")
     assert answers() == 1
 
 
@@ -125,7 +125,7 @@ def test_without_scripts_an_answer_goes_on_to_the_next(
     page.goto(address(cast))
     page.get_by_label("Reason").fill("Plainly.")
     page.get_by_role("button", name="Keep 1").click()
-    page.wait_for_url(f"**{address(cast, 2)}")
+    page.wait_for_url(f"**{address(cast, 2)}?after=1")
     assert Rating.objects.get(assignment__round__number=2).comment == "Plainly."
     bare.close()
 
@@ -142,6 +142,48 @@ def refreshes(page: Page) -> list[str]:
 
     page.on("request", note)
     return found
+
+
+LIVE = 2_000  # milliseconds in which three people on a call see what another does
+
+
+def test_three_people_on_a_call_see_each_others_changes_within_two_seconds(
+    browser: Browser, live_server: LiveServer, cast: Cast
+) -> None:
+    contexts = [browser.new_context(base_url=live_server.url, reduced_motion="reduce") for _ in range(3)]
+    a, b, c = (signed_in(each, place.user) for each, place in zip(contexts, cast.annotators, strict=True))
+    for page in (a, b, c):
+        page.set_viewport_size({"width": 390, "height": 700})
+        page.goto(address(cast))
+    box = a.get_by_label("Write to the other raters")
+    box.fill("I am in the middle of")
+    before = box.bounding_box()
+    b.get_by_label("Write to the other raters").fill("Is it an error?")
+    b.get_by_role("button", name="Send").click()
+    for page in (a, c):
+        expect(page.locator(".thread")).to_contain_text("Is it an error?", timeout=LIVE)
+        expect(page.locator("#news")).to_contain_text("Rater B wrote: Is it an error?")
+    assert box.bounding_box() == before
+    a.keyboard.type(" a sentence.")  # the focus has stayed
+    expect(box).to_have_value("I am in the middle of a sentence.")
+    c.get_by_label("Stay on this dispute").check()
+    c.get_by_role("button", name="2", exact=True).click()
+    expect(c.locator("#answered")).to_contain_text("Dispute 1: you changed to 2.")
+    for page, said in ((a, "You and Rater B are 2 apart."), (b, "Rater A and you are 2 apart.")):
+        expect(page.locator(".apart")).to_have_text(said, timeout=LIVE)
+        expect(page.locator("#news")).to_contain_text("Rater C: 5 → 2")
+    b.wait_for_timeout(UNREAD)
+    b.keyboard.press("2")
+    b.wait_for_url(f"**{address(cast, 2)}?after=1")
+    for page in (a, c):
+        expect(page.locator(".apart")).to_have_text("The values have met. The unit is settled.", timeout=LIVE)
+    b.wait_for_timeout(UNREAD)
+    b.keyboard.press("z")
+    b.wait_for_url(f"**{address(cast)}")
+    expect(c.locator(".apart")).to_have_text("Rater A and Rater B are 2 apart.", timeout=LIVE)
+    expect(box).to_have_value("I am in the middle of a sentence.")
+    for context in contexts:
+        context.close()
 
 
 def test_others_are_followed_until_the_dispute_is_decided(context: BrowserContext, cast: Cast) -> None:

@@ -7,7 +7,7 @@ from django.contrib.sessions.models import Session
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from annotate.commands.rounds import close_round_one
-from annotate.models import Assignment, Item, Rating, System
+from annotate.models import Assignment, Item, Rating, RatingChange, System
 from annotate.presets import TEMPLATES
 from tests.annotate.rounds import opened
 from tests.browser.people import sign_in_at_the_door, signed_in
@@ -192,6 +192,16 @@ def test_on_a_phone_nothing_scrolls_sideways_and_every_point_can_be_hit(rating: 
         assert min(box["width"], box["height"]) >= 44
     rating.locator('[data-key=coherence] input[value="2"]').click()
     expect(mark(rating)).to_have_text("Saved")
+    for control in rating.locator(".steps :is(a, button), .jumps a, .row.focused .remarks label").all():
+        box = control.bounding_box()
+        assert box is not None
+        assert box["height"] >= 44, control.inner_text()
+    rating.get_by_role("button", name="Document", exact=True).click()
+    expect(rating.get_by_text("Review 2 of product").first).to_be_in_viewport()
+    rating.get_by_role("button", name="Document", exact=True).click()
+    expect(rating.get_by_text("Review 2 of product").first).to_be_hidden()
+    rating.get_by_role("link", name="Flagged").click()
+    rating.wait_for_url("**/rate/flagged/")
 
 
 def test_a_failed_save_is_shown_kept_and_sent_again(rating: Page) -> None:
@@ -217,6 +227,42 @@ def test_a_server_error_is_no_reason_to_lose_an_answer(rating: Page) -> None:
     expect(mark(rating)).to_contain_text("Not saved")
     expect(mark(rating)).to_have_text("Saved")
     assert values() == {"fluency": 4}
+
+
+def test_an_answer_whose_acknowledgement_was_lost_is_sent_again_and_stands_once(rating: Page) -> None:
+    lost = [True]
+
+    def die_after_saving(route: Route) -> None:
+        if not lost:
+            return route.continue_()
+        lost.pop()
+        route.fetch()
+        return route.abort("connectionreset")
+
+    rating.route(SAVES, die_after_saving)
+    rating.keyboard.press("4")
+    expect(mark(rating)).to_contain_text("1 waiting")
+    expect(mark(rating)).to_have_text("Saved")
+    changes = RatingChange.objects.values_list("value_before", "value_after")
+    assert list(changes) == [(None, 4)]
+
+
+def test_a_clock_that_was_set_back_neither_loses_nor_shortens_anything(rating: Page) -> None:
+    rating.keyboard.press("4")
+    expect(mark(rating)).to_have_text("Saved")
+    rating.add_init_script("{ const now = Date.now; Date.now = () => now() - 86_400_000; }")
+    rating.reload()
+    rating.keyboard.press("ArrowUp")
+    rating.keyboard.press("2")
+    expect(mark(rating)).to_have_text("Saved")
+    expect(rating.locator("#notices")).to_be_empty()
+    assert values() == {"fluency": 2}
+    rating.evaluate("{ const now = Date.now; Date.now = () => now() - 86_400_000; }")
+    rating.keyboard.press("ArrowUp")
+    rating.keyboard.press("5")
+    expect(mark(rating)).to_have_text("Saved")
+    assert values() == {"fluency": 5}
+    assert 0 < Rating.objects.get().active_seconds < 60
 
 
 def test_unsent_answers_outlive_the_page(rating: Page) -> None:

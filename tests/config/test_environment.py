@@ -30,7 +30,9 @@ def test_a_command_refuses_a_wrong_setting_in_one_line(broken: str, tmp_path: Pa
         ("CONCORD_EMAIL_URL", "mail.example.org", lambda: environment.email("CONCORD_EMAIL_URL", "")),
         ("CONCORD_EMAIL_URL", "smtp://host:port", lambda: environment.email("CONCORD_EMAIL_URL", "")),
         ("CONCORD_TIME_ZONE", "Mars/Base", lambda: environment.time_zone("CONCORD_TIME_ZONE")),
+        ("CONCORD_API_RATE", "often", lambda: environment.api_rate("CONCORD_API_RATE")),
         ("CONCORD_LOG_LEVEL", "loud", lambda: environment.log_level("CONCORD_LOG_LEVEL")),
+        ("CONCORD_LEASE_SECONDS", "0", lambda: environment.positive("CONCORD_LEASE_SECONDS", 10)),
         ("CONCORD_BROKER_URL", "localhost:6379", lambda: environment.broker("CONCORD_BROKER_URL")),
     ],
 )

@@ -30,6 +30,7 @@ class Provider:
     body: str | None = None  # sent as it is, in place of a completion
     kind: str = "application/json"
     seconds: float = 0
+    answers: threading.Semaphore | None = None  # as many as it may give; more are added by a test
     refuses: str = ""  # a field of the request that it does not take, with an error that names another
     keys: list[str] = field(default_factory=list)
     asked: list[dict[str, Any]] = field(default_factory=list)
@@ -63,6 +64,8 @@ def providing(**says: Any) -> Iterator[Provider]:
             provider.keys.append(self.headers["Authorization"].removeprefix("Bearer "))
             provider.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
             time.sleep(provider.seconds)
+            if provider.answers is not None:
+                provider.answers.acquire()
             content = provider.answer().encode()
             self.send_response(provider.status_of_last())
             self.send_header("Content-Type", provider.kind)

@@ -32,6 +32,7 @@ Run.objects.filter(pk=run.pk).update(status="running", started_at=timezone.now()
 
 
 @pytest.mark.long
+@pytest.mark.once  # the database that crashes is a PostgreSQL of its own
 def test_a_database_that_crashes_costs_no_judgment(tmp_path):
     with replaying(latency=30) as server, cluster() as database:
         plan(database.url, server.base_url, tmp_path)

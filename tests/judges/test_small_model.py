@@ -12,7 +12,7 @@ from judges.models import Judge, Judgment
 from tests.judges.factories import make_endpoint, make_judge
 from tests.judges.small_model import small_model
 
-pytestmark = [pytest.mark.long, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.long, pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture(scope="module")

@@ -57,10 +57,14 @@ def database_url() -> str:
 
 
 @contextmanager
-def worker(folder: Path, *, broker: str = "", database: str = "") -> Iterator[Worker]:
-    """Run a worker, on the test's database unless another is given; its broker is a folder unless given."""
+def worker(folder: Path, *, broker: str = "", database: str = "", lease: int = 10) -> Iterator[Worker]:
+    """Run a worker, on the test's database unless another is given; its broker is a folder unless given.
+
+    lease: the seconds that what it was asking waits after it died.
+    """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CONCORD_")}
     environment = {**kept, "DATABASE_URL": database or database_url(), "CONCORD_DATA": str(folder)}
+    environment["CONCORD_LEASE_SECONDS"] = str(lease)
     if broker:
         environment["CONCORD_BROKER_URL"] = broker
     running = Worker(environment, folder / "worker.log")

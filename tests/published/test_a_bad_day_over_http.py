@@ -16,7 +16,7 @@ from tests.judges.workers import wait_until, worker
 from tests.published.news_summeval import lines, value
 from tests.published.test_judges_over_http import broker, ended
 
-pytestmark = [pytest.mark.long, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.long, pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
 BAD_DAY = {"error": 0.05, "drop": 0.02, "hang": 0.01, "garbage": 0.02, "rate_limit": 50}
 COLUMNS = ("dimension__key", "item__system__name", "item__document__key", "item__text", "value")

@@ -21,7 +21,7 @@ from tests.judges.workers import wait_until, worker
 from tests.published.news_summeval import lines, value
 from tests.published.test_judges_over_http import broker, ended
 
-pytestmark = [pytest.mark.long, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.long, pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
 COLUMNS = ("dimension__key", "item__system__name", "other__system__name", "item__document__key", "value")
 

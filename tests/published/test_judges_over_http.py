@@ -39,6 +39,7 @@ pytestmark = [pytest.mark.long, pytest.mark.django_db(transaction=True)]
 IN_FLIGHT = 16
 HELD = IN_FLIGHT + 32  # asked, or answered and not stored yet
 KILLS = 10
+LEASE = 3  # seconds; a new worker takes as long to start
 NAMES = {"kendall": "kendall_tau_b"}
 
 
@@ -48,6 +49,7 @@ def server():
         yield running
 
 
+@pytest.mark.once
 def test_every_published_figure_comes_out_of_what_a_worker_collected(server, tmp_path):
     project, run = begun(server)
     with worker(tmp_path, broker=broker()) as running:
@@ -96,7 +98,7 @@ def broker():
 
 def collect_while_killing(run, folder):
     chance = random.Random(7)
-    with worker(folder, broker=broker()) as running:
+    with worker(folder, broker=broker(), lease=LEASE) as running:
         for number in range(KILLS):
             before = answered(run)
             assert wait_until(partial(more_answered, run, before), seconds=90), running.log.read_text()

@@ -1,43 +1,102 @@
 """manage.py export PROJECT."""
 
+import json
 import os
+import shutil
 from argparse import ArgumentParser
+from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotate.exporting import FORMATS, export_everything, export_table
+from annotate.export_tables import TABLES, Part
+from annotate.exporting.choice import Choice, Format
+from annotate.exporting.files import SUFFIXES, write_file
+from annotate.exporting.folder import write_folder
+from annotate.exporting.manifest import Manifest
+from annotate.exporting.text import FORMATS, export_table
 from annotate.management.projects import project_called
-from annotate.queries.export import TABLES
+from annotate.models import Project
 
 
 class Command(BaseCommand):
-    """Writes a project's tables to a zip file, or one of them to a file of its own."""
+    """Writes a snapshot of a project to one file or a folder, or one of its tables to a file of its own."""
 
     help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what can be asked for."""
         parser.add_argument("project", help="The project's short name, as in its address.")
-        parser.add_argument("--format", choices=list(FORMATS), default="jsonl")
-        parser.add_argument("--table", choices=list(TABLES), help="This table alone.")
-        parser.add_argument("--to", type=Path, help="The file to write; named after the project without it.")
+        parser.add_argument("--format", choices=[each.value for each in Format], default="jsonl")
+        parser.add_argument(
+            "--without", action="append", choices=[each.value for each in Part], default=[], help="Left out."
+        )
+        parser.add_argument("--licence", default="", help="Under which the data set is published.")
+        parser.add_argument("--table", choices=list(TABLES), help="This table alone, as JSONL or CSV.")
+        where = parser.add_mutually_exclusive_group()
+        where.add_argument("--to", type=Path, help="The file to write; named after the project without it.")
+        where.add_argument("--folder", type=Path, help="A new folder for the files, instead of one file.")
+        parser.add_argument("--json", action="store_true", help="Print what was written as JSON.")
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002
         """Write beside the target and put it in place when it is complete."""
         project = project_called(options["project"])
-        format, table = options["format"], options["table"]
-        name = f"{project.slug}-{table}.{format}" if table else f"{project.slug}-{format}.zip"
-        target: Path = options["to"] or Path(name)
-        stream = export_table(project, TABLES[table], format) if table else export_everything(project, format)
-        unfinished = target.with_name(target.name + ".part")
+        choice = Choice(
+            Format(options["format"]),
+            frozenset(Part(each) for each in options["without"]),
+            options["licence"],
+        )
         try:
-            with unfinished.open("wb") as file:
-                file.writelines(stream)
-            os.replace(unfinished, target)
+            target, manifest = self._write(project, choice, options)
         except OSError as error:
-            raise CommandError(f"The export cannot be written to {target}: {error.strerror}.") from error
-        finally:
-            unfinished.unlink(missing_ok=True)
-        self.stdout.write(f"Wrote {target} ({target.stat().st_size:,} bytes).")
+            raise CommandError(f"The export cannot be written: {error}.") from error
+        if options["json"]:
+            told = {"written": str(target), **(asdict(manifest) if manifest else {})}
+            self.stdout.write(json.dumps(told, ensure_ascii=False, default=str))
+            return
+        digest = f" Content hash {manifest.content_hash}." if manifest else ""
+        self.stdout.write(f"Wrote {target} ({_size(target):,} bytes).{digest}")
+
+    def _write(
+        self, project: Project, choice: Choice, options: dict[str, Any]
+    ) -> tuple[Path, Manifest | None]:
+        if options["table"]:
+            return _write_table(project, choice, options["table"], options["to"]), None
+        if options["folder"]:
+            return _write_folder(project, choice, options["folder"])
+        target: Path = options["to"] or Path(f"{project.slug}-{choice.format}{SUFFIXES[choice.format]}")
+        with TemporaryDirectory(dir=target.parent, prefix=".concord-export-") as name:
+            manifest = write_file(project, choice, Path(name) / "file")
+            os.replace(Path(name) / "file", target)
+        return target, manifest
+
+
+def _write_table(project: Project, choice: Choice, name: str, to: Path | None) -> Path:
+    table = next((each for each in choice.tables if each.name == name), None)
+    if choice.format not in FORMATS or table is None:
+        raise CommandError("One table alone is written as jsonl or csv, and cannot be what is left out.")
+    target = to or Path(f"{project.slug}-{name}.{choice.format}")
+    unfinished = target.with_name(target.name + ".part")
+    try:
+        with unfinished.open("wb") as file:
+            file.writelines(export_table(project, table, choice.format))
+        os.replace(unfinished, target)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return target
+
+
+def _write_folder(project: Project, choice: Choice, target: Path) -> tuple[Path, Manifest]:
+    target.mkdir(parents=True)
+    try:
+        return target, write_folder(project, choice, target)
+    except BaseException:
+        shutil.rmtree(target)
+        raise
+
+
+def _size(path: Path) -> int:
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file())

@@ -18,7 +18,7 @@ from config.processes import run_together
 
 # Others come in through a proxy with HTTPS, and not to the demonstration, whose passwords everyone knows.
 HOST = "127.0.0.1"
-WEB = "granian --interface wsgi --workers 1 --blocking-threads 4 --log-level warning config.wsgi:application"
+WEB = "config.web --workers 1 --blocking-threads 4 --log-level warning"
 WORKER = "celery --quiet -A config worker --pool threads --concurrency 4 --loglevel INFO"
 
 

@@ -1,4 +1,4 @@
-"""Exports as streams of bytes: JSON lines or CSV, one table or all of them in a zip file."""
+"""Tables as JSON lines or CSV, streamed."""
 
 import csv
 import json
@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from zipstream import ZIP_DEFLATED, ZipStream
-
+from annotate.export_tables import Row, Table
 from annotate.models import Project
-from annotate.queries.export import TABLES, Row, Table
 
 CHUNK = 64 * 1024
 
@@ -37,23 +35,20 @@ FORMATS: Mapping[str, Callable[[Table, Iterable[Row]], Iterator[str]]] = {
 
 def export_table(project: Project, table: Table, format: str) -> Iterator[bytes]:
     """Yield one table of a project in a format of FORMATS, in pieces of about 64 KB."""
+    return in_pieces(FORMATS[format](table, table.rows(project)))
+
+
+def in_pieces(lines: Iterable[str]) -> Iterator[bytes]:
+    """Yield lines as UTF-8, in pieces of about 64 KB."""
     gathered: list[str] = []
     size = 0
-    for line in FORMATS[format](table, table.rows(project)):
+    for line in lines:
         gathered.append(line)
         size += len(line)
         if size >= CHUNK:
             yield "".join(gathered).encode()
             gathered, size = [], 0
     yield "".join(gathered).encode()
-
-
-def export_everything(project: Project, format: str) -> Iterator[bytes]:
-    """Yield a zip file with all tables of a project, while they are read."""
-    archive = ZipStream(compress_type=ZIP_DEFLATED, compress_level=6)
-    for table in TABLES.values():
-        archive.add(export_table(project, table, format), f"{project.slug}/{table.name}.{format}")
-    return iter(archive)
 
 
 class _Echo:

@@ -1,0 +1,42 @@
+"""Who a request to the API is from: the person whose token it brings, and nobody by a session."""
+
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
+
+from annotate.commands.tokens import note_use
+from annotate.models import ApiToken, User
+from annotate.queries.tokens import usable_token
+
+UNUSABLE = "This token is unknown, revoked or expired. Make another on the page “Tokens of the API”."
+
+
+class TokenAuthentication(BaseAuthentication):
+    """Takes `Authorization: Bearer TOKEN`."""
+
+    def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
+        """Return the person and the token, None where no token is brought."""
+        kind, _, secret = get_authorization_header(request).partition(b" ")
+        if kind.lower() != b"bearer":
+            return None
+        token = usable_token(secret.strip().decode("latin-1"))
+        if token is None:
+            raise AuthenticationFailed(UNUSABLE)
+        note_use(token=token)
+        return token.user, token
+
+    def authenticate_header(self, _request: Request) -> str:
+        """Return how to authenticate."""
+        return "Bearer"
+
+
+class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """Says in the schema what TokenAuthentication takes."""
+
+    target_class = TokenAuthentication
+    name = "token"
+
+    def get_security_definition(self, _auto_schema: object) -> dict[str, str]:
+        """Return the scheme."""
+        return {"type": "http", "scheme": "bearer"}

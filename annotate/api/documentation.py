@@ -1,0 +1,127 @@
+"""The schema as a file and as a page; neither needs anything from another host."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_GET
+from drf_spectacular.generators import SchemaGenerator
+
+Schema = Mapping[str, Any]
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+@dataclass(frozen=True)
+class Value:
+    """A parameter or a field: its name, what it is, whether it must be there, and what it is for."""
+
+    name: str
+    kind: str
+    required: bool
+    says: str
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operation as the page shows it."""
+
+    id: str
+    method: str
+    path: str
+    summary: str
+    says: str
+    parameters: list[Value]
+    fields: list[Value]
+    answer: str
+    answer_fields: list[Value]
+
+
+@cache
+def schema() -> Schema:
+    """Return the OpenAPI description of every operation; it is the same until Concord is."""
+    found: Schema = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
+    return found
+
+
+@require_GET
+def openapi(_request: HttpRequest) -> JsonResponse:
+    """Return the schema, for programs."""
+    return JsonResponse(schema())
+
+
+@require_GET
+def documentation(request: HttpRequest) -> HttpResponse:
+    """Show what the API can do, grouped by what it is about."""
+    groups: dict[str, list[Operation]] = {}
+    for path, operations in schema()["paths"].items():
+        for method in METHODS:
+            if method in operations:
+                groups.setdefault(operations[method]["tags"][0], []).append(
+                    _operation(path, method, operations[method])
+                )
+    return render(request, "api/documentation.html", {"groups": groups})
+
+
+@csrf_exempt
+def not_there(_request: HttpRequest, rest: str) -> JsonResponse:
+    """Tell a program that an address of the API leads nowhere."""
+    message = f"The API has no {rest!r}; its addresses end in a slash and are listed at /api/v1/."
+    return JsonResponse({"code": "not_found", "message": message, "fields": {}}, status=404)
+
+
+def _operation(path: str, method: str, found: Schema) -> Operation:
+    sent = found.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+    status, answer = next((status, answer) for status, answer in found["responses"].items() if status < "300")
+    shown = answer.get("content", {}).get("application/json", {}).get("schema", {})
+    return Operation(
+        id=found["operationId"],
+        method=method.upper(),
+        path=path,
+        summary=found["summary"],
+        says=found["description"],
+        parameters=[_parameter(each) for each in found.get("parameters", [])],
+        fields=list(_fields(sent)),
+        answer=status,
+        answer_fields=list(_fields(shown)),
+    )
+
+
+def _parameter(found: Schema) -> Value:
+    return Value(
+        found["name"],
+        f"{_kind(found['schema'])}, in the {found['in']}",
+        found.get("required", False),
+        found.get("description", ""),
+    )
+
+
+def _fields(shape: Schema) -> Iterator[Value]:
+    found = _resolved(shape)
+    required = found.get("required", [])
+    for name, field in found.get("properties", {}).items():
+        yield Value(name, _kind(field), name in required, field.get("description", ""))
+
+
+def _resolved(shape: Schema) -> Schema:
+    while reference := shape.get("$ref") or shape.get("items", {}).get("$ref"):
+        shape = schema()["components"]["schemas"][reference.rsplit("/", 1)[1]]
+    return shape
+
+
+def _kind(shape: Schema) -> str:
+    if "enum" in shape:
+        return " or ".join(str(each) for each in shape["enum"])
+    for several in ("oneOf", "anyOf", "allOf"):
+        if several in shape:
+            return " or ".join(_kind(each) for each in shape[several])
+    if "$ref" in shape:
+        found = _resolved(shape)
+        return _kind(found) if "enum" in found else shape["$ref"].rsplit("/", 1)[1]
+    kind = shape.get("type", "anything")
+    if kind == "array":
+        return f"list of {_kind(shape['items'])}"
+    return " or ".join(kind) if isinstance(kind, list) else str(kind)

@@ -1,0 +1,66 @@
+"""Writes that are sent twice with one Idempotency-Key are done once and answered twice."""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils import timezone
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.errors import DomainError, InvalidValueError
+from annotate.models import ApiToken, KeptAnswer
+
+HEADER = "Idempotency-Key"
+KEPT = timedelta(days=1)
+KEY = r"[A-Za-z0-9_.:-]{1,200}"
+
+
+class KeyUsedError(DomainError):
+    """An Idempotency-Key that came with another request before."""
+
+    code = "idempotency_key_used"
+
+
+@transaction.atomic
+def done_once(request: Request, write: Callable[[], Response]) -> Response:
+    """Do a write and keep its answer, or return the one that the same request had within the last day.
+
+    Both are one transaction: a second request waits for the first at the unique key, and a write that is
+    refused keeps nothing. Raises KeyUsedError for another request with the same key.
+    """
+    key = request.headers.get(HEADER)
+    if key is None:
+        return write()
+    if not re.fullmatch(KEY, key):
+        raise InvalidValueError(f"{HEADER} has 1 to 200 letters, digits or any of _ . : -.")
+    token = request.auth
+    assert isinstance(token, ApiToken)
+    KeptAnswer.objects.filter(at__lt=timezone.now() - KEPT).delete()
+    asked = _digest(request)
+    kept, is_new = KeptAnswer.objects.select_for_update().get_or_create(
+        token=token, key=key, defaults={"request": asked}
+    )
+    if is_new:
+        return _kept(kept, write())
+    if kept.request != asked:
+        raise KeyUsedError(
+            f"This {HEADER} came with another request within the last day; use a new key for each write."
+        )
+    return Response(json.loads(kept.content), status=kept.status, headers={"Idempotent-Replayed": "true"})
+
+
+def _kept(kept: KeptAnswer, answer: Response) -> Response:
+    kept.status, kept.content = answer.status_code, JSONRenderer().render(answer.data).decode() or "null"
+    kept.save(update_fields=["status", "content"])
+    return answer
+
+
+def _digest(request: Request) -> str:
+    sent = request._request
+    address = f"{sent.method} {sent.get_full_path()}\n".encode()
+    return hashlib.sha256(address + sent.body).hexdigest()

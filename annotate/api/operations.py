@@ -1,0 +1,141 @@
+"""What an operation of the API is: its scope, what it takes and answers, and all of that in the schema."""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from typing import Any, TypeVar
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import JSONParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from annotate.api.authentication import TokenAuthentication
+from annotate.api.errors import ErrorAnswer
+from annotate.api.idempotency import HEADER, KEY, done_once
+from annotate.api.pages import CursorPages, PageFilter, page_of
+from annotate.api.permissions import HasScope, TokenThrottle
+
+Serializer = serializers.BaseSerializer[Any]
+Handler = Callable[..., Any]
+Decorator = Callable[[Handler], Handler]
+Shape = TypeVar("Shape", bound=Serializer)
+
+READ_ERRORS = (401, 403, 404, 406, 429)
+WRITE_ERRORS = (400, 409, 410, 413, 415, 422)
+IDEMPOTENCY_KEY = OpenApiParameter(
+    HEADER,
+    {"type": "string", "pattern": f"^{KEY}$"},
+    OpenApiParameter.HEADER,
+    description="The same request again and key within a day is answered the same and does nothing.",
+)
+
+
+class StrictJSONParser(JSONParser):
+    """Takes JSON; what is nested too deeply to be read is no JSON either."""
+
+    def parse(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the value that was sent."""
+        try:
+            return super().parse(*args, **kwargs)
+        except RecursionError:
+            raise ParseError("The JSON is nested too deeply.") from None
+
+
+class ApiView(APIView):
+    """A view of the API: nobody without a token, nothing without a scope, JSON only."""
+
+    about = ""
+    authentication_classes = (TokenAuthentication,)
+    permission_classes = (HasScope,)
+    throttle_classes = (TokenThrottle,)
+    parser_classes = (StrictJSONParser,)
+    metadata_class = None
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Check who asks; then read what was sent, of which Django refuses too much."""
+        super().initial(request, *args, **kwargs)
+        _ = request._request.body
+
+    def checked(self, shape: type[Shape], **context: Any) -> Any:
+        """Return what was sent, checked; raises ValidationError with a sentence for each field."""
+        given = shape(data=self.request.data, context=context)
+        given.is_valid(raise_exception=True)
+        return given.validated_data
+
+    def filters(self, shape: type[Shape]) -> dict[str, Any]:
+        """Return the filters of the address that were given, checked."""
+        given = shape(data=self.request.query_params.dict())
+        given.is_valid(raise_exception=True)
+        return dict(given.validated_data)
+
+    def page(self, rows: "QuerySet[Any, Any]", shape: type[Shape], **context: Any) -> Response:
+        """Return the wanted page of rows."""
+        self.filters(PageFilter)
+        pages = CursorPages()
+        found = pages.paginate_queryset(rows, self.request, self)
+        return pages.get_paginated_response(shape(found, many=True, context=context).data)
+
+
+def reads(
+    answer: type[Serializer],
+    *,
+    filters: Iterable[type[Serializer]] = (),
+    paged: bool = False,
+    many: bool = False,
+    scopes: tuple[str, ...] = ("read",),
+) -> Decorator:
+    """Make a method an operation that reads; its first line of documentation is the schema's."""
+    shown = page_of(answer) if paged else answer(many=True) if many else answer
+    parameters = [*filters, *([PageFilter] if paged else [])]
+    errors = (*READ_ERRORS, *((422,) if parameters else ()))
+    return operation({200: shown}, errors, scopes=scopes, parameters=parameters, request=None)
+
+
+def writes(
+    answer: type[Serializer] | None,
+    *,
+    accepts: type[Serializer] | None = None,
+    status: int = 200,
+    scopes: tuple[str, ...] = ("write",),
+) -> Decorator:
+    """Make a method an operation that writes, once for each Idempotency-Key."""
+
+    def decorate(handler: Handler) -> Handler:
+        @wraps(handler)
+        def once(view: ApiView, request: Request, *args: Any, **kwargs: Any) -> Response:
+            return done_once(request, lambda: handler(view, request, *args, **kwargs))
+
+        described = operation(
+            {status: answer},
+            (*READ_ERRORS, *WRITE_ERRORS),
+            scopes=scopes,
+            parameters=[IDEMPOTENCY_KEY],
+            request=accepts,
+        )
+        return described(once)
+
+    return decorate
+
+
+def operation(
+    answers: Mapping[Any, Any], errors: Iterable[int], *, scopes: tuple[str, ...], **how: Any
+) -> Decorator:
+    """Make a method an operation with these answers and errors; `reads` and `writes` are the usual ones."""
+
+    def decorate(handler: Handler) -> Handler:
+        summary, _, rest = (handler.__doc__ or "").strip().partition("\n")
+        needed = f"Needs the scope {' or '.join(scopes)}."
+        handler.scopes = scopes  # type: ignore[attr-defined]
+        described: Handler = extend_schema(
+            summary=summary,
+            description=f"{' '.join(rest.split())} {needed}".strip(),
+            responses={**answers, **dict.fromkeys(errors, ErrorAnswer)},
+            **how,
+        )(handler)
+        return described
+
+    return decorate

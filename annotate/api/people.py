@@ -1,0 +1,139 @@
+"""People of a project, and the links that invite to it."""
+
+from typing import Any
+
+from django.urls import reverse
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.access import invitation_in, place_in, project_for_admin, project_for_reader
+from annotate.api.forms import form_input, valid
+from annotate.api.operations import ApiView, reads, writes
+from annotate.api.values import Flag, Input
+from annotate.commands.people import deactivate_member, invite, reactivate_member, withdraw_invitation
+from annotate.forms.people import InvitationForm
+from annotate.models import Invitation, Membership, Role
+from annotate.queries.people import PendingInvitation, people_of
+from annotate.views.page import request_user
+
+NewInvitation = form_input("NewInvitation", InvitationForm, without=("send",))
+
+
+class RaterRow(serializers.ModelSerializer[Membership]):
+    """An annotator as exports show them."""
+
+    rater = serializers.CharField(source="pseudonym")
+
+    class Meta:
+        model = Membership
+        fields = ("rater", "active", "counted")
+
+
+class PlaceRow(serializers.ModelSerializer[Membership]):
+    """A person's place in a project, as its admins see it."""
+
+    email = serializers.CharField(source="user.email", default=None, allow_null=True)
+
+    class Meta:
+        model = Membership
+        fields = ("id", "role", "label", "email", "alias", "pseudonym", "active", "counted")
+
+
+class InvitationRow(serializers.ModelSerializer[Invitation]):
+    """An offer of a place."""
+
+    class Meta:
+        model = Invitation
+        fields = ("id", "role", "email", "expires_at", "sent_at", "withdrawn_at")
+
+
+class PendingRow(serializers.Serializer[Any]):
+    """An invitation that can still be accepted, with its link."""
+
+    invitation = InvitationRow()
+    link = serializers.SerializerMethodField()
+
+    def get_link(self, pending: PendingInvitation) -> str:
+        """Return the link, which lets whoever follows it in."""
+        request: Request = self.context["request"]
+        return request.build_absolute_uri(reverse("invitation", args=[pending.token]))
+
+
+class PlaceInput(Input):
+    """Whether a place is open."""
+
+    active = Flag()
+
+
+class Raters(ApiView):
+    """The annotators of a project."""
+
+    about = "people"
+
+    @reads(RaterRow, paged=True)
+    def get(self, request: Request, slug: str) -> Response:
+        """List annotators under the names that exports give them, for who reads results."""
+        project = project_for_reader(request.user, slug)
+        return self.page(Membership.objects.filter(project=project, role=Role.ANNOTATOR), RaterRow)
+
+
+class People(ApiView):
+    """The people of a project."""
+
+    about = "people"
+
+    @reads(PlaceRow, paged=True)
+    def get(self, request: Request, slug: str) -> Response:
+        """List people with their addresses, for admins."""
+        project = project_for_admin(request.user, slug)
+        return self.page(Membership.objects.filter(project=project).select_related("user"), PlaceRow)
+
+
+class OnePlace(ApiView):
+    """A place of a project."""
+
+    about = "people"
+
+    @writes(PlaceRow, accepts=PlaceInput)
+    def patch(self, request: Request, slug: str, pk: int) -> Response:
+        """Close a place, or open it again; its ratings stay."""
+        project = project_for_admin(request.user, slug)
+        place, active = place_in(project, pk), self.checked(PlaceInput)["active"]
+        change = reactivate_member if active else deactivate_member
+        change(place=place)
+        return Response(PlaceRow(place_in(project, pk)).data)
+
+
+class Invitations(ApiView):
+    """The invitations to a project."""
+
+    about = "people"
+
+    @reads(PendingRow, many=True)
+    def get(self, request: Request, slug: str) -> Response:
+        """List invitations that can still be accepted, with their links."""
+        people = people_of(project_for_admin(request.user, slug))
+        pending = [*people.pending, *(one for place in people.places for one in place.pending)]
+        return Response(PendingRow(pending, many=True, context={"request": request}).data)
+
+    @writes(InvitationRow, accepts=NewInvitation, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Offer a place; the link stands in the list of invitations, and nothing is sent."""
+        project = project_for_admin(request.user, slug)
+        chosen = valid(InvitationForm(self.checked(NewInvitation))).cleaned_data
+        role, by = Role(chosen["role"]), request_user(request)
+        made = invite(project=project, by=by, role=role, email=chosen["email"])
+        return Response(InvitationRow(made).data, status=201)
+
+
+class OneInvitation(ApiView):
+    """An invitation."""
+
+    about = "people"
+
+    @writes(None, status=204)
+    def delete(self, request: Request, slug: str, pk: int) -> Response:
+        """Withdraw an invitation; its link no longer works."""
+        withdraw_invitation(invitation=invitation_in(project_for_admin(request.user, slug), pk))
+        return Response(status=204)

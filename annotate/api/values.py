@@ -1,0 +1,58 @@
+"""Values of JSON, taken as they are: a number in quotes is no number."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+
+class Text(serializers.CharField):
+    """A string."""
+
+    def to_internal_value(self, data: Any) -> str:
+        """Return the string."""
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class Whole(serializers.IntegerField):
+    """A whole number."""
+
+    def to_internal_value(self, data: Any) -> int:
+        """Return the number."""
+        if not isinstance(data, int) or isinstance(data, bool):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class Number(serializers.FloatField):
+    """A number."""
+
+    def to_internal_value(self, data: Any) -> float:
+        """Return the number."""
+        if not isinstance(data, int | float) or isinstance(data, bool):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class Flag(serializers.BooleanField):
+    """True or false."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        """Return the flag."""
+        if not isinstance(data, bool):
+            self.fail("invalid", input=data)
+        return data
+
+
+class Input(serializers.Serializer[Any]):
+    """What is sent: an object with known fields only, so that no misspelt name goes unnoticed."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Return the checked values; raises ValidationError."""
+        if isinstance(data, dict) and (unknown := data.keys() - self.fields.keys()):
+            known = ", ".join(self.fields)
+            raise serializers.ValidationError(
+                dict.fromkeys(sorted(unknown), f"There is no such field; there are: {known}.")
+            )
+        return super().to_internal_value(data)

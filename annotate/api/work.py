@@ -1,0 +1,196 @@
+"""An annotator's own work in Round I, also for raters that are programs: take items, read, rate.
+
+An item is known by its position in the annotator's own order; nothing tells which system wrote it.
+"""
+
+import json
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate import access
+from annotate.api.forms import valid
+from annotate.api.operations import ApiView, reads, writes
+from annotate.api.ratings import PassageRow
+from annotate.api.values import Flag, Input, Number, Text, Whole
+from annotate.commands.assignments import reserve_items
+from annotate.commands.ratings import save_rating
+from annotate.errors import InvalidValueError, NotReadyError
+from annotate.forms.ratings import NOT_APPLICABLE, AnswerForm
+from annotate.models import Assignment, Membership, Rating, Role, Round
+from annotate.queries.guidelines import guideline_of
+from annotate.queries.places import own_order
+from annotate.queries.practice import must_practise
+from annotate.queries.rounds import round_one
+from annotate.queries.work import ItemPage, item_page
+from annotate.views.page import request_user
+
+NOT_OPENED = "Round I has not been opened, so there is nothing to rate yet."
+PRACTISE = "Pass practice on its page before you rate."
+OTHERWISE = {"not_applicable", "seconds", "evidence"}  # what the page sends in another form
+ANNOTATES = ("read", "rate")
+
+
+class WorkRow(serializers.ModelSerializer[Assignment]):
+    """An item of one's own order."""
+
+    class Meta:
+        model = Assignment
+        fields = ("position", "started_at", "completed_at", "reserved_until")
+
+
+class Taken(serializers.Serializer[Any]):
+    """How many items were taken."""
+
+    taken = serializers.IntegerField()
+
+
+class OwnAnswer(serializers.ModelSerializer[Rating]):
+    """What one has answered."""
+
+    evidence = PassageRow(many=True, allow_null=True)
+
+    class Meta:
+        model = Rating
+        fields = ("value", "unsure", "cannot_rate", "not_applicable", "comment", "evidence", "revision")
+
+
+class AskedDimension(serializers.Serializer[Any]):
+    """A dimension that one is asked to rate, with what one has answered."""
+
+    dimension = serializers.CharField(source="dimension.key")
+    name = serializers.CharField(source="dimension.name")
+    scale_minimum = serializers.IntegerField(source="dimension.scale_minimum")
+    scale_maximum = serializers.IntegerField(source="dimension.scale_maximum")
+    rating = OwnAnswer(allow_null=True)
+
+
+class WorkPart(serializers.Serializer[Any]):
+    """A part of the document."""
+
+    label = serializers.CharField()  # type: ignore[assignment]
+    text = serializers.CharField()
+
+
+class WorkItem(serializers.Serializer[Any]):
+    """One item with its document and what is asked about it."""
+
+    position = serializers.IntegerField(source="assignment.position")
+    title = serializers.CharField()
+    parts = WorkPart(many=True)
+    text = serializers.CharField()
+    dimensions = AskedDimension(many=True, source="rows")
+    previous = serializers.IntegerField(allow_null=True)
+    next = serializers.IntegerField(allow_null=True)
+
+
+class PassageInput(Input):
+    """A passage of the texts: of which part, from where to where."""
+
+    part = Whole(min_value=0, max_value=100_000)
+    start = Whole(min_value=0, max_value=2**31 - 1)
+    end = Whole(min_value=0, max_value=2**31 - 1)
+
+
+class AnswerInput(Input):
+    """An answer: a value, or why there is none."""
+
+    value = Whole(required=False, allow_null=True, help_text="A whole number on the scale.")
+    unsure = Flag(required=False)
+    cannot_rate = Flag(required=False)
+    not_applicable = Flag(required=False)
+    comment = Text(required=False, allow_blank=True, trim_whitespace=False)
+    evidence = PassageInput(many=True, required=False)
+    seconds = Number(required=False, min_value=0, max_value=86_400, help_text="Spent on it so far.")
+    revision = Whole(required=False, min_value=0, max_value=2**31 - 1, help_text="The one last seen.")
+
+
+class SavedAnswer(serializers.Serializer[Any]):
+    """What became of an answer."""
+
+    revision = serializers.IntegerField()
+    assignment_complete = serializers.BooleanField(help_text="Whether the item is completely rated.")
+
+
+class Work(ApiView):
+    """One's own items."""
+
+    about = "work"
+
+    @reads(WorkRow, many=True, scopes=ANNOTATES)
+    def get(self, request: Request, slug: str) -> Response:
+        """List one's own items of Round I in one's own order."""
+        place = access.membership(request.user, slug, Role.ANNOTATOR)
+        round = round_one(place.project)
+        return Response(WorkRow(own_order(round, place) if round else [], many=True).data)
+
+    @writes(Taken, scopes=("rate",))
+    def post(self, request: Request, slug: str) -> Response:
+        """Take up to five more items; 0 where everything is taken."""
+        place = access.membership(request.user, slug, Role.ANNOTATOR)
+        round = _opened(place)
+        return Response({"taken": reserve_items(round=round, annotator=place)})
+
+
+class OneWork(ApiView):
+    """One of one's own items."""
+
+    about = "work"
+
+    @reads(WorkItem, scopes=ANNOTATES)
+    def get(self, request: Request, slug: str, position: int) -> Response:
+        """Show an item with its document and one's own answers."""
+        return Response(WorkItem(_page(request, slug, position)).data)
+
+
+class OwnRating(ApiView):
+    """One's own answer about a unit."""
+
+    about = "work"
+
+    @writes(SavedAnswer, accepts=AnswerInput, scopes=("rate",))
+    def put(self, request: Request, slug: str, position: int, key: str) -> Response:
+        """Rate an item on a dimension; the answer that was there stays in the history."""
+        page = _page(request, slug, position)
+        guideline = guideline_of(page.assignment.round)
+        dimension = guideline.dimension(key)
+        if dimension is None:
+            raise InvalidValueError("This round has no such dimension.")
+        form = valid(AnswerForm(_entered(self.checked(AnswerInput))))
+        saved = save_rating(
+            assignment=page.assignment,
+            dimension=dimension,
+            answer=form.answer(),
+            by=request_user(request),
+            sent=form.sent(),
+        )
+        return Response({"revision": saved.revision, "assignment_complete": saved.assignment_complete})
+
+
+def _opened(place: Membership) -> Round:
+    round = round_one(place.project)
+    if round is None:
+        raise NotReadyError(NOT_OPENED)
+    if must_practise(place):
+        raise NotReadyError(PRACTISE)
+    return round
+
+
+def _page(request: Request, slug: str, position: int) -> ItemPage:
+    assignment = access.assignment_for_annotator(request.user, slug, position)
+    if assignment.annotator and must_practise(assignment.annotator):
+        raise NotReadyError(PRACTISE)
+    return item_page(assignment)
+
+
+def _entered(sent: dict[str, Any]) -> dict[str, Any]:
+    """Return what the page would send, where not applicable is a word in the value's place."""
+    entered = {name: value for name, value in sent.items() if name not in OTHERWISE}
+    if sent.get("not_applicable"):
+        if sent.get("value") is not None:
+            raise InvalidValueError("Either give a value or say why there is none, not both.")
+        entered["value"] = NOT_APPLICABLE
+    passages = [[each["part"], each["start"], each["end"]] for each in sent.get("evidence", [])]
+    return {**entered, "evidence": json.dumps(passages), "active_seconds": sent.get("seconds")}

@@ -1,0 +1,98 @@
+"""The keys of the rating page: what each does, and the sets to choose from.
+
+Enter, Shift+Enter, the arrows, Escape and "?" always do what the page says of them; nobody changes them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.db import models
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+DIGITS = "1234567890"
+BACKSPACE = "Backspace"
+
+
+class KeySet(models.TextChoices):
+    """Keys that are meant together."""
+
+    USUAL = "usual", _("Usual: letters that stand for words")
+    LEFT = "left", _("Left hand: the right one stays on the mouse")
+    RIGHT = "right", _("Right hand: the left one stays on the mouse, values are typed on the number pad")
+
+
+@dataclass(frozen=True)
+class KeyAction:
+    """Something that a key does, and the key that does it in each set; empty where none does."""
+
+    name: str
+    label: str | Promise
+    usual: str
+    left: str
+    right: str
+
+
+ACTIONS = (
+    KeyAction("evidence", _("mark what is selected or was found as evidence"), "e", "e", "o"),
+    KeyAction("unmark", _("take back the last passage of the focused dimension"), BACKSPACE, "z", BACKSPACE),
+    KeyAction("unsure", _("unsure: the dimension just rated, else the focused one"), "u", "q", "u"),
+    KeyAction("comment", _("comment, likewise; Esc goes back to rating"), "c", "c", "m"),
+    KeyAction("cannot_rate", _("cannot rate, likewise"), "x", "x", "p"),
+    KeyAction("not_applicable", _("not applicable, where a dimension has this answer"), "n", "v", "n"),
+    KeyAction("keep", _("keep the answer of a dimension whose wording has changed"), "k", "r", "y"),
+    KeyAction("find", _("find words in the document"), "/", "f", "/"),
+    KeyAction("fold", _("fold or unfold all parts of the document"), "o", "b", "."),
+    KeyAction("first_unrated", _("go to the first unrated item"), "g", "g", "h"),
+    KeyAction("flagged", _("go to your flagged items"), "f", "t", ","),
+    KeyAction("next", _("next item, like Enter"), "", "d", "l"),
+    KeyAction("back", _("item before, like Shift+Enter"), "", "a", "j"),
+    KeyAction("down", _("next dimension, like the arrow"), "", "s", "k"),
+    KeyAction("up", _("dimension before, like the arrow"), "", "w", "i"),
+)
+
+
+VALUES = "values"  # the name under which the keys of the values stand beside those of actions
+NAMED = frozenset({BACKSPACE, "Delete"})
+RESERVED = frozenset("? ")
+
+
+def keys_of(key_set: str, own: Mapping[str, str]) -> dict[str, str]:
+    """Return the key of each action: the person's own where there is one, else that of the set."""
+    return {each.name: own.get(each.name) or getattr(each, key_set) for each in ACTIONS}
+
+
+def values_of(own: Mapping[str, str]) -> str:
+    """Return the ten keys of the values, in order: the person's own, and digits for the rest."""
+    chosen = own.get(VALUES, "")
+    return chosen + DIGITS[len(chosen) :]
+
+
+def problems_of(key_set: str, own: Mapping[str, str]) -> dict[str, str]:
+    """Return why keys cannot be had, by the name of what they would do; empty where all can."""
+    found = {name: problem for name, key in own.items() if name != VALUES and (problem := _unusable(key))}
+    if any(_unusable(key) for key in own.get(VALUES, "")):
+        found[VALUES] = gettext("Write the characters of the keys, without blanks, and not “?”.")
+    if found:
+        return found
+    taken = dict.fromkeys(values_of(own), VALUES)
+    if len(taken) < len(DIGITS):
+        return {VALUES: gettext("Each value needs a key of its own; the last ones keep their digits.")}
+    labels = {each.name: each.label for each in ACTIONS} | {VALUES: gettext("rate")}
+    for name, key in sorted(keys_of(key_set, own).items(), key=lambda each: each[0] in own):
+        if key and key in taken:
+            what = labels[taken[key]]
+            sentence = gettext("“%(key)s” is the key of “%(what)s”. Choose another for one of them.")
+            return {name: sentence % {"key": key, "what": what}}
+        taken[key] = name
+    return {}
+
+
+def _unusable(key: str) -> str:
+    if key in NAMED or (len(key) == 1 and key.isprintable() and key not in RESERVED):
+        return ""
+    return gettext(
+        "Write one character that a single key types, or Backspace or Delete. “?” opens the help, and "
+        "combinations with Ctrl, Alt or Cmd belong to the browser."
+    )

@@ -1,0 +1,111 @@
+"""What is rated and how: the project, its guidelines, documents and items."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from annotate.export_tables import Part, Row, Table, kinds
+from annotate.guideline import DIMENSION_FIELDS, FrozenGuideline
+from annotate.models import Document, Item, Project
+from annotate.queries.export.rows import TEXTS_AT_ONCE, named
+from annotate.queries.rounds import rounds_of
+from annotate.queries.wording import versions_of
+from annotate.version import VERSION
+
+
+def _project(project: Project) -> Iterator[Row]:
+    yield {
+        "concord_version": VERSION,
+        "project": project.slug,
+        "name": project.name,
+        "description": project.description,
+        "raters_per_item": project.raters_per_item,
+        "dispute_threshold": project.dispute_threshold,
+        "tolerance": project.tolerance,
+        "seed": project.seed,
+    }
+
+
+def _guidelines(project: Project) -> Iterator[Row]:
+    for number, round in sorted(rounds_of(project).items()):
+        for version in versions_of(round):
+            guideline = FrozenGuideline.from_json(version.content)
+            for dimension in guideline.dimensions:
+                yield {
+                    "round": number,
+                    "guideline_version": version.version,
+                    "in_force": version.pk == round.guideline_id,
+                    "note": version.note,
+                    "status": round.status,
+                    "opened_at": round.opened_at,
+                    "closed_at": round.closed_at,
+                    "project_guidelines": guideline.guidelines,
+                    "dimension": dimension.key,
+                    **{name: getattr(dimension, name) for name in DIMENSION_FIELDS},
+                    "points": [asdict(point) for point in dimension.points],
+                }
+
+
+def _documents(project: Project) -> Iterator[Row]:
+    documents = Document.objects.filter(project=project).order_by("pk")
+    for document in documents.iterator(TEXTS_AT_ONCE):
+        for number, part in enumerate(document.parts, start=1):
+            yield {"document": document.key, "title": document.title, "part": number, **part}
+
+
+def _items(project: Project) -> Iterator[Row]:
+    items = Item.objects.filter(document__project=project).order_by("pk")
+    columns = {"document": "document__key", "system": "system__name", "text": "text"}
+    return named(items, columns, at_once=TEXTS_AT_ONCE)
+
+
+MATERIAL_TABLES = (
+    Table(
+        "project",
+        "the project's settings and Concord's version",
+        (
+            "concord_version",
+            "project",
+            "name",
+            "description",
+            "raters_per_item",
+            "dispute_threshold",
+            "tolerance",
+            "seed",
+        ),
+        _project,
+        kinds(integer="raters_per_item dispute_threshold tolerance seed"),
+    ),
+    Table(
+        "guidelines",
+        "dimensions, scales and guidelines as each round froze them",
+        (
+            "round",
+            "guideline_version",
+            "in_force",
+            "note",
+            "status",
+            "opened_at",
+            "closed_at",
+            "project_guidelines",
+            "dimension",
+            *DIMENSION_FIELDS,
+            "points",
+        ),
+        _guidelines,
+        kinds(
+            integer="round guideline_version scale_minimum scale_maximum",
+            flag="in_force not_applicable",
+            time="opened_at closed_at",
+            listed="points",
+        ),
+    ),
+    Table(
+        "documents",
+        "the parts of the documents",
+        ("document", "title", "part", "label", "text"),
+        _documents,
+        kinds(integer="part"),
+        {"text": Part.SOURCES},
+    ),
+    Table("items", "the texts that were rated, with their systems", ("document", "system", "text"), _items),
+)

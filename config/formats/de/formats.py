@@ -1,0 +1,6 @@
+"""Dates in German."""
+
+DATE_FORMAT = "j. F Y"
+MONTH_DAY_FORMAT = "j. F"
+DATETIME_FORMAT = "j. F Y, H:i"
+SHORT_DATETIME_FORMAT = "j. M H:i"

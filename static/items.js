@@ -1,0 +1,101 @@
+// Going from item to item: those ahead are loaded beforehand and put in place; what was left stays as it is, to come
+// back to.
+"use strict";
+
+(() => {
+  const AHEAD = 5;
+  const KEPT = 20;
+  const pages = new Map();
+  let current = RatingPage(document.getElementById("content"));
+  let looking = false;
+
+  // --- items ahead --------------------------------------------------------------------------------------------
+  async function load(address) {
+    try {
+      const response = await fetch(address, { headers: { "Concord-Ahead": "1" }, cache: "no-store" });
+      if (!response.ok || response.redirected) return null;
+      const loaded = new DOMParser().parseFromString(await response.text(), "text/html");
+      const page = RatingPage(document.adoptNode(loaded.getElementById("content")));
+      return page.annotator === current.annotator ? page : null;
+    } catch {
+      return null;
+    }
+  }
+
+  async function lookAhead() {
+    if (looking) return;
+    looking = true;
+    document.body.dataset.ahead = "loading";
+    const begun = current;
+    for (let page = current, steps = 0; page && steps < AHEAD; steps += 1) {
+      const address = page.main.querySelector("#next:not([data-resume])")?.href;
+      page = address && (pages.get(address) ?? await load(address));
+      if (page) pages.set(address, page);
+    }
+    looking = false;
+    document.body.dataset.ahead = "ready";
+    if (current !== begun) lookAhead();
+  }
+
+  // --- going to another item ----------------------------------------------------------------------------------
+  function show(page) {
+    current.leave();
+    current.main.replaceWith(page.main);
+    current = page;
+    pages.delete(location.href);
+    pages.set(location.href, page);
+    for (const [address, kept] of pages) if (pages.size > KEPT && kept !== page) pages.delete(address);
+    page.enter();
+    Unsent.showRefused();
+    Unsent.flush().then(() => document.body.dispatchEvent(new Event("concord:item")));
+    lookAhead();
+  }
+
+  async function go(link) {
+    current.saveChanged();
+    const page = pages.get(link.href);
+    if (page) {
+      history.pushState(null, "", link.href);
+      show(page);
+    } else if (!navigator.onLine) {
+      current.notice(say("There is no connection now. Your answers are kept; the next item opens when the connection is back."), "notice-warn");
+    } else {
+      // "Where did I stop?" is asked of the server, so it must have the last answers first.
+      if (link.pathname.endsWith("/rate/") && Unsent.count()) await Promise.race([Unsent.flush(), new Promise((resolve) => { setTimeout(resolve, 2000); })]);
+      location.assign(link.href);
+    }
+  }
+
+  window.addEventListener("popstate", () => {
+    const page = pages.get(location.href);
+    if (page) show(page);
+    else location.reload();
+  });
+
+  // --- what happens is passed on to the item in view, what was saved to all -----------------------------------
+  document.addEventListener("click", (event) => {
+    const opener = event.target.closest("[data-open]");
+    if (opener) document.getElementById(opener.dataset.open).showModal();
+    const link = event.target.closest("#next, #back, #first-open");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    go(link);
+  });
+  document.addEventListener("keydown", (event) => current.keydown(event));
+  let selecting = 0;
+  document.addEventListener("selectionchange", () => {
+    cancelAnimationFrame(selecting);
+    selecting = requestAnimationFrame(() => current.selectionChanged());
+  });
+  for (const sign of ["keydown", "pointerdown", "scroll"]) document.addEventListener(sign, () => current.tick(), { capture: true, passive: true });
+  document.addEventListener("visibilitychange", () => current.tick(document.hidden));
+  for (const [name, method] of [["saved", "saved"], ["refused", "refused"], ["saved-elsewhere", "savedElsewhere"]]) {
+    document.addEventListener(`unsent:${name}`, ({ detail }) => { for (const page of new Set([current, ...pages.values()])) page[method](detail); });
+  }
+  window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+  window.addEventListener("pagehide", () => current.saveChanged());
+
+  pages.set(location.href, current);
+  current.enter();
+  lookAhead();
+})();

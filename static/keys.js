@@ -1,0 +1,43 @@
+// Which key does what on the rating page: as the person chose, from what the server wrote into the page.
+"use strict";
+
+const Keys = (() => {
+  const { values, keys, advance } = JSON.parse(document.getElementById("key-map").textContent);
+  const actions = new Map(Object.entries(keys).filter(([, key]) => key).map(([action, key]) => [key, action]));
+  const FIXED = { Enter: "next", ArrowDown: "down", ArrowUp: "up", Escape: "escape", "?": "help" };
+  const DIGITS = "1234567890";
+  const NAMES = { Backspace: "⌫", Delete: "⌦" };
+  const TYPED = "textarea, select, input:not([type=radio], [type=checkbox], [type=hidden])";
+
+  // What a key asks for: { value: a digit } or { action: a name }, or nothing.
+  function asked(event) {
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    const fixed = event.key === "Enter" && event.shiftKey ? "back" : FIXED[key];
+    const action = fixed ?? actions.get(key);
+    if (action) return { action };
+    const place = values.indexOf(key);
+    if (place >= 0 && key.length === 1) return { value: DIGITS[place] };
+    // Where digits need Shift, as on French keyboards, the key itself is enough.
+    const digit = values === DIGITS && !event.shiftKey && key.length === 1 && event.code?.match(/^Digit(\d)$/)?.[1];
+    return digit ? { value: digit } : null;
+  }
+
+  const shown = (key) => NAMES[key] ?? key.toLocaleUpperCase();
+
+  // Buttons say which key they have.
+  function label(main) {
+    for (const place of main.querySelectorAll("[data-key-of]")) {
+      const key = keys[place.dataset.keyOf];
+      place.textContent = key ? shown(key) : "";
+      place.hidden = !key;
+    }
+    for (const place of main.querySelectorAll("[data-value-key]")) {
+      const key = values[DIGITS.indexOf(place.dataset.valueKey)] ?? "";
+      place.textContent = shown(key);
+      place.hidden = !key || (key === place.dataset.valueKey && "plain" in place.dataset);
+    }
+  }
+
+  const isTyping = (target) => target.matches(TYPED);
+  return { asked, label, isTyping, advance };
+})();

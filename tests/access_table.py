@@ -1,0 +1,193 @@
+"""Who gets an answer at every address of the site and for every operation of the API.
+
+a: the project's admin, r: its researcher, n: one of its annotators, o: someone with an account and no place
+in it, x: nobody signed in, -: none of them, as there is no file yet. Who is not named finds nothing (404), or
+is asked to sign in.
+"""
+
+PAGES = """
+arno  GET POST  account/preferences/
+arno  GET POST  account/keys/
+arno  GET POST  account/tokens/
+arno  GET
+arnox GET POST  invitations/{invited}/
+arnox GET POST  account/digest/{digest}/
+arnox GET       api/v1/
+arnox GET       api/v1/openapi.json
+a     POST      account/tokens/{token}/revoke/
+a     GET POST  templates/
+a     GET       templates/opinion-summaries.json
+a     GET POST  projects/new/
+a     POST      templates/{template}/remove/
+arn   GET       {home}
+arn   GET       {home}disputes/
+arn   GET       {home}disputes/{dispute}/
+arn   GET       {home}images/{image}
+n     POST      {home}disputes/{dispute}/answer/
+n     POST      {home}disputes/{dispute}/post/
+n     POST      {home}disputes/{dispute}/undo/
+n     GET       {home}rate/
+n     GET       {home}rate/flagged/
+n     GET       {home}rate/progress/
+n     GET       {home}rate/1/
+n     GET       {home}practice/
+n     POST      {home}practice/again/
+n     GET POST  {home}practice/{gold}/
+ar    GET       {home}so-far/
+ar    GET       {home}agreement/
+ar    GET       {home}agreement/fluency/
+ar    GET POST  {home}export/
+ar    GET       {home}export/{export}/
+ar    POST      {home}export/{export}/again/
+ar    POST      {home}export/{export}/delete/
+ar    GET       {home}export/ratings.csv
+a     GET       {home}review/
+a     GET       {home}preview/
+a     GET POST  {home}template/
+a     GET POST  {home}settings/
+a     GET       {home}dimensions/
+a     GET POST  {home}dimensions/new/
+a     GET POST  {home}dimensions/fluency/
+a     POST      {home}dimensions/fluency/move/
+a     POST      {home}dimensions/fluency/duplicate/
+a     POST      {home}dimensions/fluency/remove/
+a     GET       {home}guidelines/
+a     POST      {home}guidelines/fluency/again/
+a     GET POST  {home}images/
+a     POST      {home}images/{image}/remove/
+a     GET POST  {home}imports/
+a     GET POST  {home}imports/{upload}/
+a     POST      {home}imports/{upload}/part/
+a     POST      {home}imports/{upload}/again/
+a     POST      {home}imports/{upload}/cancel/
+a     POST      {home}imports/{upload}/discard/
+a     POST      {home}imports/{upload}/undo/
+a     GET POST  {home}gold/
+a     POST      {home}gold/bar/
+a     GET POST  {home}gold/{gold}/
+a     GET       {home}quality/
+a     GET POST  {home}quality/{rater}/
+a     GET POST  {home}plan/
+a     GET POST  {home}people/
+a     GET       {home}people/{rater}/
+a     POST      {home}people/{rater}/role/
+a     POST      {home}people/{rater}/hand-over/
+a     POST      {home}people/{rater}/invite/
+a     POST      {home}people/{rater}/change/
+a     POST      {home}invitations/{invitation}/send/
+a     POST      {home}invitations/{invitation}/withdraw/
+a     POST      {home}rounds/close-2/
+a     GET POST  {home}rounds/2/deadline/
+a     GET       {home}audit/
+a     GET       {home}audit/audit.csv
+a     GET POST  {home}delete/
+a     GET POST  {home}disputes/rules/
+a     POST      {home}disputes/nudge/
+a     POST      {home}disputes/{dispute}/decide/
+ar    GET       {home}judges/
+ar    GET       {home}judges/{judge}/
+a     POST      {home}judges/{judge}/
+a     GET POST  {home}judges/new/
+ar    GET       {home}judges/{judge}/judgments/failed/
+a     GET POST  {home}judges/import/
+a     GET POST  {home}judges/import/{judgments}/
+ar    GET       {home}judges/beside-people/
+ar    GET       {home}judges/{judge}/beside-people/
+ar    GET       {home}judges/reliability/
+ar    GET       {home}judges/estimates/
+ar    GET       {home}judges/replacement/
+ar    GET       {home}judges/certificates/
+a     GET POST  {home}judges/certificates/new/
+ar    GET       {home}judges/certificates/{calibration}/
+a     POST      {home}judges/certificates/{calibration}/withdraw/
+ar    GET       {home}judges/routing/
+a     GET POST  {home}judges/routing/new/
+ar    GET       {home}judges/routing/{policy}/
+a     POST      {home}judges/routing/{policy}/
+a     POST      {home}judges/routing/{policy}/withdraw/
+ar    GET       {home}judges/endpoints/
+a     GET POST  {home}judges/endpoints/new/
+a     GET POST  {home}judges/endpoints/{endpoint}/
+a     POST      {home}judges/endpoints/{endpoint}/test/
+ar    GET       {home}judges/prompts/
+a     GET POST  {home}judges/prompts/new/rts/
+ar    GET       {home}judges/prompts/{prompt}/
+a     POST      {home}judges/prompts/{prompt}/
+ar    GET       {home}judges/prompts/{prompt}/text/
+ar    GET       {home}judges/runs/
+a     GET POST  {home}judges/runs/new/
+ar    GET       {home}judges/runs/{run}/
+a     POST      {home}judges/runs/{run}/budget/
+ar    GET       {home}judges/runs/{run}/judgments/failed/
+a     POST      {home}judges/runs/{run}/start/
+"""
+
+# Answered by 404 or 401 in JSON rather than by a page, or only there in another state of a project.
+ELSEWHERE = {"save_rating", "save_note", "import_refused", "export_file"}
+
+API = """
+arno  GET    me/
+arno  GET    projects/
+a     POST   projects/
+arn   GET    {home}
+a     PATCH  {home}
+arn   GET    {home}dimensions/
+a     POST   {home}dimensions/
+arn   GET    {home}dimensions/fluency/
+a     PUT    {home}dimensions/fluency/
+a     DELETE {home}dimensions/fluency/
+ar    GET    {home}documents/
+a     POST   {home}documents/
+ar    GET    {home}systems/
+ar    GET    {home}items/
+a     POST   {home}items/
+ar    GET    {home}raters/
+a     GET    {home}people/
+a     PATCH  {home}people/{rater}/
+a     GET    {home}invitations/
+a     POST   {home}invitations/
+a     DELETE {home}invitations/{invitation}/
+arn   GET    {home}rounds/
+a     PUT    {home}rounds/2/deadline/
+ar    GET    {home}rounds/1/coefficients/
+a     POST   {home}rounds/close-2/
+ar    GET    {home}assignments/
+ar    GET    {home}ratings/
+ar    GET    {home}ratings/history/
+arn   GET    {home}disputes/
+arn   GET    {home}disputes/{dispute}/
+n     POST   {home}disputes/{dispute}/answer/
+n     POST   {home}disputes/{dispute}/thread/
+a     POST   {home}disputes/{dispute}/decision/
+ar    GET    {home}exports/
+ar    POST   {home}exports/
+ar    GET    {home}exports/{export}/
+ar    DELETE {home}exports/{export}/
+-     GET    {home}exports/{export}/file/
+n     GET    {home}work/
+n     POST   {home}work/
+n     GET    {home}work/1/
+n     PUT    {home}work/1/fluency/
+ar    GET    {home}endpoints/
+a     POST   {home}endpoints/
+ar    GET    {home}endpoints/{endpoint}/
+a     PUT    {home}endpoints/{endpoint}/
+ar    GET    {home}prompts/
+ar    GET    {home}judges/
+a     POST   {home}judges/
+ar    GET    {home}judges/{judge}/
+a     PUT    {home}judges/{judge}/
+ar    GET    {home}runs/
+a     POST   {home}runs/
+a     POST   {home}runs/preview/
+ar    GET    {home}runs/{run}/
+a     PUT    {home}runs/{run}/budget/
+a     POST   {home}runs/{run}/start/
+ar    GET    {home}judgments/
+a     POST   {home}judgments/
+ar    GET    {home}indicators/
+ar    GET    {home}policies/
+a     POST   {home}policies/
+ar    GET    {home}policies/{policy}/
+a     POST   {home}policies/{policy}/withdraw/
+"""

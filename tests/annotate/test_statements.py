@@ -1,0 +1,69 @@
+import pytest
+from django.db import DatabaseError, IntegrityError, connection, transaction
+
+from annotate.commands.prepared import PreparedInsert, PreparedUpdate
+from annotate.models import Item, System
+from annotate.queries.prepared import NUMBERS, Prepared
+from annotate.statements import at_once, execute
+from tests.factories import make_project
+
+pytestmark = pytest.mark.django_db
+SYSTEMS = Prepared(lambda project: System.objects.filter(project=project).order_by("name"), NUMBERS[0])
+ITEM = Prepared(lambda pk: Item.objects.select_related("document").filter(pk=pk), NUMBERS[0])
+
+
+def test_statements_sent_together_each_give_their_own_rows():
+    cast = make_project(documents=2, systems=3)
+    with at_once():
+        systems, item = SYSTEMS.ask(cast.project.pk), ITEM.ask(cast.items[1].pk)
+    assert systems.all() == list(cast.project.systems.order_by("name"))
+    found = item.first()
+    assert found == cast.items[1]
+    assert found.document.title == cast.items[1].document.title
+
+
+def test_a_row_is_written_as_django_writes_it_and_changed_where_it_is_named():
+    project = make_project().project
+    insert, update = PreparedInsert(System), PreparedUpdate(System, "name")
+    with at_once():
+        insert.run(System(project=project, name="new “one”"))
+        insert.run(System(project=project, name="other"))
+    other = project.systems.get(name="other")
+    other.name = "another"
+    update.run(other)
+    assert set(project.systems.values_list("name", flat=True)) >= {"new “one”", "another"}
+    assert not project.systems.filter(name="other").exists()
+
+
+def test_what_fails_among_statements_sent_together_fails_as_django_says_and_nothing_of_it_stays():
+    project = make_project().project
+    with pytest.raises(IntegrityError), transaction.atomic():
+        write_twice(System(project=project, name="twice"))
+    assert not project.systems.filter(name="twice").exists()
+    assert SYSTEMS.all(project.pk) == list(project.systems.order_by("name"))
+
+
+def write_twice(system):
+    insert = PreparedInsert(System)
+    with at_once():
+        insert.run(system)
+        insert.run(system)
+
+
+def test_statements_are_seen_where_queries_are_counted(django_assert_num_queries):
+    with django_assert_num_queries(2), at_once():
+        execute("SELECT 1", [])
+        execute("SELECT 2", [])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_connection_that_ended_is_replaced_by_the_next_request():
+    execute("SELECT 1", []).close()
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor, pytest.raises(DatabaseError, match="terminat"):
+            cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+    else:
+        connection.close()
+    connection.close_if_unusable_or_obsolete()
+    with execute("SELECT 7", []) as cursor:
+        assert cursor.fetchall() == [(7,)]

@@ -1,0 +1,52 @@
+"""The description of the API is the one that is checked in, and both its page and the API keep to it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotate.api.documentation import schema
+
+CHECKED_IN = Path(__file__).resolve().parents[2] / "docs" / "api" / "openapi.json"
+
+
+LIMITS = {2**15 - 1, -(2**15), 2**31 - 1, -(2**31), 2**63 - 1, -(2**63)}
+
+
+def without_limits(found: Any) -> Any:
+    """Leave out how large the integers of the database in use can be; the checked-in ones are SQLite's."""
+    if isinstance(found, list):
+        return [without_limits(each) for each in found]
+    if not isinstance(found, dict):
+        return found
+    kept = {name: each for name, each in found.items() if not (type(each) is int and each in LIMITS)}
+    if kept.get("format") == "int64":
+        del kept["format"]
+    return {name: without_limits(each) for name, each in kept.items()}
+
+
+def test_the_checked_in_description_is_that_of_the_code():
+    described = json.loads(json.dumps(schema()))
+    assert without_limits(json.loads(CHECKED_IN.read_text())) == without_limits(described), (
+        "The API changed: run `make openapi` and look at what it changes."
+    )
+
+
+def test_every_operation_says_what_it_does_and_needs():
+    operations = [each for path in schema()["paths"].values() for each in path.values()]
+    assert len(operations) == len({each["operationId"] for each in operations}) > 3
+    for each in operations:
+        assert each["summary"].endswith(".")
+        assert "Needs the scope" in each["description"]
+
+
+@pytest.mark.django_db
+def test_the_page_lists_every_operation_and_asks_no_other_host(client):
+    page = client.get("/api/v1/").content.decode()
+    for path, operations in schema()["paths"].items():
+        assert f"<code>{path}</code>" in page
+        for each in operations.values():
+            assert f'id="{each["operationId"]}"' in page
+    assert "https://" not in page
+    assert client.get("/api/v1/openapi.json").json()["openapi"] == "3.1.1"

@@ -1,0 +1,122 @@
+"""Tokens are shown once, kept as digests, and good for their scopes until they end or are revoked."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.utils import timezone
+
+from annotate.commands.tokens import make_token, revoke_token
+from annotate.errors import InvalidValueError
+from annotate.models import ApiToken
+from tests.api.client import ApiClient
+from tests.factories import make_project, make_user
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_token_is_shown_once_and_kept_as_a_digest(client):
+    user = make_user()
+    client.force_login(user)
+    page = client.post("/account/tokens/", {"name": "notebook", "scopes": ["read"], "days": "30"})
+    token = ApiToken.objects.get()
+    secret = page.context["secret"]
+    assert secret.startswith(token.beginning)
+    assert secret in page.content.decode()
+    assert secret not in client.get("/account/tokens/").content.decode()
+    assert secret not in json.dumps(ApiToken.objects.values()[0], default=str)
+    assert token.expires_at - token.created_at == timedelta(days=30)
+
+
+def test_a_token_without_a_scope_is_not_made(client):
+    client.force_login(make_user())
+    page = client.post("/account/tokens/", {"name": "notebook", "days": "30"})
+    assert page.status_code == 422
+    assert not ApiToken.objects.exists()
+
+
+def test_a_token_lasts_a_year_at_most():
+    with pytest.raises(InvalidValueError):
+        make_token(user=make_user(), name="for ever", scopes=["read"], lasts=timedelta(days=4000))
+
+
+def test_revoking_ends_a_token_at_once(client):
+    user = make_user()
+    program = ApiClient(user, "read")
+    assert program.get("me/").json()["email"] == user.email
+    client.force_login(user)
+    client.post(f"/account/tokens/{ApiToken.objects.get().pk}/revoke/")
+    refused = program.get("me/")
+    assert (refused.status_code, refused.json()["code"]) == (401, "token_unusable")
+
+
+def test_an_expired_token_and_that_of_a_closed_account_are_refused():
+    user = make_user()
+    program = ApiClient(user)
+    past = timezone.now() - timedelta(days=2)
+    ApiToken.objects.update(created_at=past, expires_at=past + timedelta(days=1))
+    assert program.get("me/").status_code == 401
+    other = ApiClient(user)
+    user.is_active = False
+    user.save(update_fields=["is_active"])
+    assert other.get("me/").status_code == 401
+
+
+def test_nobody_revokes_the_token_of_another(client):
+    token, _ = make_token(user=make_user(), name="t", scopes=["read"], lasts=timedelta(days=1))
+    client.force_login(make_user())
+    assert client.post(f"/account/tokens/{token.pk}/revoke/").status_code == 404
+    token.refresh_from_db()
+    assert token.is_usable
+
+
+def test_a_token_does_only_what_its_scopes_say():
+    cast = make_project()
+    refused = ApiClient(cast.admin, "read").patch(f"projects/{cast.project.slug}/", {"name": "Other"})
+    assert refused.status_code == 403
+    assert "scope write" in refused.json()["message"]
+    assert ApiClient(cast.admin, "write").get(f"projects/{cast.project.slug}/").status_code == 403
+
+
+def test_a_session_is_no_token(client):
+    cast = make_project()
+    client.force_login(cast.admin)
+    refused = client.get("/api/v1/me/")
+    assert (refused.status_code, refused["WWW-Authenticate"]) == (401, "Bearer")
+
+
+def test_use_is_noted_once_an_hour(django_assert_num_queries):
+    program = ApiClient(make_user())
+    program.get("me/")
+    assert ApiToken.objects.get().used_at is not None
+    with django_assert_num_queries(1):
+        program.get("me/")
+
+
+def test_the_command_makes_lists_and_revokes(capsys):
+    user = make_user()
+    call_command("token", "make", user.email, "--scope", "read", "--scope", "write", "--json")
+    (made,) = json.loads(capsys.readouterr().out)
+    assert made["scopes"] == "read,write"
+    program = ApiClient(None)
+    program.secret = made["token"]
+    assert program.get("me/").status_code == 200
+    call_command("token", "list", user.email, "--json")
+    (listed,) = json.loads(capsys.readouterr().out)
+    assert "token" not in listed
+    call_command("token", "revoke", user.email, str(listed["number"]))
+    assert program.get("me/").status_code == 401
+    with pytest.raises(CommandError, match="Nobody has an account"):
+        call_command("token", "list", "nobody@example.org")
+
+
+def test_revoking_twice_keeps_when_it_was():
+    token, _ = make_token(user=make_user(), name="t", scopes=["read"], lasts=timedelta(days=1))
+    revoke_token(token=token)
+    token.refresh_from_db()
+    first = token.revoked_at
+    revoke_token(token=token)
+    token.refresh_from_db()
+    assert token.revoked_at == first is not None

@@ -1,0 +1,68 @@
+"""Keys that a person chose, and going on by itself, in a real browser."""
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from annotate.commands.preferences import save_preferences
+from annotate.models import Rating
+from tests.annotate.rounds import opened
+from tests.browser.people import signed_in
+from tests.factories import Cast, make_project
+
+
+@pytest.fixture
+def cast(live_server) -> Cast:
+    cast = make_project(dimensions=("fluency", "coherence"), documents=1, systems=3)
+    opened(cast)
+    return cast
+
+
+def rating(cast: Cast, context: BrowserContext, **chosen: object) -> Page:
+    user = cast.annotators[0].user
+    assert user is not None
+    save_preferences(user=user, **chosen)
+    page = signed_in(context, user)
+    page.goto(f"/projects/{cast.project.slug}/rate/")
+    expect(page.locator("body[data-ahead=ready] .row.focused")).to_have_count(1)
+    return page
+
+
+def values(page: Page) -> list[tuple[str, int | None, bool]]:
+    expect(page.locator("#save-mark")).to_have_text("Saved")
+    return list(Rating.objects.order_by("pk").values_list("dimension__key", "value", "unsure"))
+
+
+def test_keys_of_the_left_hand_and_ones_own_rate_and_stand_on_the_buttons(cast: Cast, context) -> None:
+    own = {"values": "yxc", "comment": "v", "cannot_rate": "1", "not_applicable": "2"}
+    page = rating(cast, context, key_set="left", own_keys=own)
+    expect(page.locator('[data-key=fluency] [data-value-key="2"]')).to_have_text("X")
+    expect(page.locator("#panel-fluency [data-key-of=unsure]")).to_have_text("Q")
+    for key in ("x", "q", "Y", "w", "w", "4"):
+        page.keyboard.press(key)
+    assert values(page) == [("fluency", 4, True), ("coherence", 1, False)]
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_contain_text("unsure")
+    page.keyboard.press("u")  # a key of the other set
+    page.get_by_role("link", name="Choose your keys").click()
+    expect(page.get_by_label("unsure")).to_have_attribute("placeholder", "q")
+
+
+def test_with_everything_rated_the_next_item_comes_by_itself_unless_one_stays(cast: Cast, context) -> None:
+    page = rating(cast, context, goes_on=True)
+    page.keyboard.press("4")
+    expect(page.locator("#advance")).to_be_hidden()
+    page.keyboard.press("4")
+    expect(page.locator("#advance")).to_be_visible()
+    page.wait_for_url("**/rate/2/")
+    page.keyboard.press("Shift+Enter")
+    page.wait_for_url("**/rate/1/")
+    page.keyboard.press("2")  # what was answered before is corrected in peace
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/rate/2/")
+    page.locator('[data-key=fluency] input[value="3"]').click()
+    page.locator('[data-key=coherence] input[value="3"]').click()
+    page.get_by_role("button", name="Stay").click()
+    expect(page.locator("#advance")).to_be_hidden()
+    page.wait_for_timeout(1500)  # longer than the pause, in which nothing may happen
+    assert page.url.endswith("/rate/2/")
+    assert [value for _, value, _ in values(page)] == [2, 4, 3, 3]

@@ -1,0 +1,193 @@
+"""Every address of the site and every operation of the API lets in whom the table names, and nobody else."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import transaction
+from django.test import Client
+from django.urls import get_resolver, resolve
+from django.utils import timezone
+
+from annotate.api.documentation import schema
+from annotate.commands.exports import start_export
+from annotate.commands.images import add_image
+from annotate.commands.people import invite
+from annotate.commands.rounds import close_round_one, open_round_two
+from annotate.commands.tokens import SCOPES, make_token
+from annotate.commands.uploads import receive_upload
+from annotate.digest_mail import digest_token
+from annotate.exporting.choice import Choice, Format
+from annotate.invitations import invitation_token
+from annotate.models import GoldItem, Membership, Project, Role, SavedTemplate, User
+from annotate.queries.raters import disputes_of
+from judges.commands.certificates import draw_calibration
+from judges.commands.judgment_imports import JUDGMENTS
+from judges.commands.routing import make_policy
+from judges.models import Calibration
+from tests.access_table import API, ELSEWHERE, PAGES
+from tests.annotate.rounds import opened, rate
+from tests.judges.certified import calibrated_project, calibration_spec, rate_sample
+from tests.judges.factories import make_run
+from tests.judges.routing import judges_of, spec_of
+
+NOBODY = "x"
+pytestmark = pytest.mark.once
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One project in Round II, who is in it, their tokens, and what stands for names in the table."""
+
+    people: dict[str, User | None]
+    secrets: dict[str, str]
+    names: dict[str, Any]
+
+
+@pytest.fixture
+def scene(db: None) -> Scene:
+    cache.clear()
+    cast = calibrated_project(documents=20, annotators=3, raters=3)
+    project, rater = cast.project, cast.annotators[0]
+    picture = b"\x89PNG\r\n\x1a\n a picture"
+    image = add_image(project=project, by=cast.admin, name="scale.png", content=picture)
+    invitation = invite(project=project, by=cast.admin, role=Role.ANNOTATOR)
+    file = SimpleUploadedFile("file.jsonl", b'{"document_id": "d", "system": "s", "text": "Fine."}\n')
+    upload = receive_upload(project=project, by=cast.admin, file=file, name="file.jsonl")
+    judgments = receive_upload(project=project, by=cast.admin, file=file, name="file.jsonl", kind=JUDGMENTS)
+    round = opened(cast)
+    for annotator, value in zip(cast.annotators, (1, 3, 5), strict=True):
+        rate(cast, round, annotator, cast.items[0], value, comment="Because.")
+    draw_calibration(project=project, spec=calibration_spec(cast, size=20), by=cast.admin)
+    rate_sample(cast, Calibration.objects.get())
+    policy = make_policy(project=project, spec=spec_of(cast), by=cast.admin)
+    run = make_run(project, *judges_of(cast))
+    close_round_one(project=project, by=cast.admin)
+    open_round_two(project=project, by=cast.admin)
+    gold = GoldItem.objects.create(item=cast.items[-1], use=GoldItem.Use.PRACTICE)
+    Project.objects.filter(pk=project.pk).update(practice_bar=100)
+    Membership.objects.filter(project=project).update(practised_at=timezone.now())
+    export = start_export(project=project, choice=Choice(Format.CSV, frozenset(), ""), by=cast.admin)
+    people = {"a": cast.admin, "r": cast.researcher, "n": rater.user, "o": cast.outsider}
+    tokens = {
+        who: make_token(user=user, name=who, scopes=SCOPES, lasts=timedelta(days=1))
+        for who, user in people.items()
+        if user
+    }
+    judge = judges_of(cast)[0]
+    names = {
+        "home": f"projects/{project.slug}/",
+        "invited": invitation_token(invitation),
+        "digest": digest_token(cast.admin),
+        "invitation": invitation.pk,
+        "token": tokens["a"][0].pk,
+        "template": SavedTemplate.objects.create(owner=cast.admin, name="T", content="{}").pk,
+        "dispute": disputes_of(rater)[0].number,
+        "image": image.key,
+        "gold": gold.pk,
+        "upload": upload.pk,
+        "judgments": judgments.pk,
+        "rater": rater.pk,
+        "judge": judge.pk,
+        "calibration": Calibration.objects.get().pk,
+        "policy": policy.pk,
+        "endpoint": judge.endpoint_id,
+        "prompt": judge.template_id,
+        "run": run.pk,
+        "export": export.pk,
+    }
+    return Scene({**people, NOBODY: None}, {who: token[1] for who, token in tokens.items()}, names)
+
+
+def rows(table: str, names: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Yield who gets an answer, the method and the address."""
+    for line in table.strip().splitlines():
+        who, *methods = line.split()
+        address = methods.pop() if methods[-1] not in ("GET", "POST") else ""
+        yield from ((who, method, address.format(**names)) for method in methods)
+
+
+def lets_in(answer: Any) -> bool:
+    """Whether an answer is neither "there is nothing", nor "you may not", nor "sign in"."""
+    assert answer.status_code < 500
+    asks_to_sign_in = answer.status_code == 302 and answer["Location"].startswith("/accounts/login")
+    return answer.status_code not in (401, 403, 404) and not asks_to_sign_in
+
+
+def asked(client: Client, method: str, path: str, **how: Any) -> Any:
+    """Send a request, read the answer to its end, and undo what it did."""
+    with transaction.atomic():
+        answer = client.generic(method, path, **how)
+        if answer.streaming:
+            answer.getvalue()
+        transaction.set_rollback(True)
+    return answer
+
+
+def test_every_page_lets_in_whom_the_table_names(scene: Scene) -> None:
+    clients = {who: Client() for who in scene.people}
+    for who, user in scene.people.items():
+        if user:
+            clients[who].force_login(user)
+    wrong = [
+        f"{method} {address} for {who}: {answer.status_code}"
+        for allowed, method, address in rows(PAGES, scene.names)
+        for who, client in clients.items()
+        if lets_in(answer := asked(client, method, f"/{address}")) != (who in allowed)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_operation_lets_in_whom_the_table_names(scene: Scene) -> None:
+    cache.clear()
+    wrong = []
+    for allowed, method, address in api_rows(scene.names):
+        for who in scene.people:
+            secret = scene.secrets.get(who, "")
+            how: dict[str, Any] = {"headers": {"Authorization": f"Bearer {secret}"} if secret else {}}
+            if method not in ("GET", "DELETE"):
+                how |= {"data": json.dumps({}), "content_type": "application/json"}
+            answer = asked(Client(), method, f"/api/v1/{address}", **how)
+            refused = 401 if who == NOBODY else 404
+            if lets_in(answer) != (who in allowed) or (who not in allowed and answer.status_code != refused):
+                wrong.append(f"{method} {address} for {who}: {answer.status_code}")
+    assert not wrong, "\n".join(wrong)
+
+
+def api_rows(names: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    for line in API.strip().splitlines():
+        who, method, address = line.split()
+        yield who, method, address.format(**names)
+
+
+def test_the_table_has_every_address_and_operation(scene: Scene) -> None:
+    listed = {resolve(f"/{address}").route for _, _, address in rows(PAGES, scene.names)}
+    pages = [(name, route) for name, route in routes() if not route.startswith(("accounts/", "api/"))]
+    missing = [route for name, route in pages if route not in listed and name not in ELSEWHERE]
+    assert not missing, f"say in tests/access_table.py who gets at {missing}"
+    known = {(method, resolve(f"/api/v1/{address}").route) for _, method, address in api_rows(scene.names)}
+    described = {
+        (method.upper(), len(path.split("/")), each["operationId"])
+        for path, operations in schema()["paths"].items()
+        for method, each in operations.items()
+    }
+    assert len(known) == len(described) == len(list(api_rows(scene.names)))
+
+
+def routes() -> Iterator[tuple[str, str]]:
+    """Yield the name and the whole pattern of every address."""
+
+    def within(patterns: Any, before: str) -> Iterator[tuple[str, str]]:
+        for each in patterns:
+            here = before + str(each.pattern)
+            if hasattr(each, "url_patterns"):
+                yield from within(each.url_patterns, here)
+            else:
+                yield each.name, here
+
+    yield from within(get_resolver().url_patterns, "")
