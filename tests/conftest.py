@@ -14,7 +14,7 @@ import pytest
 FOLDER = Path(tempfile.mkdtemp(prefix="concord-tests-"))
 atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
 KEPT = {"CONCORD_REFERENCE_DATA"}
-PURE = ("agreement/", "judges/comparison/", "judges/methods/", "published/", "reliability/")
+PURE = ("agreement/", "judges/comparison/", "judges/methods/", "published/", "reliability/", "results/")
 LARGE = 512 * 1024  # bytes of a table after a test
 
 # Before Django reads its settings: whatever the developer's shell says, tests see the defaults, and their

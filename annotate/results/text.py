@@ -1,0 +1,171 @@
+"""A result's table as CSV, Markdown or LaTeX."""
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count as numbers_from
+from string import ascii_lowercase
+
+from annotate.results.table import Cell, Column, Kind, Table
+
+MINUS = "−"
+_PARTS = ("low", "high", "count", "reason", "how")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]+")
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': "''",
+    MINUS: "$-$",
+    **{sign: f"\\{sign}" for sign in "&%$#_"},
+}
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>|~#$])")
+
+
+def comma_separated(table: Table) -> str:
+    """Return CSV after RFC 4180: for each figure its value in full, then whatever is said of it.
+
+    A figure's interval, count, reason and how it was computed stand in columns of their own, named after it.
+    """
+    parts = [_parts_of(table, index) for index in range(len(table.columns))]
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(
+        name
+        for column, own in zip(table.columns, parts, strict=True)
+        for name in (column.key, *(f"{column.key}_{part}" for part in own))
+    )
+    for row in table.rows:
+        writer.writerow(
+            value
+            for cell, own in zip(row, parts, strict=True)
+            for value in (cell.value, *(getattr(cell, part) for part in own))
+        )
+    return out.getvalue()
+
+
+def markdown(table: Table) -> str:
+    """Return a pipe table with its title above, and how its figures were computed below."""
+    heads = [_marked(column.name) for column in table.columns]
+    rule = ["---" if column.kind is Kind.TEXT else "---:" for column in table.columns]
+    marks = _marks(table)
+    rows = [
+        [_marked(_shown(cell, column, marks)) for cell, column in zip(row, table.columns, strict=True)]
+        for row in table.rows
+    ]
+    lines = [f"**{_marked(table.title)}**", "", *(f"| {' | '.join(row)} |" for row in [heads, rule, *rows])]
+    notes = [_marked(note) for note in _notes(table)]
+    return "\n".join([*lines, *(line for note in notes for line in ("", note))]) + "\n"
+
+
+def latex(table: Table) -> str:
+    r"""Return a `table` environment for the packages booktabs and, in UTF-8, any LaTeX since 2018.
+
+    `\label` is `tab:` and the table's key; how its figures were computed follows in small print.
+    """
+    marks = _marks(table)
+    rows = [
+        " & ".join(
+            escaped(_shown(cell, column, marks)) for cell, column in zip(row, table.columns, strict=True)
+        )
+        + r" \\"
+        for row in table.rows
+    ]
+    align = "".join("l" if column.kind is Kind.TEXT else "r" for column in table.columns)
+    notes = [rf"\par\smallskip\footnotesize {escaped(note)}" for note in _notes(table)]
+    lines = [
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{escaped(table.title)}}}",
+        rf"\label{{tab:{table.key}}}",
+        rf"\begin{{tabular}}{{{align}}}",
+        r"\toprule",
+        " & ".join(escaped(column.name) for column in table.columns) + r" \\",
+        r"\midrule",
+        *rows,
+        r"\bottomrule",
+        r"\end{tabular}",
+        *notes,
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+FORMATS: Mapping[str, tuple[Callable[[Table], str], str]] = {
+    "csv": (comma_separated, "text/csv; charset=utf-8"),
+    "md": (markdown, "text/markdown; charset=utf-8"),
+    "tex": (latex, "application/x-tex; charset=utf-8"),
+}
+"""By the end of a file's name: what writes it, and its content type."""
+
+
+def escaped(value: str) -> str:
+    """Return text as LaTeX shows it, on one line."""
+    return "".join(_LATEX.get(sign, sign) for sign in _CONTROL.sub(" ", value))
+
+
+def number(value: float, column: Column) -> str:
+    """Return a figure as people read it: so many decimals, a minus sign, shares in percent."""
+    if column.kind is Kind.COUNT:
+        return f"{value:g}".replace("-", MINUS)
+    if column.kind is Kind.SHARE:
+        return f"{100 * value:.0f} %".replace("-", MINUS)
+    shown = f"{value:.{column.decimals}f}"
+    return (shown.lstrip("-") if float(shown) == 0 else shown).replace("-", MINUS)
+
+
+def interval(cell: Cell, column: Column) -> str:
+    """Return a figure's interval in brackets, nothing where there is none."""
+    if cell.low is None or cell.high is None:
+        return ""
+    return f"[{number(cell.low, column)}, {number(cell.high, column)}]"
+
+
+def _shown(cell: Cell, column: Column, marks: Mapping[str, str]) -> str:
+    if cell.value is None:
+        return f"undefined ({marks[cell.reason]})"
+    if isinstance(cell.value, str):
+        return cell.value
+    return " ".join(part for part in (number(cell.value, column), interval(cell, column)) if part)
+
+
+def _marks(table: Table) -> dict[str, str]:
+    """Return a letter for each reason why a figure is undefined."""
+    return dict(zip(table.reasons, _letters(), strict=False))
+
+
+def _letters() -> Iterator[str]:
+    """Yield a to z, then a1 to z1, and so on."""
+    for index in numbers_from(0):
+        yield ascii_lowercase[index % 26] + (str(index // 26) if index >= 26 else "")
+
+
+def _notes(table: Table) -> Sequence[str]:
+    undefined = [f"({letter}) {reason}" for reason, letter in _marks(table).items()]
+    counts = [_counted(column, index, table) for index, column in enumerate(table.columns)]
+    return [note for note in (table.says, *undefined, *counts, *table.how) if note]
+
+
+def _counted(column: Column, index: int, table: Table) -> str:
+    counts = {count for row in table.rows if (count := row[index].count) is not None}
+    if not counts:
+        return ""
+    few, many = min(counts), max(counts)
+    return f"{column.name}: n = {few if few == many else f'{few} to {many}'}."
+
+
+def _parts_of(table: Table, index: int) -> list[str]:
+    if table.columns[index].kind is Kind.TEXT:
+        return []
+    cells = [row[index] for row in table.rows]
+    return [part for part in _PARTS if any(getattr(cell, part) not in (None, "") for cell in cells)]
+
+
+def _marked(value: str) -> str:
+    return _MARKDOWN.sub(r"\\\1", _CONTROL.sub(" ", value))
