@@ -39,8 +39,8 @@ def test_a_coefficient_keeps_its_interval_count_and_how_it_was_computed() -> Non
     assert (cell.low, cell.high) == (found.interval.low, found.interval.high)
     assert cell.how == (
         "Krippendorff's alpha (function krippendorff_alpha); measurement level: ordinal; source: "
-        "Krippendorff 2011, Computing Krippendorff's alpha-reliability; 95 % interval: percentile bootstrap of units, "
-        "1000 replicates."
+        "Krippendorff 2011, Computing Krippendorff's alpha-reliability; "
+        "95 % interval: percentile bootstrap of units, 1000 replicates."
     )
 
 
