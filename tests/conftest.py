@@ -14,7 +14,15 @@ import pytest
 FOLDER = Path(tempfile.mkdtemp(prefix="concord-tests-"))
 atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
 KEPT = {"CONCORD_REFERENCE_DATA"}
-PURE = ("agreement/", "judges/comparison/", "judges/methods/", "published/", "reliability/", "results/")
+ONCE = (
+    "agreement/",
+    "config/",
+    "judges/comparison/",
+    "judges/methods/",
+    "published/",
+    "reliability/",
+    "results/",
+)
 LARGE = 512 * 1024  # bytes of a table after a test
 
 # Before Django reads its settings: whatever the developer's shell says, tests see the defaults, and their
@@ -120,21 +128,21 @@ def django_db_modify_db_settings() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the browser's stories and play them last: they leave an event loop in the thread.
 
-    Long tests come first, so that the others are played beside them. Tests of pure functions are played once.
+    Long tests come first, so that the others are played beside them. What knows no database is played once.
     """
     for item in items:
         if "browser" in item.path.relative_to(Path(__file__).parent).parts:
             item.add_marker(pytest.mark.browser)
-        if is_pure(item):
+        if knows_no_database(item):
             item.add_marker(pytest.mark.once)
     items.sort(key=turn)
 
 
-def is_pure(item: pytest.Item) -> bool:
-    """Return whether a test is of functions that know no database, and may not ask one."""
+def knows_no_database(item: pytest.Item) -> bool:
+    """Return whether a test may not ask the database in use, and starts no process that is told of it."""
     path = item.path.relative_to(Path(__file__).parent).as_posix()
     asks = {"db", "transactional_db"} & set(getattr(item, "fixturenames", ()))
-    return path.startswith(PURE) and not asks and not item.get_closest_marker("django_db")
+    return path.startswith(ONCE) and not asks and not item.get_closest_marker("django_db")
 
 
 def turn(item: pytest.Item) -> int:

@@ -20,7 +20,8 @@ SELECT = """([part, words]) => {
     getSelection().removeAllRanges();
     getSelection().addRange(range);
 }"""
-MARKED = "name => [...(CSS.highlights.get(name) ?? [])].map(range => range.toString())"
+MARKED = """([name, passages]) =>
+    [...(CSS.highlights.get(name) ?? [])].map(range => range.toString()).join("|") === passages.join("|")"""
 
 
 @pytest.fixture
@@ -45,9 +46,8 @@ def select(page: Page, part: int, words: str) -> None:
     expect(page.locator("#mark-evidence")).to_be_visible()
 
 
-def marked(page: Page, name: str) -> list[str]:
-    found: list[str] = page.evaluate(MARKED, name)
-    return found
+def expect_marked(page: Page, name: str, passages: list[str]) -> None:
+    page.wait_for_function(MARKED, arg=[name, passages])
 
 
 def saved(page: Page) -> list[object]:
@@ -69,10 +69,10 @@ def test_evidence_is_attached_by_key_shown_on_return_and_removed(rating: Page) -
     # Whole words, counted in characters: the picture before them is one.
     both = [passage(0, 14, 20), passage(1, 2, 14)]
     assert saved(rating) == [(4, both)]
-    assert marked(rating, "evidence") == []  # the next dimension has the focus
-    assert marked(rating, "evidence-of-others") == ["sturdy", "Sturdy boots"]
+    expect_marked(rating, "evidence", [])  # the next dimension has the focus
+    expect_marked(rating, "evidence-of-others", ["sturdy", "Sturdy boots"])
     rating.keyboard.press("ArrowUp")
-    assert marked(rating, "evidence") == ["sturdy", "Sturdy boots"]
+    expect_marked(rating, "evidence", ["sturdy", "Sturdy boots"])
     rating.reload()
     expect(rating.locator("#panel-fluency .evidence-quote")).to_have_text(["❝ sturdy", "❝ Sturdy boots"])
     rating.keyboard.press("ArrowUp")
@@ -85,10 +85,10 @@ def test_evidence_is_attached_by_key_shown_on_return_and_removed(rating: Page) -
 
 def test_words_selected_in_the_summary_are_marked_in_every_part_of_the_document(rating: Page) -> None:
     select(rating, 0, "boots are")
-    assert marked(rating, "shared") == ["boots", "boots", "BOOTS"]  # whole words, and not "are"
+    expect_marked(rating, "shared", ["boots", "boots", "BOOTS"])  # whole words, and not "are"
     expect(rating.locator(".document summary").nth(1)).to_have_attribute("data-shared", "1")
     select(rating, 0, "The")
-    assert marked(rating, "shared") == ["The"]
+    expect_marked(rating, "shared", ["The"])
     rating.keyboard.press("Escape")
     rating.wait_for_function("!CSS.highlights.has('shared')")
 

@@ -61,5 +61,6 @@ def test_ci_plays_everything_on_sqlite_and_what_is_not_marked_on_postgresql_too(
     assert tests == ["SQLite: test ARGS=", "postgres://one: test ARGS=-m 'not once'"]
 
 
-def test_what_is_not_pure_is_not_marked(request: pytest.FixtureRequest) -> None:
+@pytest.mark.django_db
+def test_what_asks_a_database_is_not_marked(request: pytest.FixtureRequest) -> None:
     assert request.node.get_closest_marker("once") is None

@@ -1,7 +1,9 @@
 """`manage.py start`, which `make run` calls: it answers, keeps the data, and leaves nothing running."""
 
+import fcntl
 import os
 import re
+import shutil
 import signal
 import socket
 import sqlite3
@@ -39,8 +41,16 @@ def end(started: Started, how: signal.Signals) -> set[int]:
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give one installation to all tests: only its first start takes long."""
-    return tmp_path_factory.mktemp("installation")
+    """Give a copy of one installation to all tests, also of those beside: only its first start takes long."""
+    own = tmp_path_factory.mktemp("installation")
+    beside = os.environ.get("PYTEST_XDIST_WORKER")
+    root = tmp_path_factory.getbasetemp().parent if beside else tmp_path_factory.getbasetemp()
+    first = root / "first-installation"
+    with (root / "first-installation.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not first.exists():
+            start(first).stop(signal.SIGINT)
+    return shutil.copytree(first, own, dirs_exist_ok=True)
 
 
 def test_it_says_where_it_is_and_answers_until_interrupted(data: Path) -> None:
