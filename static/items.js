@@ -47,7 +47,7 @@
     for (const [address, kept] of pages) if (pages.size > KEPT && kept !== page) pages.delete(address);
     page.enter();
     Unsent.showRefused();
-    Unsent.flush().then(() => document.body.dispatchEvent(new Event("concord:item")));
+    Unsent.flush().then(Counter.ask);
     lookAhead();
   }
 

@@ -35,10 +35,16 @@ const Passages = (() => {
 
   const quote = (main, passage) => rangeOf(main, passage).toString();
 
-  const words = globalThis.Intl?.Segmenter ? new Intl.Segmenter(undefined, { granularity: "word" }) : null;
+  // Made when first needed: it takes longer than all else that a page does before it can be used.
+  let segmenter;
+  function words() {
+    segmenter ??= globalThis.Intl?.Segmenter ? new Intl.Segmenter(undefined, { granularity: "word" }) : null;
+    return segmenter;
+  }
+
   function wholeWords(text, start, end) {
-    if (!words) return { start, end };
-    const found = words.segment(text);
+    const found = words()?.segment(text);
+    if (!found) return { start, end };
     const last = found.containing(end - 1);
     return { start: found.containing(start).index, end: last.index + last.segment.length };
   }

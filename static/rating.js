@@ -143,11 +143,7 @@ function RatingPage(main) {
   function count(complete) {
     if (String(complete) === form.dataset.complete) return;
     form.dataset.complete = String(complete);
-    document.getElementById("progress")?.dispatchEvent(new Event("htmx:abort"));
-    for (const [name, by] of [["done", 1], ["left", -1], ["today", 1]]) {
-      const place = document.querySelector(`[data-${name}]`);
-      if (place) place.textContent = String(Number(place.textContent) + (complete ? by : -by));
-    }
+    Counter.count(complete ? 1 : -1);
   }
 
   function savedElsewhere({ entry, reply }) {
@@ -320,11 +316,11 @@ function RatingPage(main) {
   function enter() {
     lastSign = performance.now();
     goesOnByItself = goesOnByItself && !isAllAnswered();
-    scrollers.forEach((each, index) => { each.scrollTop = scrolled[index] ?? 0; });
     Find.show(main);
     const open = rows.find((row) => !isAnswered(row)) ?? rows[0];
-    if (window.top !== window) select(open); // a preview inside another page leaves the focus where it is
-    else focusRow(open);
+    select(open); // what changes the layout comes before what asks for it
+    scrolled.forEach((top, index) => { scrollers[index].scrollTop = top; });
+    if (window.top === window) focusRow(open); // a preview inside another page leaves the focus where it is
     if (isNarrow) window.scrollTo(0, 0); // the text comes first
     selectionChanged();
   }

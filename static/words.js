@@ -6,8 +6,8 @@ const Words = (() => {
   const plain = (word) => word.normalize("NFKC").toLocaleLowerCase();
 
   function split(text) {
-    if (!Passages.words) return [...text.matchAll(/[\p{L}\p{N}]+(?:['’-][\p{L}\p{N}]+)*/gu)].map((found) => [plain(found[0]), found.index, found[0].length]);
-    return [...Passages.words.segment(text)].filter(({ isWordLike }) => isWordLike).map(({ segment, index }) => [plain(segment), index, segment.length]);
+    if (!Passages.words()) return [...text.matchAll(/[\p{L}\p{N}]+(?:['’-][\p{L}\p{N}]+)*/gu)].map((found) => [plain(found[0]), found.index, found[0].length]);
+    return [...Passages.words().segment(text)].filter(({ isWordLike }) => isWordLike).map(({ segment, index }) => [plain(segment), index, segment.length]);
   }
 
   // Where each word of a text stands; a text is split once.

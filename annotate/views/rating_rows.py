@@ -1,6 +1,7 @@
 """The rows of the rating form as HTML; those of an item without answers are rendered once and kept."""
 
 import hashlib
+import re
 
 from django.core.cache import cache
 from django.template.loader import render_to_string
@@ -10,6 +11,7 @@ from django.utils.translation import get_language
 from annotate.models import Project
 from annotate.queries.work import ItemPage
 
+INDENTED = re.compile(r">\s*\n\s*<")
 ANYWHERE = 2_000_000_011  # stands for the position in what is kept
 
 
@@ -25,6 +27,7 @@ def rows_as_html(project: Project, page: ItemPage) -> SafeString:
     key = f"rating rows {hashlib.sha256(about.encode()).hexdigest()}".replace(" ", "-")
     kept = cache.get(key)
     if kept is None:
-        kept = str(render_to_string("rating/_rows.html", {**context, "position": ANYWHERE}))
+        html = render_to_string("rating/_rows.html", {**context, "position": ANYWHERE})
+        kept = INDENTED.sub(">\n<", html)  # a sixth of it is the template's indentation
         cache.set(key, kept, timeout=None)
     return SafeString(kept.replace(f"/rate/{ANYWHERE}/", f"/rate/{position}/"))

@@ -1,0 +1,54 @@
+"""Scripts that a page loads as one file: one request, while each is written as a small file of its own."""
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.staticfiles.finders import BaseFinder
+from django.core.files.storage import FileSystemStorage
+
+JOINED = {
+    "rating-page.js": (
+        "concord.js",
+        "unsent.js",
+        "keys.js",
+        "passages.js",
+        "words.js",
+        "find.js",
+        "evidence.js",
+        "advance.js",
+        "counter.js",
+        "rating.js",
+        "items.js",
+    ),
+}
+
+
+class JoinedScripts(BaseFinder):
+    """Finds scripts that are others one after the other, made anew when one of these has changed."""
+
+    def __init__(self) -> None:
+        self.storage = FileSystemStorage(settings.DATA_DIR / "joined")
+
+    def find(self, path: str, find_all: bool = False, **_options: Any) -> Any:
+        """Return where a joined script lies."""
+        found = [str(self._made(path))] if path in JOINED else []
+        return found if find_all else found[0] if found else []
+
+    def list(self, _ignore_patterns: Iterable[str] | None) -> Iterator[tuple[str, FileSystemStorage]]:
+        """Give every joined script with its storage."""
+        for name in JOINED:
+            self._made(name)
+            yield name, self.storage
+
+    def _made(self, name: str) -> Path:
+        file = Path(self.storage.path(name))
+        content = b"\n".join((settings.BASE_DIR / "static" / each).read_bytes() for each in JOINED[name])
+        if not file.exists() or file.read_bytes() != content:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            whole = file.with_suffix(f".{os.getpid()}")
+            whole.write_bytes(content)
+            whole.replace(file)  # another process finds the one or the other, never a part
+        return file
