@@ -16,6 +16,7 @@ from annotate.models import (
     ApiToken,
     Assignment,
     DataImport,
+    Delivery,
     Dimension,
     Dispute,
     Export,
@@ -28,6 +29,7 @@ from annotate.models import (
     Round,
     SavedTemplate,
     User,
+    Webhook,
 )
 from annotate.queries.prepared import NUMBERS, WORD, Prepared
 from annotate.queries.raters import RATED, disputes_of, raters_in
@@ -295,4 +297,20 @@ def export_in(project: Project, pk: int) -> Export:
     found = Export.objects.select_related("project", "created_by").filter(project=project, pk=pk).first()
     if found is None:
         raise Http404(gettext("There is no such export; it may have been deleted."))
+    return found
+
+
+def webhook_in(project: Project, pk: int) -> Webhook:
+    """Return a webhook of a project that this person administers (see `project_for_admin`)."""
+    found = Webhook.objects.select_related("project").filter(project=project, pk=pk).first()
+    if found is None:
+        raise Http404(gettext("There is no such webhook."))
+    return found
+
+
+def delivery_of(webhook: Webhook, pk: int) -> Delivery:
+    """Return a delivery to a webhook of a project that this person administers."""
+    found = Delivery.objects.select_related("webhook__project").filter(webhook=webhook, pk=pk).first()
+    if found is None:
+        raise Http404(gettext("There is no such delivery; old ones are forgotten."))
     return found

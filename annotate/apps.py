@@ -5,7 +5,7 @@ from django.apps import AppConfig
 
 
 class AnnotateConfig(AppConfig):
-    """Names the app, lets workers give signs and send digests, and says what is imported and exported."""
+    """Names the app, lets workers look for work by themselves, and says what is imported and exported."""
 
     name = "annotate"
     verbose_name = "Annotation"
@@ -16,10 +16,11 @@ class AnnotateConfig(AppConfig):
         from annotate.export_tables import add_export_tables
         from annotate.import_kinds import add_import_kind
         from annotate.queries.export import OWN_TABLES
-        from annotate.waking import LookForDigests
+        from annotate.waking import LookForDeliveries, LookForDigests
         from annotate.worker_signs import GiveSigns
 
         current_app.steps["worker"].add(GiveSigns)
         current_app.steps["worker"].add(LookForDigests)
+        current_app.steps["worker"].add(LookForDeliveries)
         add_import_kind(MATERIAL_KIND)
         add_export_tables(*OWN_TABLES)

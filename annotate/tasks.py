@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from annotate.commands import digests, exports, nudges, uploads
+from annotate.commands import deliveries, digests, exports, nudges, uploads
 
 
 @shared_task
@@ -27,3 +27,9 @@ def mail_nudge(nudge_id: int, link: str) -> None:
 def send_digests() -> None:
     """Send the digests of disputes that are due."""
     digests.send_digests()
+
+
+@shared_task
+def deliver(delivery_id: int) -> None:
+    """Send a webhook what is due."""
+    deliveries.deliver(delivery_id=delivery_id)

@@ -26,6 +26,7 @@ from annotate.views import (
     setup,
     templates,
     tokens,
+    webhooks,
     wording,
 )
 
@@ -85,6 +86,17 @@ urlpatterns = [
     ),
     path("projects/<slug:slug>/guidelines/", wording.versions, name="guideline_versions"),
     path("projects/<slug:slug>/guidelines/<slug:key>/again/", wording.ask, name="ask_again"),
+    path("projects/<slug:slug>/webhooks/", webhooks.webhooks, name="webhooks"),
+    path("projects/<slug:slug>/webhooks/<int:pk>/", webhooks.webhook, name="webhook"),
+    path("projects/<slug:slug>/webhooks/<int:pk>/secret/", webhooks.webhook_secret, name="webhook_secret"),
+    path("projects/<slug:slug>/webhooks/<int:pk>/test/", webhooks.webhook_test, name="webhook_test"),
+    path("projects/<slug:slug>/webhooks/<int:pk>/enable/", webhooks.webhook_enable, name="webhook_enable"),
+    path("projects/<slug:slug>/webhooks/<int:pk>/remove/", webhooks.webhook_remove, name="webhook_remove"),
+    path(
+        "projects/<slug:slug>/webhooks/<int:pk>/deliveries/<int:delivery>/again/",
+        webhooks.delivery_again,
+        name="delivery_again",
+    ),
     path("projects/<slug:slug>/images/", images.images, name="images"),
     path("projects/<slug:slug>/images/<str:key>", images.image, name="image"),
     path("projects/<slug:slug>/images/<str:key>/remove/", images.image_remove, name="image_remove"),

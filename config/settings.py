@@ -144,6 +144,10 @@ elif CELERY_BROKER_URL.startswith("redis"):
     # A page that sends a message to a host that does not answer waits no longer.
     CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 5}
 
+# Webhooks go to addresses of the internet only, and are given up after days of failing.
+PRIVATE_WEBHOOKS = read("bool", "CONCORD_PRIVATE_WEBHOOKS", False)
+WEBHOOK_DAYS = positive("CONCORD_WEBHOOK_DAYS", 5)
+
 # That what a dead worker was asking waits for another one.
 LEASE_SECONDS = positive("CONCORD_LEASE_SECONDS", 10)
 

@@ -41,6 +41,13 @@ ar    GET       {home}export/{export}/
 ar    POST      {home}export/{export}/again/
 ar    POST      {home}export/{export}/delete/
 ar    GET       {home}export/ratings.csv
+a     GET POST  {home}webhooks/
+a     GET POST  {home}webhooks/{webhook}/
+a     POST      {home}webhooks/{webhook}/secret/
+a     POST      {home}webhooks/{webhook}/test/
+a     POST      {home}webhooks/{webhook}/enable/
+a     POST      {home}webhooks/{webhook}/remove/
+a     POST      {home}webhooks/{webhook}/deliveries/{delivery}/again/
 a     GET       {home}review/
 a     GET       {home}preview/
 a     GET POST  {home}template/
@@ -164,6 +171,16 @@ ar    POST   {home}exports/
 ar    GET    {home}exports/{export}/
 ar    DELETE {home}exports/{export}/
 -     GET    {home}exports/{export}/file/
+a     GET    {home}webhooks/
+a     POST   {home}webhooks/
+a     GET    {home}webhooks/{webhook}/
+a     PUT    {home}webhooks/{webhook}/
+a     DELETE {home}webhooks/{webhook}/
+a     POST   {home}webhooks/{webhook}/secret/
+a     POST   {home}webhooks/{webhook}/enabled/
+a     GET    {home}webhooks/{webhook}/deliveries/
+a     POST   {home}webhooks/{webhook}/deliveries/
+a     POST   {home}webhooks/{webhook}/deliveries/{delivery}/again/
 n     GET    {home}work/
 n     POST   {home}work/
 n     GET    {home}work/1/

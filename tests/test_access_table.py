@@ -21,11 +21,13 @@ from annotate.commands.people import invite
 from annotate.commands.rounds import close_round_one, open_round_two
 from annotate.commands.tokens import SCOPES, make_token
 from annotate.commands.uploads import receive_upload
+from annotate.commands.webhooks import add_webhook, try_webhook
 from annotate.digest_mail import digest_token
 from annotate.exporting.choice import Choice, Format
 from annotate.invitations import invitation_token
 from annotate.models import GoldItem, Membership, Project, Role, SavedTemplate, User
 from annotate.queries.raters import disputes_of
+from annotate.webhooks.events import EXPORT_READY
 from judges.commands.certificates import draw_calibration
 from judges.commands.judgment_imports import JUDGMENTS
 from judges.commands.routing import make_policy
@@ -79,6 +81,7 @@ def scene(db: None) -> Scene:
         for who, user in people.items()
         if user
     }
+    hook, _ = add_webhook(project=project, url="https://example.org/", events=[EXPORT_READY], by=cast.admin)
     judge = judges_of(cast)[0]
     names = {
         "home": f"projects/{project.slug}/",
@@ -100,6 +103,8 @@ def scene(db: None) -> Scene:
         "prompt": judge.template_id,
         "run": run.pk,
         "export": export.pk,
+        "webhook": hook.pk,
+        "delivery": try_webhook(webhook=hook).pk,
     }
     return Scene({**people, NOBODY: None}, {who: token[1] for who, token in tokens.items()}, names)
 

@@ -3,8 +3,9 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -24,6 +25,13 @@ class KeyUsedError(DomainError):
     """An Idempotency-Key that came with another request before."""
 
     code = "idempotency_key_used"
+
+
+class ShownOnce(Response):
+    """An answer with a secret that is kept nowhere, so not in what is kept of the answer either."""
+
+    def __init__(self, data: Mapping[str, Any], *, secret: str, status: int = 200) -> None:
+        super().__init__({**data, "secret": secret}, status=status)
 
 
 @transaction.atomic
@@ -55,7 +63,8 @@ def done_once(request: Request, write: Callable[[], Response]) -> Response:
 
 
 def _kept(kept: KeptAnswer, answer: Response) -> Response:
-    kept.status, kept.content = answer.status_code, JSONRenderer().render(answer.data).decode() or "null"
+    data = {**answer.data, "secret": ""} if isinstance(answer, ShownOnce) else answer.data
+    kept.status, kept.content = answer.status_code, JSONRenderer().render(data).decode() or "null"
     kept.save(update_fields=["status", "content"])
     return answer
 

@@ -12,6 +12,7 @@ from annotate.api import (
     projects,
     ratings,
     rounds,
+    webhooks,
     work,
 )
 
@@ -49,6 +50,16 @@ urlpatterns = [
     path(f"{P}exports/", exports.Exports.as_view(), name="exports"),
     path(f"{P}exports/<int:pk>/", exports.OneExport.as_view(), name="export"),
     path(f"{P}exports/<int:pk>/file/", exports.ExportFile.as_view(), name="export_file"),
+    path(f"{P}webhooks/", webhooks.Webhooks.as_view(), name="webhooks"),
+    path(f"{P}webhooks/<int:pk>/", webhooks.OneWebhook.as_view(), name="webhook"),
+    path(f"{P}webhooks/<int:pk>/secret/", webhooks.SecretOfWebhook.as_view(), name="webhook_secret"),
+    path(f"{P}webhooks/<int:pk>/enabled/", webhooks.EnabledWebhook.as_view(), name="webhook_enabled"),
+    path(f"{P}webhooks/<int:pk>/deliveries/", webhooks.Deliveries.as_view(), name="deliveries"),
+    path(
+        f"{P}webhooks/<int:pk>/deliveries/<int:delivery>/again/",
+        webhooks.DeliveryAgain.as_view(),
+        name="delivery_again",
+    ),
     path(f"{P}work/", work.Work.as_view(), name="work"),
     path(f"{P}work/<int:position>/", work.OneWork.as_view(), name="work_item"),
     path(f"{P}work/<int:position>/<slug:key>/", work.OwnRating.as_view(), name="own_rating"),

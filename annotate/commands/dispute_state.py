@@ -5,11 +5,13 @@ from collections.abc import Collection, Mapping
 from django.utils import timezone
 from django.utils.translation import gettext
 
+from annotate.commands.webhooks import announce
 from annotate.errors import DisputeClosedError, NotReadyError, NotYoursError, RoundClosedError
 from annotate.guideline import FrozenDimension, FrozenGuideline
 from annotate.models import Dispute, DisputeEvent, Membership, Rating, Round, User
 from annotate.models.rounds import without_checks
 from annotate.queries.raters import raters_of
+from annotate.webhooks.events import DISPUTE_SETTLED
 
 
 def current_values(dispute: Dispute) -> dict[int, int]:
@@ -123,4 +125,6 @@ def decide(
         value=value,
         note=note,
     )
+    if status in (Dispute.Status.SETTLED, Dispute.Status.ADJUDICATED):
+        announce(dispute.round.project_id, DISPUTE_SETTLED, {"dispute": dispute.number, "status": status})
     return dispute

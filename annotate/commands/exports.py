@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotate.commands.audit import record
+from annotate.commands.webhooks import announce
 from annotate.errors import NotReadyError
 from annotate.exporting.choice import Choice
 from annotate.exporting.files import SUFFIXES, write_file
@@ -20,6 +21,7 @@ from annotate.models import Export, Project, User
 from annotate.models.exports import new_file_name
 from annotate.queries.exports import choice_of, may_restart, notes_of
 from annotate.version import VERSION
+from annotate.webhooks.events import EXPORT_READY
 
 Status = Export.Status
 TELL_SECONDS = 1.0
@@ -111,8 +113,9 @@ def run_export(*, export_id: int) -> None:
         notes_of(export).clear()
 
 
+@transaction.atomic
 def _keep(export: Export, manifest: Manifest, name: str, target: Path) -> bool:
-    return bool(
+    kept = bool(
         _held(export.pk, export.lease).update(
             status=Status.READY,
             file=name,
@@ -125,6 +128,10 @@ def _keep(export: Export, manifest: Manifest, name: str, target: Path) -> bool:
             touched_at=timezone.now(),
         )
     )
+    if kept:
+        told = {"export": export.pk, "format": export.format, "content_hash": manifest.content_hash}
+        announce(export.project_id, EXPORT_READY, told)
+    return kept
 
 
 def _stop(export: Export, message: str) -> None:

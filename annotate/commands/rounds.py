@@ -15,6 +15,7 @@ from annotate.commands.checks import round_of_checks
 from annotate.commands.configuration import lock_project
 from annotate.commands.new_places import NewPlace, write_places
 from annotate.commands.plans import give_planned_items
+from annotate.commands.webhooks import announce
 from annotate.errors import NotReadyError
 from annotate.guideline import FrozenGuideline
 from annotate.models import Assignment, Dispute, DisputeEvent, Guideline, Item, Project, Round, User
@@ -23,6 +24,7 @@ from annotate.queries.guidelines import current_guideline
 from annotate.queries.plans import items_of_round_one
 from annotate.queries.raters import places_of_raters
 from annotate.queries.rounds import round_one, rounds_of, seed_of_round
+from annotate.webhooks.events import ROUND_CLOSED
 
 BATCH = 5000
 
@@ -195,6 +197,7 @@ def _close(round: Round, by: User | None) -> datetime:
     round.status, round.closed_at, round.closed_by = Round.Status.CLOSED, timezone.now(), by
     round.save(update_fields=["status", "closed_at", "closed_by"])
     record(round.project, "round.closed", round, by=by)
+    announce(round.project_id, ROUND_CLOSED, {"round": round.number})
     return round.closed_at
 
 

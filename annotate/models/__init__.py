@@ -18,6 +18,7 @@ from annotate.models.ratings import Rating, RatingChange
 from annotate.models.rounds import AssignedUnit, Assignment, Guideline, Round
 from annotate.models.templates import SavedTemplate
 from annotate.models.tokens import ApiToken, KeptAnswer, token_digest
+from annotate.models.webhooks import Delivery, Webhook
 from annotate.models.workers import WorkerSign
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "AuditEntry",
     "CountingDecision",
     "DataImport",
+    "Delivery",
     "Dimension",
     "Dispute",
     "DisputeDigest",
@@ -59,6 +61,7 @@ __all__ = [
     "ScalePoint",
     "System",
     "User",
+    "Webhook",
     "WorkerSign",
     "text_digest",
     "token_digest",

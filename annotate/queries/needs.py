@@ -23,9 +23,10 @@ Status = DataImport.Status
 def needs_of(
     project: Project, first: RoundProgress | None, second: Round | None, ages: Sequence[AgeCount]
 ) -> list[Need]:
-    """Return what needs an admin now, the most pressing first. One query, and those of other apps."""
+    """Return what needs an admin now, the most pressing first. Two queries, and those of other apps."""
     return [
         *_imports(project),
+        *_webhooks(project),
         *(need for watched in WATCHED.values() for need in watched.needs(project)),
         *_deadlines(project, [first.round if first else None, second]),
         *_people(project, first),
@@ -45,6 +46,12 @@ def _imports(project: Project) -> Iterator[Need]:
     for each in stuck.order_by("-pk")[:LISTED]:
         page = reverse(KINDS[each.kind].page, args=[project.slug, each.pk])
         yield Need(f"The file {each.name} {said[Status(each.status)]}.", page)
+
+
+def _webhooks(project: Project) -> Iterator[Need]:
+    for webhook in project.webhooks.filter(disabled_at__isnull=False)[:LISTED]:
+        page = reverse("webhook", args=[project.slug, webhook.pk])
+        yield Need(f"The webhook {webhook.url} is disabled: {webhook.disabled_because}", page)
 
 
 def _deadlines(project: Project, rounds: Sequence[Round | None]) -> Iterator[Need]:

@@ -15,6 +15,7 @@ from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
+from annotate.commands.webhooks import announce
 from judges.commands.budgets import used_up
 from judges.models import Endpoint, Judgment, Run
 from judges.work import Outcome, Prices
@@ -22,6 +23,7 @@ from judges.work import Outcome, Prices
 LEASE = timedelta(seconds=settings.LEASE_SECONDS)  # a living worker renews it well before
 WINDOW = timedelta(seconds=6)  # over which an endpoint's limits are kept
 CALLS_PER_WORKER = 64  # so that more workers help with an endpoint that takes more
+RUN_FINISHED = "run.finished"  # an event of webhooks
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,7 @@ def finish_if_done(*, run: int) -> None:
     if locked.status == Run.Status.RUNNING and not is_under_way(Judgment.objects.filter(run=run)):
         locked.status, locked.finished_at = Run.Status.FINISHED, timezone.now()
         locked.save(update_fields=["status", "finished_at"])
+        announce(locked.project_id, RUN_FINISHED, {"run": locked.pk})
 
 
 def stop_run(run: Run, reason: str) -> None:

@@ -11,10 +11,11 @@ from django.utils.translation import gettext
 
 from annotate.commands.audit import record
 from annotate.commands.rounds import freeze_guideline
+from annotate.commands.webhooks import announce
 from annotate.guideline import FrozenDimension, FrozenGuideline
 from annotate.models import Item, Project, User
 from judges.commands.batches import end_plan, make_due
-from judges.commands.leases import is_under_way
+from judges.commands.leases import RUN_FINISHED, is_under_way
 from judges.errors import RunRefusedError, RunStateError
 from judges.methods import METHODS
 from judges.models import Judge, Judgment, Run
@@ -76,6 +77,8 @@ def start_run(*, run: Run) -> Run:
     if run.status == Run.Status.RUNNING:
         make_due(run)
         _wake_after_commit(run)
+    else:
+        announce(run.project_id, RUN_FINISHED, {"run": run.pk})
     return run
 
 

@@ -276,8 +276,9 @@ def queries(client, cast, user):
 def test_queries_are_the_same_whatever_the_projects_size(client, documents, annotators):
     cast = make_project(documents=documents, annotators=annotators, raters_per_item=annotators)
     round = opened(cast)
-    # session, user, place, roles, the twelve of the overview, imports, workers, two of judges, roles for tabs
-    assert queries(client, cast, cast.admin) == 21
+    # session, user, place, roles, the twelve of the overview, imports, webhooks, workers, two of judges,
+    # roles for tabs
+    assert queries(client, cast, cast.admin) == 22
     # session, user, place, roles, place as annotator, rounds, progress (3), guideline, practice (2), roles
     assert queries(client, cast, cast.annotators[0].user) == 13
     for item in cast.items:
@@ -285,6 +286,6 @@ def test_queries_are_the_same_whatever_the_projects_size(client, documents, anno
             rate(cast, round, annotator, item, 1 + 2 * (number % 3))
     close_round_one(project=cast.project, by=cast.admin)
     open_round_two(project=cast.project, by=cast.admin)
-    assert queries(client, cast, cast.admin) == 25  # and four of the open disputes
+    assert queries(client, cast, cast.admin) == 26  # and four of the open disputes
     # of progress one less, since nothing is left to take, and four of the work list
     assert queries(client, cast, cast.annotators[0].user) == 15

@@ -19,17 +19,19 @@ from annotate.commands.images import add_image
 from annotate.commands.people import invite
 from annotate.commands.practice import set_practice_bar
 from annotate.commands.rounds import close_round_one, open_round_two
+from annotate.commands.webhooks import add_webhook, try_webhook
 from annotate.digest_mail import digest_token
 from annotate.exporting.choice import Choice, Format
 from annotate.invitations import invitation_token
-from annotate.models import GoldItem, Role, User
+from annotate.models import Delivery, GoldItem, Role, User, Webhook
 from annotate.queries.raters import disputes_of
+from annotate.webhooks.events import EXPORT_READY
 from judges.commands.certificates import draw_calibration
 from judges.commands.routing import make_policy
 from judges.models import Calibration
 from tests.annotate.rounds import opened, rate
 from tests.browser.people import signed_in
-from tests.factories import make_member, make_project
+from tests.factories import Cast, make_member, make_project
 from tests.judges.certified import calibrated_project, calibration_spec, rate_sample
 from tests.judges.factories import make_run
 from tests.judges.routing import judges_of, spec_of
@@ -61,6 +63,7 @@ IN_A_PROJECT = """
 preview/ settings/ dimensions/ dimensions/fluency/ guidelines/ images/ imports/
 imports/{upload}/ quality/ quality/{rater}/ plan/ people/ people/{rater}/ so-far/
 rounds/1/deadline/ agreement/ agreement/fluency/ export/ export/{export}/ audit/ delete/
+webhooks/ webhooks/{webhook}/
 disputes/ disputes/rules/ disputes/{dispute}/
 judges/ judges/new/ judges/{judge}/ judges/{judge}/judgments/failed/ judges/import/ judges/import/{judgments}/
 judges/beside-people/ judges/{judge}/beside-people/ judges/reliability/ judges/estimates/ judges/replacement/
@@ -132,6 +135,7 @@ def scene(transactional_db: None) -> Scene:
         "prompt": judge.template_id,
         "run": run.pk,
         "export": export.pk,
+        "webhook": failing_webhook(cast),
     }
     inside = [home + each.format(**keys) for each in ["", *IN_A_PROJECT.split()]]
     invited = f"/invitations/{invitation_token(invitation)}/"
@@ -165,6 +169,18 @@ def scene(transactional_db: None) -> Scene:
             ),
         ],
     )
+
+
+def failing_webhook(cast: Cast) -> int:
+    """Add a webhook that was disabled, with a delivery in its log."""
+    made, _ = add_webhook(
+        project=cast.project, url="https://example.org/", events=[EXPORT_READY], by=cast.admin
+    )
+    Delivery.objects.filter(pk=try_webhook(webhook=made).pk).update(
+        attempts=3, answer_status=503, answer="No."
+    )
+    Webhook.objects.update(disabled_at=made.created_at, disabled_because="Nothing was taken for 5 days.")
+    return made.pk
 
 
 def uploaded(client: Client, address: str, content: bytes) -> int:
