@@ -16,6 +16,8 @@ class AnnotateConfig(AppConfig):
         from annotate.export_tables import add_export_tables
         from annotate.import_kinds import add_import_kind
         from annotate.queries.export import OWN_TABLES
+        from annotate.reproduction.papers import add_paper
+        from annotate.reproduction.summeval_op import SUMMEVAL_OP
         from annotate.waking import LookForDeliveries, LookForDigests
         from annotate.worker_signs import GiveSigns
 
@@ -24,3 +26,4 @@ class AnnotateConfig(AppConfig):
         current_app.steps["worker"].add(LookForDeliveries)
         add_import_kind(MATERIAL_KIND)
         add_export_tables(*OWN_TABLES)
+        add_paper(SUMMEVAL_OP)

@@ -19,6 +19,7 @@ class JudgesConfig(AppConfig):
         from annotate.export_tables import add_export_tables
         from annotate.exporting.datasheet import add_telling
         from annotate.import_kinds import add_import_kind
+        from annotate.reproduction.papers import add_paper
         from annotate.views.page import READERS, add_tab
         from annotate.watching import Watched, add_watched
         from annotate.webhooks.events import add_event
@@ -27,12 +28,14 @@ class JudgesConfig(AppConfig):
         from judges.queries.datasheet import judges_in_datasheet
         from judges.queries.export import JUDGE_TABLES
         from judges.queries.watching import needs_of_runs, spending_section, work_waits
+        from judges.reproduction.llm_summeval import LLM_SUMMEVAL
         from judges.waking import LookForWork
 
         current_app.steps["worker"].add(LookForWork)
         add_import_kind(JUDGMENTS_KIND)
         add_export_tables(*JUDGE_TABLES)
         add_telling("judges", judges_in_datasheet)
+        add_paper(LLM_SUMMEVAL)
         add_watched(Watched("judges", work_waits, needs_of_runs, spending_section))
         add_event(RUN_FINISHED, "a run of judges is finished")
         add_tab(gettext_noop("Judges"), "judges", READERS, before="exports")

@@ -21,8 +21,8 @@ RESERVED_SLUGS = frozenset({"new"})
 
 
 @transaction.atomic
-def create_project(*, user: User, name: str, template: ProjectTemplate | None = None) -> Project:
-    """Begin a project, with a template's dimensions or none, whose admin is this person."""
+def create_project(*, user: User | None, name: str, template: ProjectTemplate | None = None) -> Project:
+    """Begin a project, with a template's dimensions or none, whose admin is this person or nobody yet."""
     project = Project(slug=_free_slug(name), name=name, created_by=user)
     if template:
         project.description, project.guidelines = template.summary, template.guidelines
@@ -30,7 +30,8 @@ def create_project(*, user: User, name: str, template: ProjectTemplate | None = 
             setattr(project, field, value)
     project.save(force_insert=True)
     record(project, "project.begun", project, by=user)
-    add_member(project=project, role=Role.ADMIN, user=user)
+    if user:
+        add_member(project=project, role=Role.ADMIN, user=user)
     for dimension in template.dimensions if template else ():
         add_dimension(project=project, dimension=dimension)
     for picture in template.pictures if template else ():

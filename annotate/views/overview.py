@@ -17,6 +17,7 @@ from annotate.errors import DomainError
 from annotate.forms.deadlines import DeadlineForm
 from annotate.models import Role, Round
 from annotate.queries.overview import overview, own_work
+from annotate.queries.reproduction import paper_of
 from annotate.queries.rounds import round_one
 from annotate.queries.so_far import alphas_and_drift, alphas_so_far
 from annotate.views.page import READERS, Request, refusal_told, render_in_project, request_user
@@ -44,6 +45,7 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
         context["may_see_values"] = Role.ANNOTATOR not in roles or not access.rates_independently(
             request.user, place.project
         )
+        context["paper"] = paper_of(place.project)
     return render_in_project(request, place.project, "projects/project.html", context)
 
 

@@ -12,19 +12,23 @@ from playwright.sync_api import BrowserContext, Page
 
 import annotate.urls
 import judges.urls
+from annotate.commands.audit import record
 from annotate.commands.disputes import post_message
 from annotate.commands.exports import run_export, start_export
 from annotate.commands.gold import RightValue, describe_gold, mark_gold
 from annotate.commands.images import add_image
 from annotate.commands.people import invite
 from annotate.commands.practice import set_practice_bar
+from annotate.commands.projects import create_project
 from annotate.commands.rounds import close_round_one, open_round_two
 from annotate.commands.webhooks import add_webhook, try_webhook
 from annotate.digest_mail import digest_token
 from annotate.exporting.choice import Choice, Format
 from annotate.invitations import invitation_token
-from annotate.models import Delivery, GoldItem, Role, User, Webhook
+from annotate.models import Delivery, GoldItem, Project, Role, User, Webhook
 from annotate.queries.raters import disputes_of
+from annotate.queries.reproduction import BEGUN
+from annotate.reproduction.summeval_op import SUMMEVAL_OP
 from annotate.webhooks.events import EXPORT_READY
 from judges.commands.certificates import draw_calibration
 from judges.commands.routing import make_policy
@@ -159,6 +163,7 @@ def scene(transactional_db: None) -> Scene:
             *inside,
             *beside,
             *before,
+            f"/projects/{paper_project(cast.admin).slug}/reproduction/",
         ],
         [
             (rater.user, [f"{home}disputes/", f"{home}disputes/{dispute.number}/"]),
@@ -196,6 +201,13 @@ def test_no_page_has_a_serious_violation(context: BrowserContext, scene: Scene) 
         page = signed_in(context, user)
         found += [each for address in addresses for each in violations(page, address)]
     assert not found, "\n\n".join(found)
+
+
+def paper_project(admin: User) -> Project:
+    """Make the project of a paper whose release has not been imported yet."""
+    project = create_project(user=admin, name=SUMMEVAL_OP.name)
+    record(project, BEGUN, SUMMEVAL_OP.key)
+    return project
 
 
 def violations(page: Page, address: str) -> list[str]:

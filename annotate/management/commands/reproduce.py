@@ -1,0 +1,105 @@
+"""manage.py reproduce PAPER --data DIR."""
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotate.commands.reproduction import import_release
+from annotate.errors import DomainError
+from annotate.management.file_import import Progress
+from annotate.models import User
+from annotate.queries.reproduction import Reproduction, reproduction
+from annotate.reproduction.figures import Compared, ComparedTable, Standing
+from annotate.reproduction.papers import PAPERS
+
+MARKS = {Standing.WITHIN: " ", Standing.EXPLAINED: "~", Standing.DIFFERS: "!", Standing.UNDEFINED: "?"}
+
+
+class Command(BaseCommand):
+    """Imports a paper's public release into a project of its own and prints its figures beside the published.
+
+    The exit code is 0 where every figure is within half a unit of the last published decimal or differs for
+    a known reason that is printed, and 1 otherwise; with --strict every difference counts.
+    """
+
+    help = __doc__
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare what can be asked for."""
+        parser.add_argument("paper", choices=list(PAPERS), help="which paper")
+        parser.add_argument("--data", type=Path, required=True, metavar="DIR", help="the release's folder")
+        parser.add_argument("--admin", metavar="EMAIL", help="who sees the project in the browser")
+        parser.add_argument("--strict", action="store_true", help="no difference is accepted")
+        parser.add_argument("--json", action="store_true", help="every figure, as JSON")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        """Import what is missing, compute, print."""
+        paper = PAPERS[options["paper"]]
+        tell = Progress(self.stderr, options["verbosity"] > 0)
+        try:
+            project = import_release(
+                paper=paper, folder=options["data"], admin=_person(options["admin"]), tell=tell
+            )
+        except DomainError as error:
+            raise CommandError(error.message) from error
+        finally:
+            tell.end()
+        found = reproduction(project, paper)
+        if options["json"]:
+            self.stdout.write(json.dumps(found.as_dict(), ensure_ascii=False, indent=1))
+        else:
+            self.stdout.write("\n".join(lines(found)))
+        if not found.is_reproduced or (options["strict"] and found.counts[Standing.EXPLAINED]):
+            raise SystemExit(1)
+
+
+def _person(email: str | None) -> User | None:
+    if email is None:
+        return None
+    found = User.objects.filter(email=email.strip().lower()).first()
+    if found is None:
+        raise CommandError(f"Nobody has an account with the address {email!r}.")
+    return found
+
+
+def lines(found: Reproduction) -> Iterator[str]:
+    """Yield the paper's tables as aligned lines of text: published figure, computed figure, mark."""
+    yield f"{found.paper.title}. {found.paper.source}. Project {found.project.slug}."
+    yield "Each cell: published, computed. Tolerance: half a unit of the last published decimal."
+    for table in found.tables:
+        yield ""
+        yield table.title
+        yield from _rows(table)
+    yield ""
+    yield from _conclusions(found)
+
+
+def _rows(table: ComparedTable) -> Iterator[str]:
+    width = max(len(row) for row in ["", *table.rows])
+    yield f"{'':<{width}}" + "".join(f"  {name:<17.17}" for name in table.dimensions)
+    for row, cells in table.rows.items():
+        yield f"{row:<{width}}" + "".join(f"  {_cell(cell):<17}" for cell in cells)
+
+
+def _cell(cell: Compared | None) -> str:
+    if cell is None:
+        return ""
+    computed = "-" if cell.computed is None else f"{cell.computed:.4f}"
+    return f"{cell.figure.published:>6} {computed:>8} {MARKS[cell.standing]}"
+
+
+def _conclusions(found: Reproduction) -> Iterator[str]:
+    counts = found.counts
+    yield (
+        f"{len(found.compared):,} figures: {counts[Standing.WITHIN]:,} within tolerance, "
+        f"{counts[Standing.EXPLAINED]:,} differ for a known reason (~), {counts[Standing.DIFFERS]:,} differ "
+        f"otherwise (!), {counts[Standing.UNDEFINED]:,} are undefined (?)."
+    )
+    for reason, count in found.reasons.items():
+        yield f"{count:,} differ: {reason}"
+    for absent in found.paper.absent:
+        yield f"Not reproducible from the release: {absent.what}. {absent.reason}"

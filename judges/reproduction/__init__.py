@@ -1,0 +1,1 @@
+"""Papers about judges that can be reproduced."""

@@ -1,0 +1,106 @@
+"""Releases that `manage.py reproduce` takes, those that it refuses, and what it holds them against."""
+
+import csv
+import json
+import shutil
+from collections import Counter
+
+import pytest
+from django.core.management import CommandError
+from django.urls import reverse
+
+from annotate.commands.projects import create_project
+from annotate.models import Project
+from annotate.reproduction.figures import Figure, Standing, compare, read_figures
+from annotate.reproduction.papers import PAPERS
+from tests.factories import make_user
+from tests.published.reproducing import reproduce
+from tests.reference import reference_data
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.once
+def test_llm_summeval_in_one_command():
+    code, out = reproduce("llm-summeval", "--data", reference_data(), "--json")
+    told = json.loads(out)
+    assert (code, told["counts"]) == (0, {"within": 747, "explained": 57, "differs": 0, "undefined": 0})
+    known = Counter((each["dimension"], each["table"]) for each in told["figures"] if each["reason"])
+    assert known["coherence", "4"] == 3
+    assert known["relevance", "29"] == 18
+    assert sum(count for (dimension, _), count in known.items() if dimension != "relevance") == 4
+
+
+@pytest.mark.parametrize(
+    ("key", "name"), [("summeval-op", "summeval_op_round1"), ("llm-summeval", "news_summeval_chatgpt")]
+)
+def test_every_published_figure_is_kept_as_it_was_published(key, name):
+    path = reference_data() / "published" / f"{name}.csv"
+    rows = [row for row in csv.DictReader(path.read_text().splitlines()) if row["published"]]
+    labels = [name for name in ("method", "system", "subset", "raters", "coefficient") if name in rows[0]]
+    expected = {
+        (row["quantity"], row["dimension"].replace(" ", "-"), *(row[label] for label in labels)): row
+        for row in rows
+    }
+    figures = read_figures(PAPERS[key].figures)
+    assert {figure.key for figure in figures} == set(expected)
+    for figure in figures:
+        row = expected[figure.key]
+        assert float(figure.published) == float(row["published"])
+        assert figure.table == row["paper_table"]
+        if figure.release_gives is not None:
+            assert figure.release_gives == float(row["recomputed"])
+
+
+def test_a_rating_that_is_not_as_released_shows_in_the_figures(tmp_path):
+    for name in ("summeval-op.jsonl", "summeval-op-detailed.jsonl"):
+        lines = (reference_data() / "summeval_op" / name).read_text().splitlines()
+        if "detailed" in name:
+            product = json.loads(lines[0])
+            product["fl"] = [[1, 5, 1] for _ in product["fl"]]
+            lines[0] = json.dumps(product)
+        (tmp_path / name).write_text("\n".join(lines))
+    code, out = reproduce("summeval-op", "--data", tmp_path)
+    assert code == 1
+    assert " !" in out.split("Table 8")[0]
+    assert ", 0 differ otherwise" not in out
+
+
+@pytest.mark.parametrize(
+    ("published", "computed", "standing"),
+    [
+        ("0.55", 0.545, Standing.WITHIN),
+        ("0.55", 0.544999, Standing.DIFFERS),
+        ("6", 6, Standing.WITHIN),
+        ("0.76", 0.749024, Standing.EXPLAINED),
+        ("0.76", 0.749026, Standing.DIFFERS),
+        ("0.76", None, Standing.UNDEFINED),
+    ],
+)
+def test_how_a_figure_stands_to_the_published_one(published, computed, standing):
+    gives = 0.749024 if published == "0.76" else None
+    figure = Figure("8", "correlation", "fluency", {}, published, gives, "paper")
+    assert compare(figure, computed, {"paper": "Because."}).standing == standing
+
+
+def test_what_is_missing_is_said_before_anything_is_made(tmp_path):
+    with pytest.raises(CommandError, match=r"does not hold summeval-op\.jsonl \(reviews and summaries"):
+        reproduce("summeval-op", "--data", tmp_path)
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        shutil.copy(reference_data() / "summeval_op" / "summeval-op.jsonl", tmp_path / folder)
+    with pytest.raises(CommandError, match=r"holds summeval-op\.jsonl more than once"):
+        reproduce("summeval-op", "--data", tmp_path)
+    with pytest.raises(CommandError, match="Nobody has an account"):
+        reproduce("summeval-op", "--data", reference_data(), "--admin", "nobody@example.com")
+    assert not Project.objects.exists()
+
+
+def test_a_project_of_someone_elses_with_that_name_is_left_alone(client):
+    admin = make_user()
+    project = create_project(user=admin, name="SummEval-OP")
+    with pytest.raises(CommandError, match="was not made for this paper"):
+        reproduce("summeval-op", "--data", reference_data())
+    assert not project.documents.exists()
+    client.force_login(admin)
+    assert client.get(reverse("reproduction", args=[project.slug])).status_code == 404

@@ -1,0 +1,75 @@
+"""`manage.py reproduce`: papers' releases imported and computed anew, on the command line and as a page."""
+
+import json
+
+import pytest
+from django.db import transaction
+from django.urls import reverse
+
+from annotate.models import AuditEntry, Project, Rating, Role
+from tests.factories import make_member, make_user
+from tests.published.reproducing import reproduce
+from tests.reference import reference_data
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def summeval_op(django_db_setup, django_db_blocker):
+    """Import the release once for the tests of this module that need it."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        admin = make_user("admin@example.com")
+        first = reproduce("summeval-op", "--data", reference_data(), "--admin", "admin@example.com")
+        yield first, admin
+        transaction.set_rollback(True)
+
+
+def test_summeval_op_in_one_command_and_nothing_twice(summeval_op):
+    (code, out), _ = summeval_op
+    assert code == 0
+    assert "91 figures: 90 within tolerance, 1 differ for a known reason (~), 0 differ otherwise (!)" in out
+    assert "  0.76   0.7490 ~" in out
+    assert "Not reproducible from the release: Round II" in out
+    ratings, imports = Rating.objects.count(), AuditEntry.objects.filter(act="import.made").count()
+    code, again = reproduce("summeval-op", "--data", reference_data() / "summeval_op")
+    assert (code, again) == (0, out)
+    assert (Rating.objects.count(), AuditEntry.objects.filter(act="import.made").count()) == (
+        ratings,
+        imports,
+    )
+    assert ratings == 8736
+    code, _ = reproduce("summeval-op", "--data", reference_data(), "--strict")
+    assert code == 1
+
+
+def test_as_json_every_figure_says_what_it_is_and_how_it_stands(summeval_op):
+    code, out = reproduce("summeval-op", "--data", reference_data(), "--json")
+    told = json.loads(out)
+    assert (code, told["reproduced"], told["project"]) == (0, True, "summeval-op")
+    alpha = next(each for each in told["figures"] if each["quantity"] == "krippendorff_alpha")
+    assert alpha.pop("computed") == pytest.approx(0.551688, abs=5.1e-7)
+    assert alpha == {
+        "table": "1",
+        "quantity": "krippendorff_alpha",
+        "dimension": "fluency",
+        "raters": "",
+        "coefficient": "interval",
+        "published": 0.55,
+        "tolerance": 0.005,
+        "standing": "within",
+        "reason": None,
+    }
+
+
+def test_the_page_shows_the_same_to_admins_and_researchers_only(summeval_op, client):
+    project, address = Project.objects.get(), reverse("reproduction", args=["summeval-op"])
+    people = {role: make_member(project, role).user for role in (Role.RESEARCHER, Role.ANNOTATOR)}
+    for user in (summeval_op[1], people[Role.RESEARCHER]):
+        client.force_login(user)
+        page = client.get(address).content.decode()
+        assert "Of 91 published figures 90 are within half a unit of their last decimal, 1 differ" in page
+        assert page.count("known difference</span>") == 1
+        assert "0.749" in page
+        assert address in client.get(reverse("project", args=[project.slug])).content.decode()
+    client.force_login(people[Role.ANNOTATOR])
+    assert client.get(address).status_code == 404
