@@ -8,6 +8,8 @@ SENTENCES = (
         "This was not saved; what you have typed is still here. "
         "Try again, or copy it and load this page again."
     ),
+    gettext_noop("Your post is sent."),
+    gettext_noop("Your answer is taken back."),
     gettext_noop("This is a folder: pack it as a zip file, then drop that."),
     gettext_noop("Drop one file at a time."),
     gettext_noop("Uploading {name}…"),

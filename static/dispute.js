@@ -15,10 +15,15 @@
 
   window.addEventListener("pageshow", () => { shownAt = performance.now(); });
 
+  // Where the focus is when what had it is gone: at the answers, and on none, so that a key still held gives none.
+  const content = document.getElementById("content");
+  const home = () => (document.querySelector("#answer-buttons:has(button)") ?? content).focus({ preventScroll: true });
+  if (document.activeElement === document.body) content.focus({ preventScroll: true });
+
   document.addEventListener("keydown", (event) => {
     if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target.closest("textarea, input, select")) {
-      if (event.key === "Escape") event.target.blur();
+      if (event.key === "Escape") home();
       return;
     }
     const button = document.querySelector(`[data-keys~="${CSS.escape(event.key.toLowerCase())}"]`);
@@ -55,13 +60,14 @@
   document.addEventListener("htmx:afterRequest", (event) => {
     const { status } = event.detail.xhr;
     if (event.detail.requestConfig.verb === "post") {
-      if (taken(status)) sent(event.target);
+      if (taken(status)) sent(event.detail.requestConfig.elt);
       note(status);
     }
     follow();
   });
 
   const taken = (status) => status >= 200 && status < 300;
+  const SAID = { reply: say("Your post is sent."), undo: say("Your answer is taken back.") };
 
   // What is typed and not sent outlives the page, in this window.
   const texts = () => document.querySelectorAll("#reply textarea, #answer textarea, #decision textarea");
@@ -76,6 +82,7 @@
       sessionStorage.removeItem(kept(text));
       text.value = "";
     }
+    news.textContent = SAID[form.id] ?? document.querySelector("#answered span")?.textContent ?? "";
   }
 
   // On a call one stays with the dispute that is talked about.
@@ -122,6 +129,7 @@
       const scroller = [before.held.closest(".dispute"), document.scrollingElement].find((each) => each && each.scrollHeight > each.clientHeight);
       scroller?.scrollBy({ top: moved, behavior: "instant" });
     }
+    if (document.activeElement === document.body && before.held !== document.body) home();
     before = null;
   });
 

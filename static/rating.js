@@ -189,7 +189,11 @@ function RatingPage(main) {
     changeEvidence(row, () => evidence.remove(row, detail));
     focusRow(row);
   });
-  main.querySelector("#mark-evidence").addEventListener("click", () => changeEvidence(focused(), evidence.add));
+  main.querySelector("#mark-evidence").addEventListener("click", ({ currentTarget }) => {
+    const had = document.activeElement === currentTarget; // reached by Tab: it goes away
+    changeEvidence(focused(), evidence.add);
+    if (had) focusRow(focused());
+  });
   main.addEventListener("find:left", () => focusRow(focused()));
   function selectionChanged() {
     Words.markShared(main);
@@ -238,7 +242,10 @@ function RatingPage(main) {
   let goesOnByItself = Keys.advance && !rows[0].disabled;
   function advance() {
     if (!goesOnByItself || !isAllAnswered()) return;
-    Advance.begin(main.querySelector("#advance"), () => main.querySelector("#next")?.click(), () => { goesOnByItself = false; });
+    Advance.begin(main.querySelector("#advance"), () => main.querySelector("#next")?.click(), () => {
+      goesOnByItself = false;
+      if (document.activeElement.closest("#advance")) focusRow(focused());
+    });
   }
 
   const always = {
@@ -299,7 +306,7 @@ function RatingPage(main) {
   }
 
   // On a narrow screen what explains a dimension opens under it; on a wide one below them all, so that nothing moves.
-  const isNarrow = matchMedia("(max-width: 800px)").matches;
+  const isNarrow = matchMedia("(max-width: 50em), (max-height: 30em)").matches;
   if (isNarrow) for (const row of rows) row.append(panel(row));
 
   // --- what is still waiting is shown; where the page comes into view, the first open dimension has the focus ---

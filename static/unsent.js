@@ -182,7 +182,11 @@ const Unsent = (() => {
       text.textContent = say("Not saved: {message}", { message: `${entry.about}: ${entry.value || say("no value")}${entry.comment ? `, “${entry.comment}”` : ""}. ${entry.message}` });
       button.type = "button";
       button.textContent = say("Put away");
-      button.addEventListener("click", () => { store(key, null); showRefused(); });
+      button.addEventListener("click", () => {
+        store(key, null);
+        showRefused();
+        (place.querySelector("button") ?? document.getElementById("content")).focus();
+      });
       line.append(text, button);
       return line;
     }));

@@ -472,7 +472,7 @@ def test_the_buttons_leave_an_open_page_when_the_dispute_has_ended(scene):
     assert "answer-buttons" not in client.get(url("dispute", cast), headers=HTMX).content.decode()
     adjudicate(dispute=dispute, value=3, note="So it is.", by=cast.admin)
     html = client.get(url("dispute", cast), headers=HTMX).content.decode()
-    assert '<div class="answer-buttons" id="answer-buttons" hx-swap-oob="true">' in html
+    assert '<div class="answer-buttons" id="answer-buttons" hx-swap-oob="true"' in html
     assert "Keep" not in html
 
 

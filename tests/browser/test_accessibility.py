@@ -1,8 +1,11 @@
-"""axe-core finds nothing serious on any page, with a project that has something to show on each."""
+"""axe-core finds nothing serious on any page of admins, with a project that has something to show on each.
 
-import importlib.util
+Annotators' pages are held to more, in test_annotators_pages.py.
+"""
+
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -34,19 +37,12 @@ from judges.commands.certificates import draw_calibration
 from judges.commands.routing import make_policy
 from judges.models import Calibration
 from tests.annotate.rounds import opened, rate
+from tests.browser.axe import bring_axe, serious_violations
 from tests.browser.people import signed_in
-from tests.factories import Cast, make_member, make_project
+from tests.factories import Cast, make_member, make_project, make_user
 from tests.judges.certified import calibrated_project, calibration_spec, rate_sample
 from tests.judges.factories import make_run
 from tests.judges.routing import judges_of, spec_of
-
-SPEC = importlib.util.find_spec("axe_playwright_python")
-assert SPEC
-assert SPEC.origin
-AXE = Path(SPEC.origin).with_name("axe.min.js")
-SERIOUS = """() => axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations
-  .filter(({ impact }) => impact === "serious" || impact === "critical")
-  .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html}\\n${node.failureSummary}`)))"""
 
 # What answers GET without being an admin's page: files, parts of pages, and what annotators see.
 NO_PAGES = {
@@ -63,12 +59,14 @@ ANYWHERE = (
     "templates/",
     "api/v1/",
 )
-IN_A_PROJECT = """
+OF_PEOPLE = """
 preview/ settings/ dimensions/ dimensions/fluency/ guidelines/ images/ imports/
 imports/{upload}/ quality/ quality/{rater}/ plan/ people/ people/{rater}/ so-far/
 rounds/1/deadline/ agreement/ agreement/fluency/ export/ export/{export}/ audit/ delete/
 webhooks/ webhooks/{webhook}/
 disputes/ disputes/rules/ disputes/{dispute}/
+"""
+OF_JUDGES = """
 judges/ judges/new/ judges/{judge}/ judges/{judge}/judgments/failed/ judges/import/ judges/import/{judgments}/
 judges/beside-people/ judges/{judge}/beside-people/ judges/reliability/ judges/estimates/ judges/replacement/
 judges/certificates/ judges/certificates/new/ judges/certificates/{calibration}/
@@ -86,51 +84,77 @@ BEFORE_ROUND_ONE = (
     "gold/",
     "gold/{gold}/",
 )
+REPRODUCTION = "reproduction/"
 WHILE_RATED = ("", "so-far/", "quality/")
-OF_AN_ANNOTATOR = ("", "rate/1/", "rate/flagged/")
 
 
 @dataclass(frozen=True)
 class Scene:
-    """A project in Round II, one in Round I, one before it with practice; and an admin of all three."""
+    """Pages, and an admin who may see them all."""
 
     admin: User
-    admin_pages: list[str]
-    annotators: list[tuple[User | None, list[str]]]
+    addresses: list[str]
 
 
-@pytest.fixture
-def scene(transactional_db: None) -> Scene:
-    cast = calibrated_project(documents=20, annotators=3, raters=3)
-    client = Client()
-    client.force_login(cast.admin)
-    home = f"/projects/{cast.project.slug}/"
-    add_image(project=cast.project, by=cast.admin, name="scale.png", content=b"\x89PNG\r\n\x1a\n a picture")
-    invitation = invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR, place=None)
-    upload = uploaded(client, f"{home}imports/", b'{"document_id": "d", "system": "s", "text": "Fine."}\n')
-    judgments = uploaded(
-        client, f"{home}judges/import/", b'{"document": "product-1", "system": "system-1", "value": 3}\n'
+def people_at_work() -> Scene:
+    """Set a project in Round II, one in Round I, and one before it with practice."""
+    discussed, rated, fresh = make_project(), make_project(), make_project()
+    admin = discussed.admin
+    for other in (rated, fresh):
+        make_member(other.project, Role.ADMIN, user=admin)
+    add_image(project=discussed.project, by=admin, name="scale.png", content=b"\x89PNG\r\n\x1a\n a picture")
+    invitation = invite(project=discussed.project, by=admin, role=Role.ANNOTATOR, place=None)
+    round = opened(discussed)
+    for annotator, value in zip(discussed.annotators, (1, 3, 5), strict=True):
+        rate(discussed, round, annotator, discussed.items[0], value, comment="Because.")
+    close_round_one(project=discussed.project, by=admin)
+    open_round_two(project=discussed.project, by=admin)
+    rater = discussed.annotators[0]
+    dispute = disputes_of(rater)[0]
+    post_message(dispute=dispute, author=rater, text="Is it an error?")
+    export = start_export(project=discussed.project, choice=Choice(Format.CSV), by=admin)
+    run_export(export_id=export.pk)
+    gold = mark_gold(project=fresh.project, item=fresh.items[-1], use=GoldItem.Use.PRACTICE)
+    right = {fresh.dimensions[0].pk: RightValue(5, "It deserves 5.")}
+    describe_gold(project=fresh.project, gold=gold, explanation="Read it slowly.", values=right)
+    set_practice_bar(project=fresh.project, bar=100)
+    rate(rated, opened(rated), rated.annotators[0], rated.items[0], 3)
+    keys = {
+        "upload": uploaded(admin, home(discussed, "imports/"), b'{"document_id": "d", "text": "Fine."}\n'),
+        "rater": rater.pk,
+        "dispute": dispute.number,
+        "export": export.pk,
+        "webhook": failing_webhook(discussed),
+    }
+    return Scene(
+        admin,
+        [
+            *(f"/{each}" for each in ANYWHERE),
+            f"/invitations/{invitation_token(invitation)}/",
+            f"/account/digest/{digest_token(admin)}/",
+            home(discussed),
+            *(home(discussed, each.format(**keys)) for each in OF_PEOPLE.split()),
+            *(home(rated, each) for each in WHILE_RATED),
+            f"/projects/{paper_project(admin).slug}/{REPRODUCTION}",
+            *(home(fresh, each.format(gold=gold.pk)) for each in BEFORE_ROUND_ONE),
+        ],
     )
-    round = opened(cast)
-    for annotator, value in zip(cast.annotators, (1, 3, 5), strict=True):
-        rate(cast, round, annotator, cast.items[0], value, comment="Because.")
+
+
+def judges_beside_people() -> Scene:
+    """Set a project after Round I with two judges, a certificate, a policy, a run and imported judgments."""
+    cast = calibrated_project(documents=20, annotators=3, raters=3)
+    brought = b'{"document": "product-1", "system": "system-1", "value": 3}\n'
+    judgments = uploaded(cast.admin, home(cast, "judges/import/"), brought)
+    opened(cast)
     draw_calibration(project=cast.project, spec=calibration_spec(cast, size=20), by=cast.admin)
     calibration = Calibration.objects.get()
     rate_sample(cast, calibration)
     policy = make_policy(project=cast.project, spec=spec_of(cast), by=cast.admin)
-    run = make_run(cast.project, *judges_of(cast))
+    judge, *others = judges_of(cast)
+    run = make_run(cast.project, judge, *others)
     close_round_one(project=cast.project, by=cast.admin)
-    open_round_two(project=cast.project, by=cast.admin)
-    rater = cast.annotators[0]
-    dispute = disputes_of(rater)[0]
-    post_message(dispute=dispute, author=rater, text="Is it an error?")
-    judge = judges_of(cast)[0]
-    export = start_export(project=cast.project, choice=Choice(Format.CSV), by=cast.admin)
-    run_export(export_id=export.pk)
     keys = {
-        "upload": upload,
-        "rater": rater.pk,
-        "dispute": dispute.number,
         "judge": judge.pk,
         "judgments": judgments,
         "calibration": calibration.pk,
@@ -138,42 +162,13 @@ def scene(transactional_db: None) -> Scene:
         "endpoint": judge.endpoint_id,
         "prompt": judge.template_id,
         "run": run.pk,
-        "export": export.pk,
-        "webhook": failing_webhook(cast),
     }
-    inside = [home + each.format(**keys) for each in ["", *IN_A_PROJECT.split()]]
-    invited = f"/invitations/{invitation_token(invitation)}/"
-    rated, fresh = make_project(), make_project()
-    for other in (rated, fresh):
-        make_member(other.project, Role.ADMIN, user=cast.admin)
-    gold = mark_gold(project=fresh.project, item=fresh.items[-1], use=GoldItem.Use.PRACTICE)
-    right = {fresh.dimensions[0].pk: RightValue(5, "It deserves 5.")}
-    describe_gold(project=fresh.project, gold=gold, explanation="Read it slowly.", values=right)
-    set_practice_bar(project=fresh.project, bar=100)
-    rate(rated, opened(rated), rated.annotators[0], rated.items[0], 3)
-    before = [f"/projects/{fresh.project.slug}/{each}".format(gold=gold.pk) for each in BEFORE_ROUND_ONE]
-    there = f"/projects/{rated.project.slug}/"
-    beside = [there + each for each in WHILE_RATED]
-    return Scene(
-        cast.admin,
-        [
-            *(f"/{each}" for each in ANYWHERE),
-            invited,
-            f"/account/digest/{digest_token(cast.admin)}/",
-            *inside,
-            *beside,
-            *before,
-            f"/projects/{paper_project(cast.admin).slug}/reproduction/",
-        ],
-        [
-            (rater.user, [f"{home}disputes/", f"{home}disputes/{dispute.number}/"]),
-            (fresh.annotators[0].user, [f"/projects/{fresh.project.slug}/practice/{gold.pk}/"]),
-            (
-                rated.annotators[0].user,
-                [there + each for each in OF_AN_ANNOTATOR],
-            ),
-        ],
-    )
+    inside = ["", "agreement/", "agreement/fluency/", *OF_JUDGES.split()]
+    return Scene(cast.admin, [home(cast, each.format(**keys)) for each in inside])
+
+
+def home(cast: Cast, rest: str = "") -> str:
+    return f"/projects/{cast.project.slug}/{rest}"
 
 
 def failing_webhook(cast: Cast) -> int:
@@ -188,26 +183,29 @@ def failing_webhook(cast: Cast) -> int:
     return made.pk
 
 
-def uploaded(client: Client, address: str, content: bytes) -> int:
-    response = client.post(address, {"file": SimpleUploadedFile("file.jsonl", content)})
-    return int(response["Location"].rstrip("/").rsplit("/", 1)[1])
-
-
-def test_no_page_has_a_serious_violation(context: BrowserContext, scene: Scene) -> None:
-    every_page_is_visited(scene)
-    context.add_init_script(path=AXE)
-    found = []
-    for user, addresses in ((scene.admin, scene.admin_pages), *scene.annotators):
-        page = signed_in(context, user)
-        found += [each for address in addresses for each in violations(page, address)]
-    assert not found, "\n\n".join(found)
-
-
 def paper_project(admin: User) -> Project:
     """Make the project of a paper whose release has not been imported yet."""
     project = create_project(user=admin, name=SUMMEVAL_OP.name)
     record(project, BEGUN, SUMMEVAL_OP.key)
     return project
+
+
+def uploaded(admin: User, address: str, content: bytes) -> int:
+    client = Client()
+    client.force_login(admin)
+    response = client.post(address, {"file": SimpleUploadedFile("file.jsonl", content)})
+    return int(response["Location"].rstrip("/").rsplit("/", 1)[1])
+
+
+@pytest.mark.parametrize("scene", [people_at_work, judges_beside_people])
+def test_no_page_has_a_serious_violation(
+    context: BrowserContext, transactional_db: None, scene: Callable[[], Scene]
+) -> None:
+    made = scene()
+    bring_axe(context)
+    page = signed_in(context, made.admin)
+    found = [each for address in made.addresses for each in violations(page, address)]
+    assert not found, "\n\n".join(found)
 
 
 def violations(page: Page, address: str) -> list[str]:
@@ -216,15 +214,17 @@ def violations(page: Page, address: str) -> list[str]:
     assert response
     assert response.ok, f"{address} answers {response.status}"
     assert not response.request.redirected_from, f"{address} leads to {page.url}"
-    return [f"{address}: {each}" for each in page.evaluate(SERIOUS)]
+    return [f"{address}: {each}" for each in serious_violations(page)]
 
 
-def every_page_is_visited(scene: Scene) -> None:
+@pytest.mark.django_db
+def test_a_new_page_must_be_looked_at(client: Client) -> None:
     """Fail for a route that answers GET and is neither visited nor known to be no page."""
-    client = Client()
-    client.force_login(scene.admin)
+    client.force_login(make_user())
+    inside = [*OF_PEOPLE.split(), *OF_JUDGES.split(), *BEFORE_ROUND_ONE, *WHILE_RATED, REPRODUCTION]
+    named = [*ANYWHERE, "invitations/x/", "account/digest/x/", *(f"projects/x/{each}" for each in inside)]
+    visited = {resolve(re.sub(r"\{\w+\}", "1", f"/{each}")).route for each in named}
     routes = [(str(each.pattern), each.name) for each in annotate.urls.urlpatterns + judges.urls.urlpatterns]
-    visited = {resolve(address).route for address in scene.admin_pages}
     missing = [
         route
         for route, name in routes

@@ -1,0 +1,99 @@
+"""Every page that annotators meet, with something to show on each."""
+
+from dataclasses import dataclass, replace
+
+from django.test import Client
+
+from annotate.commands.disputes import answer_dispute, post_message
+from annotate.commands.gold import RightValue, describe_gold, mark_gold
+from annotate.commands.people import invite
+from annotate.commands.practice import set_practice_bar
+from annotate.commands.ratings import Answer, save_rating
+from annotate.commands.rounds import close_round_one, open_round_two
+from annotate.digest_mail import digest_token
+from annotate.evidence import Passage
+from annotate.invitations import invitation_token
+from annotate.models import Dimension, Dispute, GoldItem, Item, Membership, Role, Round, User
+from tests.annotate.rounds import assigned, frozen, opened
+from tests.factories import Cast, make_project
+
+DOORS = ("accounts/login/", "accounts/password/reset/", "accounts/signup/", "nowhere/")
+OWN = ("", "account/keys/", "account/preferences/", "accounts/password/change/", "accounts/logout/")
+REASONED = Answer(value=4, comment="Because.", evidence=(Passage(0, 0, 4), Passage(1, 0, 6)))
+
+
+@dataclass(frozen=True)
+class Visit:
+    """Pages, and who looks at them; None: who is not signed in."""
+
+    user: User | None
+    addresses: list[str]
+
+
+def before_the_door() -> Visit:
+    """Pages that are seen without signing in."""
+    cast = make_project()
+    invited = invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR, place=None)
+    return Visit(None, [*(f"/{each}" for each in DOORS), f"/invitations/{invitation_token(invited)}/"])
+
+
+def in_practice() -> Visit:
+    """An item that is to be practised, and one with what is right."""
+    cast = make_project()
+    golds = [mark_gold(project=cast.project, item=item, use=GoldItem.Use.PRACTICE) for item in cast.items[:2]]
+    for gold in golds:
+        right = {cast.dimensions[0].pk: RightValue(5, "It deserves 5.")}
+        describe_gold(project=cast.project, gold=gold, explanation="Read it slowly.", values=right)
+    set_practice_bar(project=cast.project, bar=100)
+    user = _user(cast)
+    client = Client()
+    client.force_login(user)
+    learnt, fresh = (f"{_home(cast)}practice/{gold.pk}/" for gold in golds)
+    client.post(learnt, {"fluency": "3"})
+    return Visit(user, [_home(cast), learnt, fresh])
+
+
+def while_rating() -> Visit:
+    """An item with all that an answer can have, a dimension with a wide scale and one that may not apply."""
+    cast = make_project(dimensions=("fluency", "coherence", "relevance"))
+    Dimension.objects.filter(key="coherence").update(scale_maximum=100)
+    Dimension.objects.filter(key="relevance").update(not_applicable=True)
+    Item.objects.update(text="What a system wrote about it. " * 40)
+    first = _answered(cast, opened(cast), cast.annotators[0], cast.items[0], replace(REASONED, unsure=True))
+    home = _home(cast)
+    return Visit(_user(cast), [home, f"{home}rate/{first}/", f"{home}rate/flagged/"])
+
+
+def while_discussing() -> Visit:
+    """A dispute with reasons, marked passages and a post, one that was answered, and one's own pages."""
+    cast = make_project()
+    round = opened(cast)
+    for item in cast.items[:2]:
+        for annotator, value in zip(cast.annotators, (1, 3, 5), strict=True):
+            _answered(cast, round, annotator, item, replace(REASONED, value=value))
+    close_round_one(project=cast.project, by=cast.admin)
+    open_round_two(project=cast.project, by=cast.admin)
+    first, second = Dispute.objects.order_by("number")
+    post_message(dispute=first, author=cast.annotators[1], text="Is it an error?")
+    answer_dispute(dispute=second, rater=cast.annotators[0], value=None, comment="I stay with it.")
+    user, home = _user(cast), _home(cast)
+    inside = [home, f"{home}rate/", f"{home}disputes/", f"{home}disputes/{first.number}/"]
+    return Visit(user, [*inside, f"/account/digest/{digest_token(user)}/", *(f"/{each}" for each in OWN)])
+
+
+def _answered(cast: Cast, round: Round, annotator: Membership, item: Item, answer: Answer) -> int:
+    """Save an answer and return the position at which the annotator meets the item."""
+    held = assigned(cast, round, annotator, item)
+    save_rating(assignment=held, dimension=frozen(round), answer=answer, by=annotator.user)
+    assert held.position
+    return held.position
+
+
+def _user(cast: Cast) -> User:
+    user = cast.annotators[0].user
+    assert user
+    return user
+
+
+def _home(cast: Cast) -> str:
+    return f"/projects/{cast.project.slug}/"

@@ -1,0 +1,60 @@
+"""Annotators' pages are without any violation that axe-core knows, in every look, on a screen and a phone."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import BrowserContext, Page
+
+from tests.browser.annotators_pages import (
+    Visit,
+    before_the_door,
+    in_practice,
+    while_discussing,
+    while_rating,
+)
+from tests.browser.axe import bring_axe, every_violation, poor_contrasts
+from tests.browser.people import signed_in
+
+SIZES = [{"width": 1280, "height": 800}, {"width": 390, "height": 800}]
+# As root.html and styles.html say it of who chose this theme.
+LOOK = """theme => {
+    document.documentElement.dataset.theme = theme;
+    document.querySelector("link[href*=contrast]").media = theme === "contrast" ? "all" : "not all";
+}"""
+TARGETS = "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']"
+RATING = ".point input, .answer-buttons :is(button, input), label.plain input[type=radio]"
+SMALL = """([targets, least]) => [...document.querySelectorAll(targets)]
+    .filter((each) => each.checkVisibility({ visibilityProperty: true }) && !each.matches(".skip"))
+    .map((each) => [each, (each.closest("label") ?? each).getBoundingClientRect()])
+    .filter(([, { width, height }]) => width < least || height < least)
+    .map(([each, { width, height }]) => `${each.outerHTML.slice(0, 90)} is ${width} x ${height}`)"""
+
+
+@pytest.mark.parametrize("visited", [before_the_door, in_practice, while_rating, while_discussing])
+def test_nothing_is_wrong_in_any_look(
+    context: BrowserContext, transactional_db: None, visited: Callable[[], Visit]
+) -> None:
+    visit = visited()
+    bring_axe(context)
+    page = signed_in(context, visit.user) if visit.user else context.new_page()
+    found = [f"{address}: {each}" for address in visit.addresses for each in problems(page, address)]
+    assert not found, "\n\n".join(found)
+
+
+def problems(page: Page, address: str) -> Iterator[str]:
+    """Yield what is wrong with a page; a theme changes colours alone, so they alone are looked at again."""
+    for size in SIZES:
+        page.set_viewport_size(size)  # type: ignore[arg-type]
+        page.goto(address)  # the width at which a page is loaded decides what stands where
+        page.evaluate(LOOK, "light")
+        yield from (f"{size}: {each}" for each in every_violation(page))
+        yield from small_targets(page, is_phone=size["width"] < 400)
+        for theme in ("dark", "contrast"):
+            page.evaluate(LOOK, theme)
+            yield from (f"{size}, {theme}: {each}" for each in poor_contrasts(page))
+
+
+def small_targets(page: Page, *, is_phone: bool) -> list[str]:
+    """Return targets under 24 pixels, and on a phone those that rate under 44."""
+    found: list[str] = page.evaluate(SMALL, [TARGETS, 24])
+    return found + (page.evaluate(SMALL, [RATING, 44]) if is_phone else [])
