@@ -10,15 +10,19 @@
   let looking = false;
 
   // --- items ahead --------------------------------------------------------------------------------------------
+  // What is at an address: an item of this annotator as `page`, nothing where it is something else, and `away` where
+  // the server cannot be reached.
   async function load(address) {
     try {
       const response = await fetch(address, { headers: { "Concord-Ahead": "1" }, cache: "no-store" });
-      if (!response.ok || response.redirected) return null;
+      if (response.status >= 500) return { away: true };
+      if (!response.ok || response.redirected) return {};
       const loaded = new DOMParser().parseFromString(await response.text(), "text/html");
+      if (!loaded.getElementById("work")) return {};
       const page = RatingPage(document.adoptNode(loaded.getElementById("content")));
-      return page.annotator === current.annotator ? page : null;
+      return page.annotator === current.annotator ? { page } : {};
     } catch {
-      return null;
+      return { away: true };
     }
   }
 
@@ -29,7 +33,7 @@
     const begun = current;
     for (let page = current, steps = 0; page && steps < AHEAD; steps += 1) {
       const address = page.main.querySelector("#next:not([data-resume])")?.href;
-      page = address && (pages.get(address) ?? await load(address));
+      page = address && (pages.get(address) ?? (await load(address)).page);
       if (page) pages.set(address, page);
     }
     looking = false;
@@ -51,32 +55,35 @@
     lookAhead();
   }
 
-  async function go(link) {
-    current.saveChanged();
-    const page = pages.get(link.href);
-    if (page) {
-      history.pushState(null, "", link.href);
-      show(page);
-    } else if (!navigator.onLine) {
+  // The page is left only for what is there: an address that nobody answers would blank it.
+  async function open(address, enter, otherwise) {
+    const begun = current;
+    const found = pages.has(address) ? { page: pages.get(address) } : await load(address);
+    if (current !== begun) return; // someone was quicker
+    if (found.page) {
+      enter();
+      show(found.page);
+    } else if (found.away) {
       current.notice(say("There is no connection now. Your answers are kept; the next item opens when the connection is back."), "notice-warn");
     } else {
-      // "Where did I stop?" is asked of the server, so it must have the last answers first.
-      if (link.pathname.endsWith("/rate/") && Unsent.count()) await Promise.race([Unsent.flush(), new Promise((resolve) => { setTimeout(resolve, 2000); })]);
-      location.assign(link.href);
+      otherwise();
     }
   }
 
-  window.addEventListener("popstate", () => {
-    const page = pages.get(location.href);
-    if (page) show(page);
-    else location.reload();
-  });
+  async function go(link) {
+    current.saveChanged();
+    // "Where did I stop?" is asked of the server, so it must have the last answers first.
+    if (link.pathname.endsWith("/rate/") && Unsent.count()) await Promise.race([Unsent.flush(), new Promise((resolve) => { setTimeout(resolve, 2000); })]);
+    open(link.href, () => history.pushState(null, "", link.href), () => location.assign(link.href));
+  }
+
+  window.addEventListener("popstate", () => open(location.href, () => {}, () => location.reload()));
 
   // --- what happens is passed on to the item in view, what was saved to all -----------------------------------
   document.addEventListener("click", (event) => {
     const opener = event.target.closest("[data-open]");
     if (opener) document.getElementById(opener.dataset.open).showModal();
-    const link = event.target.closest("#next, #back, #first-open");
+    const link = event.target.closest("#next, #back, #first-open, #flagged");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     go(link);

@@ -1,5 +1,7 @@
 """Signing people in, in a browser."""
 
+import time
+
 from django.conf import settings
 from django.test import Client
 from playwright.sync_api import BrowserContext, Page
@@ -17,12 +19,17 @@ def sign_in_at_the_door(page: Page, email: str) -> None:
     page.wait_for_url(lambda url: "/accounts/login/" not in url)
 
 
-def signed_in(context: BrowserContext, user: User | None) -> Page:
-    """Return a new page of this person, whose session begins without the sign-in page."""
+def signed_in(context: BrowserContext, user: User | None, *, lasting: bool = False) -> Page:
+    """Return a new page of this person, whose session begins without the sign-in page.
+
+    lasting: the browser keeps the session when it is ended, as it does after the sign-in page.
+    """
     assert user is not None
     client = Client()
     client.force_login(user)
     value = client.cookies[settings.SESSION_COOKIE_NAME].value
+    expires = time.time() + settings.SESSION_COOKIE_AGE if lasting else -1
     cookie = {"name": settings.SESSION_COOKIE_NAME, "value": value, "domain": "localhost", "path": "/"}
+    cookie |= {"expires": expires}
     context.add_cookies([cookie])  # type: ignore[list-item]
     return context.new_page()
