@@ -5,7 +5,7 @@ from django.apps import AppConfig
 
 
 class AnnotateConfig(AppConfig):
-    """Names the app, lets workers look for work by themselves, and says what is imported and exported."""
+    """Names the app, lets workers look for work by themselves, and says what comes in and what goes out."""
 
     name = "annotate"
     verbose_name = "Annotation"
@@ -16,8 +16,10 @@ class AnnotateConfig(AppConfig):
         from annotate.export_tables import add_export_tables
         from annotate.import_kinds import add_import_kind
         from annotate.queries.export import OWN_TABLES
+        from annotate.queries.results.pages import OWN_PAGES
         from annotate.reproduction.papers import add_paper
         from annotate.reproduction.summeval_op import SUMMEVAL_OP
+        from annotate.results_pages import add_results_pages
         from annotate.waking import LookForDeliveries, LookForDigests
         from annotate.worker_signs import GiveSigns
 
@@ -27,3 +29,4 @@ class AnnotateConfig(AppConfig):
         add_import_kind(MATERIAL_KIND)
         add_export_tables(*OWN_TABLES)
         add_paper(SUMMEVAL_OP)
+        add_results_pages(*OWN_PAGES)

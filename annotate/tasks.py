@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from annotate.commands import deliveries, digests, exports, nudges, uploads
+from annotate.commands import deliveries, digests, exports, nudges, results, uploads
 
 
 @shared_task
@@ -15,6 +15,12 @@ def run_import(import_id: int) -> None:
 def run_export(export_id: int) -> None:
     """Write an export that waits."""
     exports.run_export(export_id=export_id)
+
+
+@shared_task
+def compute_result(result_id: int) -> None:
+    """Compute a page of results that was asked for."""
+    results.compute_asked(result_id=result_id)
 
 
 @shared_task

@@ -187,6 +187,8 @@ LOGGING = {
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": log_level("CONCORD_LOG_LEVEL")},
-    # A line for each of a run's thousands of calls would bury everything else.
-    "loggers": {name: {"level": "WARNING"} for name in ("httpx", "httpx2", "openai")},
+    # A line for each of a run’s thousands of calls, or glyph of a plot, would bury everything else.
+    "loggers": {
+        name: {"level": "WARNING"} for name in ("httpx", "httpx2", "openai", "fontTools", "matplotlib")
+    },
 }

@@ -34,6 +34,12 @@ n     GET       {home}practice/
 n     POST      {home}practice/again/
 n     GET POST  {home}practice/{gold}/
 ar    GET       {home}so-far/
+ar    GET       {home}results/
+ar    GET       {home}results/disagreements/
+ar    GET       {home}results/disagreements/{item}/fluency/
+ar    GET POST  {home}results/agreement/
+ar    GET       {home}results/agreement/alpha/
+ar    GET       {home}results/agreement/alpha.tex
 ar    GET       {home}agreement/
 ar    GET       {home}agreement/fluency/
 ar    GET POST  {home}export/

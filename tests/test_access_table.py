@@ -92,6 +92,7 @@ def scene(db: None) -> Scene:
         "template": SavedTemplate.objects.create(owner=cast.admin, name="T", content="{}").pk,
         "dispute": disputes_of(rater)[0].number,
         "image": image.key,
+        "item": cast.items[0].pk,
         "gold": gold.pk,
         "upload": upload.pk,
         "judgments": judgments.pk,

@@ -17,8 +17,10 @@ from annotate.agreement.kappa import weighted_kappa
 from annotate.agreement.measure import Measure
 from annotate.agreement.pairs import ComparedRaters, between_raters, mean_values, with_mean
 from annotate.agreement.percent import percent_agreement, within_one_agreement
+from annotate.agreement.ranks import RankSet, holm, rank_sets
 from annotate.agreement.registry import COEFFICIENTS, MEASURES, CoefficientFunction
 from annotate.agreement.summary import mean, spread_within_units, standard_deviation
+from annotate.agreement.system_differences import SystemDifference, system_differences
 
 __all__ = [
     "COEFFICIENTS",
@@ -31,8 +33,10 @@ __all__ = [
     "Interval",
     "Measure",
     "MeasurementLevel",
+    "RankSet",
     "ReliabilityData",
     "Resampling",
+    "SystemDifference",
     "ValueDistribution",
     "advice",
     "between_group_means",
@@ -40,6 +44,7 @@ __all__ = [
     "bias",
     "fleiss_kappa",
     "gwet_ac",
+    "holm",
     "intraclass_correlation",
     "kendall_tau_b",
     "kendall_w",
@@ -52,10 +57,12 @@ __all__ = [
     "over_groups",
     "pearson",
     "percent_agreement",
+    "rank_sets",
     "root_mean_squared_error",
     "spearman",
     "spread_within_units",
     "standard_deviation",
+    "system_differences",
     "value_distributions",
     "value_ranges",
     "values_within_documents",

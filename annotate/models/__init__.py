@@ -15,6 +15,7 @@ from annotate.models.preferences import Preferences
 from annotate.models.projects import Dimension, MeasurementLevel, Project, ScalePoint
 from annotate.models.quality import CountingDecision
 from annotate.models.ratings import Rating, RatingChange
+from annotate.models.results import ComputedResult
 from annotate.models.rounds import AssignedUnit, Assignment, Guideline, Round
 from annotate.models.templates import SavedTemplate
 from annotate.models.tokens import ApiToken, KeptAnswer, token_digest
@@ -27,6 +28,7 @@ __all__ = [
     "Assignment",
     "AssignmentPlan",
     "AuditEntry",
+    "ComputedResult",
     "CountingDecision",
     "DataImport",
     "Delivery",

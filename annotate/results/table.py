@@ -12,12 +12,13 @@ Value = str | int | float | None
 
 
 class Kind(StrEnum):
-    """What a column holds: names, whole numbers, numbers with decimals, or shares from 0 to 1."""
+    """What a column holds: names, whole numbers, numbers with decimals, shares from 0 to 1, or p values."""
 
     TEXT = "text"
     COUNT = "count"
     NUMBER = "number"
     SHARE = "share"
+    P_VALUE = "p value"
 
 
 @dataclass(frozen=True)

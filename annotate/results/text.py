@@ -116,6 +116,9 @@ def number(value: float, column: Column) -> str:
         return f"{value:g}".replace("-", MINUS)
     if column.kind is Kind.SHARE:
         return f"{100 * value:.0f} %".replace("-", MINUS)
+    least = 10.0**-column.decimals
+    if column.kind is Kind.P_VALUE and value < least:
+        return f"< {least:.{column.decimals}f}"
     shown = f"{value:.{column.decimals}f}"
     return (shown.lstrip("-") if float(shown) == 0 else shown).replace("-", MINUS)
 
@@ -148,23 +151,32 @@ def _letters() -> Iterator[str]:
 
 def _notes(table: Table) -> Sequence[str]:
     undefined = [f"({letter}) {reason}" for reason, letter in _marks(table).items()]
-    counts = [_counted(column, index, table) for index, column in enumerate(table.columns)]
-    return [note for note in (table.says, *undefined, *counts, *table.how) if note]
+    return [note for note in (table.says, *undefined, _counted(table), *table.how) if note]
 
 
-def _counted(column: Column, index: int, table: Table) -> str:
-    counts = {count for row in table.rows if (count := row[index].count) is not None}
-    if not counts:
-        return ""
+def _counted(table: Table) -> str:
+    """Return how many units the figures rest on: once where all do on the same, else by column."""
+    counts = {
+        column.name: {count for row in table.rows if (count := row[index].count) is not None}
+        for index, column in enumerate(table.columns)
+    }
+    everywhere = {count for own in counts.values() for count in own}
+    if len(everywhere) == 1:
+        return f"n = {everywhere.pop()}."
+    spans = [f"{name}: {_span(own)}" for name, own in counts.items() if own]
+    return f"n: {'; '.join(spans)}." if spans else ""
+
+
+def _span(counts: set[int]) -> str:
     few, many = min(counts), max(counts)
-    return f"{column.name}: n = {few if few == many else f'{few} to {many}'}."
+    return str(few) if few == many else f"{few} to {many}"
 
 
 def _parts_of(table: Table, index: int) -> list[str]:
-    if table.columns[index].kind is Kind.TEXT:
-        return []
+    kind = table.columns[index].kind
     cells = [row[index] for row in table.rows]
-    return [part for part in _PARTS if any(getattr(cell, part) not in (None, "") for cell in cells)]
+    said = {Kind.TEXT: (), Kind.COUNT: ("reason",)}.get(kind, _PARTS)
+    return [part for part in said if any(getattr(cell, part) not in (None, "") for cell in cells)]
 
 
 def _marked(value: str) -> str:

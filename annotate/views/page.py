@@ -22,7 +22,8 @@ EVERYONE = frozenset(Role)
 READERS = frozenset({Role.ADMIN, Role.RESEARCHER})
 ADMINS = frozenset({Role.ADMIN})
 ANNOTATORS = frozenset({Role.ANNOTATOR})
-RESULTS = frozenset({"agreement", "audit", "exports", "quality"})  # routes that tell what others gave
+# Routes that tell what others gave.
+RESULTS = frozenset({"agreement", "audit", "exports", "quality", "results"})
 
 # The name of a tab, the name of its route (which takes the project's slug), and who sees it.
 TABS = [
@@ -30,6 +31,7 @@ TABS = [
     (gettext_noop("Rate"), "rate", ANNOTATORS),
     (gettext_noop("Disputes"), "disputes", EVERYONE),
     (gettext_noop("Agreement"), "agreement", READERS),
+    (gettext_noop("Results"), "results", READERS),
     (gettext_noop("Export"), "exports", READERS),
     (gettext_noop("Dimensions"), "dimensions", ADMINS),
     (gettext_noop("Import"), "imports", ADMINS),

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from annotate.agreement import RankSet, rank_sets
 from annotate.guideline import FrozenDimension
 from annotate.models import Project, Round
 from annotate.queries.rounds import rounds_of
@@ -18,7 +19,6 @@ from judges.reliability import (
     Betting,
     Difference,
     Estimate,
-    RankSet,
     RatedSample,
     guaranteed_mean,
     humans_only,
@@ -27,7 +27,6 @@ from judges.reliability import (
     prediction_powered,
     projected_guaranteed_widths,
     projected_widths,
-    rank_sets,
     regression_estimate,
     stratified_estimate,
 )

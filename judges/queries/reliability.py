@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from annotate.agreement import Interval
+from annotate.agreement import Interval, holm
 from annotate.guideline import FrozenDimension
 from annotate.models import Project, Round
 from annotate.queries.assigned import Unit
@@ -22,7 +22,6 @@ from judges.reliability import (
     DimensionReliability,
     SystemReliability,
     Validity,
-    holm,
     reliability,
 )
 

@@ -27,12 +27,9 @@ from judges.reliability.controls import AuditFinding, Certified, certify, check_
 from judges.reliability.differences import (
     Betting,
     Difference,
-    RankSet,
     difference_of,
     guaranteed_difference,
-    holm,
     pairwise_differences,
-    rank_sets,
 )
 from judges.reliability.estimates import (
     Estimate,
@@ -104,7 +101,6 @@ __all__ = [
     "Guarantee",
     "IndicatorRule",
     "Loss",
-    "RankSet",
     "RatedSample",
     "RiskTest",
     "Spread",
@@ -137,7 +133,6 @@ __all__ = [
     "grid_of",
     "guaranteed_difference",
     "guaranteed_mean",
-    "holm",
     "human_ceiling",
     "humans_only",
     "indicator",
@@ -153,7 +148,6 @@ __all__ = [
     "prediction_powered",
     "projected_guaranteed_widths",
     "projected_widths",
-    "rank_sets",
     "regression_estimate",
     "reliability",
     "safety_warnings",

@@ -1,15 +1,13 @@
-"""Which systems differ: paired differences on the same documents, Holm's correction, sets of ranks."""
+"""Which systems differ, from judgments and ratings: paired differences on the same documents."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 import scipy
 
-from annotate.agreement import Interval
-from annotate.agreement.data import FloatArray
+from annotate.agreement import Interval, holm
 from judges.comparison import Scores
 from judges.reliability.betting import guaranteed_mean
 from judges.reliability.estimates import Estimate, regression_estimate, with_interval
@@ -39,15 +37,6 @@ class Difference:
     p_value: float | None
     adjusted_p_value: float | None
     differs: bool
-
-
-@dataclass(frozen=True)
-class RankSet:
-    """The ranks that a system may have, 1 the best; they hold for all systems at once."""
-
-    system: str
-    best: int
-    worst: int
 
 
 @dataclass(frozen=True)
@@ -90,41 +79,6 @@ def pairwise_differences(
         )
         found.append(Difference(*names, paired, estimate, sure, low, high, _p_value(estimate), None, False))
     return _adjusted(found, 1 - confidence_level)
-
-
-def rank_sets(systems: Sequence[str], differences: Sequence[Difference]) -> tuple[RankSet, ...]:
-    """For each system the ranks it may have, by inverting the simultaneous intervals of all pairs.
-
-    1 + the number of systems that are surely better, to K - the number surely worse, "surely" being a
-    simultaneous interval without 0. Pairs without an interval tell nothing. With the confidence level of
-    `pairwise_differences` every true rank lies in its set. Source: Chatzi and others 2024,
-    Prediction-Powered Ranking of Large Language Models, algorithm 1.
-    """
-    better: dict[str, int] = dict.fromkeys(systems, 0)
-    worse: dict[str, int] = dict.fromkeys(systems, 0)
-    for each in differences:
-        if each.simultaneous_low is None or each.simultaneous_high is None:
-            continue
-        if each.simultaneous_low > 0:
-            better[each.second] += 1
-            worse[each.first] += 1
-        elif each.simultaneous_high < 0:
-            better[each.first] += 1
-            worse[each.second] += 1
-    return tuple(RankSet(name, 1 + better[name], len(systems) - worse[name]) for name in systems)
-
-
-def holm(p_values: npt.ArrayLike) -> FloatArray:
-    """(tests,): adjusted p values, max over the smaller ones of (m - i + 1) p_(i), at most 1.
-
-    Source: Holm 1979, Scandinavian Journal of Statistics 6, 65-70.
-    """
-    given = np.asarray(p_values, dtype=float)
-    order = np.argsort(given)
-    stepped = np.maximum.accumulate(given[order] * np.arange(len(given), 0, -1))
-    adjusted = np.empty(len(given))
-    adjusted[order] = np.minimum(stepped, 1)
-    return adjusted
 
 
 def difference_of(first: RatedSample, second: RatedSample) -> RatedSample:

@@ -47,7 +47,7 @@ from tests.judges.routing import judges_of, spec_of
 # What answers GET without being an admin's page: files, parts of pages, and what annotators see.
 NO_PAGES = {
     *("template_file", "project_template", "template_text", "image", "import_refused"),
-    *("export_file", "export_one", "audit_download"),
+    *("export_file", "export_one", "audit_download", "result_file"),
     *("rate", "rate_flagged", "rate_progress", "rate_item", "practice", "practice_item"),
 }
 ANYWHERE = (
@@ -64,6 +64,8 @@ preview/ settings/ dimensions/ dimensions/fluency/ guidelines/ images/ imports/
 imports/{upload}/ quality/ quality/{rater}/ plan/ people/ people/{rater}/ so-far/
 rounds/1/deadline/ agreement/ agreement/fluency/ export/ export/{export}/ audit/ delete/
 webhooks/ webhooks/{webhook}/
+results/ results/agreement/ results/systems/ results/systems/means/ results/disagreements/
+results/disagreements/{item}/fluency/
 disputes/ disputes/rules/ disputes/{dispute}/
 """
 OF_JUDGES = """
@@ -123,6 +125,7 @@ def people_at_work() -> Scene:
         "upload": uploaded(admin, home(discussed, "imports/"), b'{"document_id": "d", "text": "Fine."}\n'),
         "rater": rater.pk,
         "dispute": dispute.number,
+        "item": discussed.items[0].pk,
         "export": export.pk,
         "webhook": failing_webhook(discussed),
     }

@@ -8,6 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from annotate.agreement import rank_sets
 from annotate.models import Assignment, Rating, Role
 from judges.commands.routing import make_policy, route
 from judges.models import Judgment
@@ -20,7 +21,6 @@ from judges.reliability import (
     pairwise_differences,
     prediction_powered,
     projected_widths,
-    rank_sets,
     regression_estimate,
     stratified_estimate,
     weighted_estimate,

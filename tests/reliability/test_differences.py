@@ -6,15 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from annotate.agreement import holm, rank_sets
 from judges.comparison import Scores
 from judges.reliability import (
     Betting,
     Estimate,
     RatedSample,
     betting_interval,
-    holm,
     pairwise_differences,
-    rank_sets,
     regression_estimate,
 )
 

@@ -1,0 +1,189 @@
+"""What draws each kind of plot from its table."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from annotate.results.plots.pairs import movement, quality, scatter
+from annotate.results.plots.style import INK, LINE, MARKERS, SEQUENCE, SERIES, SOFT, panel, panels, short
+from annotate.results.table import Cell, Column, Kind, Table
+from annotate.results.text import number
+
+ROW = 0.26  # inches
+
+
+def intervals(table: Table) -> Figure:
+    """Draw figures as dots with their intervals: up to three columns together, more side by side."""
+    columns = list(enumerate(table.columns))[table.heads :]
+    height = 0.8 + ROW * len(table.rows) * (1.5 if len(columns) <= len(SERIES) else 1)
+    if len(columns) <= len(SERIES):
+        figure, axes = panel(height)
+        for series, (index, column) in enumerate(columns):
+            shift = (series - (len(columns) - 1) / 2) * 0.28
+            _dots(axes, [row[index] for row in table.rows], series, shift, column.name)
+        _rows(axes, table)
+        if len(columns) > 1:
+            figure.legend(loc="outside lower center", ncols=len(columns))
+        return figure
+    figure, listed = panels(len(columns), height, across=4, share_y=True)
+    for axes, (index, column) in zip(listed, columns, strict=True):
+        _dots(axes, [row[index] for row in table.rows], 0, 0, column.name)
+        axes.set_title(short(column.name, 16))
+        _rows(axes, table)
+    return figure
+
+
+def _dots(axes: Axes, cells: Sequence[Cell], series: int, shift: float, label: str) -> None:
+    known = [(place, cell) for place, cell in enumerate(cells) if isinstance(cell.value, int | float)]
+    for place, cell in known:
+        if cell.low is not None and cell.high is not None:
+            axes.plot([cell.low, cell.high], [place + shift] * 2, color=SERIES[series], linewidth=1.4)
+    axes.plot(
+        [_number(cell) for _, cell in known],
+        [place + shift for place, _ in known],
+        MARKERS[series],
+        color=SERIES[series],
+        markersize=4.5,
+        label=label,
+    )
+
+
+def _rows(axes: Axes, table: Table) -> None:
+    """Name the rows, the first on top."""
+    axes.set_yticks(range(len(table.rows)), [short(row[0].value) for row in table.rows])
+    axes.set_ylim(len(table.rows) - 0.4, -0.6)
+    axes.grid(visible=False, axis="y")
+
+
+def distribution(table: Table) -> Figure:
+    """Draw the share of each value among all ratings of a dimension, as one bar."""
+    columns = [(index, each) for index, each in enumerate(table.columns) if each.kind is Kind.COUNT]
+    rows = [row for row in table.rows if row[1].value == "all"]
+    figure, axes = panel(0.9 + 0.34 * len(rows))
+    colours = colormaps[SEQUENCE](np.linspace(0.08, 0.98, max(len(columns), 2)))
+    counts = np.array([[_count(row[index]) for index, _ in columns] for row in rows], dtype=float)
+    totals = counts.sum(axis=1, keepdims=True)
+    shares = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)
+    starts = np.cumsum(shares, axis=1) - shares
+    for place, (_, column) in enumerate(columns):
+        axes.barh(
+            range(len(rows)),
+            shares[:, place],
+            left=starts[:, place],
+            height=0.72,
+            color=colours[place],
+            label=column.name,
+        )
+        for row, share in enumerate(shares[:, place]):
+            if share >= 0.05:
+                axes.text(
+                    starts[row, place] + share / 2,
+                    row,
+                    f"{counts[row, place]:.0f}",
+                    ha="center",
+                    va="center",
+                    color=_on(colours[place]),
+                    fontsize=7.5,
+                )
+    axes.set_yticks(range(len(rows)), [short(row[0].value) for row in rows])
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.set_xlim(0, 1)
+    axes.xaxis.set_major_formatter(lambda share, _: f"{100 * share:.0f} %")
+    axes.grid(visible=False, axis="y")
+    figure.legend(loc="outside lower center", ncols=min(len(columns), 12))
+    return figure
+
+
+def heat(table: Table) -> Figure:
+    """Draw figures as a map of coloured cells with their numbers; hatched where undefined."""
+    columns = table.columns[table.heads :]
+    values = np.array([[_number(cell) for cell in row[table.heads :]] for row in table.rows], dtype=float)
+    figure, axes = panel(1.0 + ROW * len(table.rows))
+    low = min(0.0, float(np.nanmin(values, initial=0)))
+    colours = colormaps[SEQUENCE]
+    axes.set_facecolor("none")
+    for row, column in np.ndindex(values.shape):
+        value = values[row, column]
+        colour = colours((value - low) / (1 - low)) if not np.isnan(value) else None
+        axes.fill_between(
+            [column - 0.5, column + 0.5],
+            row - 0.5,
+            row + 0.5,
+            facecolor=colour if colour is not None else "none",
+            hatch=None if colour is not None else "////",
+            edgecolor=LINE if colour is None else colour,
+            linewidth=0,
+        )
+        if colour is not None:
+            axes.text(
+                column,
+                row,
+                number(float(value), Column("", "", decimals=2)),
+                ha="center",
+                va="center",
+                color=_on(colour),
+                fontsize=7.5,
+            )
+    axes.set_xticks(range(len(columns)), [short(each.name, 16) for each in columns], rotation=30, ha="left")
+    axes.xaxis.tick_top()
+    axes.set_yticks(range(len(table.rows)), [short(row[0].value) for row in table.rows])
+    axes.set_ylim(len(table.rows) - 0.5, -0.5)
+    axes.set_xlim(-0.5, len(columns) - 0.5)
+    axes.grid(visible=False)
+    axes.spines[:].set_visible(False)
+    return figure
+
+
+def box(table: Table) -> Figure:
+    """Draw least, quartiles and largest of every system, a panel for each dimension."""
+    names = list(dict.fromkeys(row[0].value for row in table.rows))
+    systems = list(dict.fromkeys(str(row[1].value) for row in table.rows))
+    figure, listed = panels(len(names), 0.7 + 0.22 * len(systems), across=4, share_y=True)
+    for axes, name in zip(listed, names, strict=True):
+        own = [row for row in table.rows if row[0].value == name]
+        for place, row in enumerate(own):
+            if row[2].value is None:
+                continue
+            least, first, median, third, largest = (_number(cell) for cell in row[2:7])
+            axes.plot([least, largest], [place, place], color=SOFT, linewidth=1)
+            axes.barh(place, third - first, left=first, height=0.6, color=SERIES[0], alpha=0.45)
+            axes.plot([median, median], [place - 0.38, place + 0.38], color=INK, linewidth=1.8)
+        axes.set_title(short(name, 16))
+        axes.set_yticks(range(len(systems)), [short(each) for each in systems])
+        axes.set_ylim(len(systems) - 0.4, -0.6)
+        axes.grid(visible=False, axis="y")
+    return figure
+
+
+def _number(cell: Cell) -> float:
+    return float(cell.value) if isinstance(cell.value, int | float) else np.nan
+
+
+def _count(cell: Cell) -> float:
+    return float(cell.value) if isinstance(cell.value, int) else 0.0
+
+
+def _on(colour: npt.ArrayLike) -> str:
+    """Return black or white, whichever is read better on a colour (W3C's relative luminance)."""
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+        for part in np.asarray(colour, dtype=float)[:3].tolist()
+    ]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return "#000000" if luminance > 0.179 else "#fefefe"
+
+
+KINDS: Mapping[str, Callable[[Table], Figure]] = {
+    "intervals": intervals,
+    "distribution": distribution,
+    "heat": heat,
+    "box": box,
+    "movement": movement,
+    "scatter": scatter,
+    "quality": quality,
+}
+"""By what a table says of its plot."""

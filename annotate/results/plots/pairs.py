@@ -1,0 +1,92 @@
+"""Plots of one number against another."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+
+from annotate.results.plots.style import INK, LINE, SEQUENCE, SERIES, SOFT, panel, panels, short
+from annotate.results.table import Cell, Table
+
+
+def movement(table: Table) -> Figure:
+    """Draw how many disputed units went from how far apart to how far, as circles with their numbers."""
+    rows = [row for row in table.rows if row[0].value == "all"]
+    before = [str(row[1].value) for row in rows]
+    figure, axes = panel(1.0 + 0.62 * len(rows))
+    most = max((_value(cell) for row in rows for cell in row[2:]), default=1.0)
+    for place, row in enumerate(rows):
+        for after, cell in enumerate(row[2:]):
+            if _value(cell) > 0:
+                axes.scatter([after], [place], s=1400 * _value(cell) / most, color=SERIES[0], alpha=0.3)
+                axes.text(after, place, f"{_value(cell):.0f}", ha="center", va="center", color=INK)
+    axes.set_xticks(range(len(table.columns) - 2), [str(after) for after in range(len(table.columns) - 2)])
+    axes.set_yticks(range(len(rows)), before)
+    axes.set_xlim(-0.6, len(table.columns) - 2.4)
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.set_xlabel("points apart at the end of Round II")
+    axes.set_ylabel("points apart in Round I")
+    return figure
+
+
+def scatter(table: Table) -> Figure:
+    """Draw a judge's values against people's means, a panel a dimension; darker where items are many."""
+    names = list(dict.fromkeys(row[0].value for row in table.rows))
+    figure, listed = panels(len(names), 2.1)
+    most = max((_value(row[3]) for row in table.rows), default=1.0)
+    colours = colormaps[SEQUENCE].reversed()
+    for axes, name in zip(listed, names, strict=True):
+        own = np.array([[_value(cell) for cell in row[1:4]] for row in table.rows if row[0].value == name])
+        ends = [own[:, :2].min(), own[:, :2].max()]
+        axes.plot(ends, ends, color=SOFT, linewidth=0.8, linestyle="--")
+        axes.scatter(
+            own[:, 0],
+            own[:, 1],
+            s=14 + 90 * own[:, 2] / most,
+            c=own[:, 2],
+            cmap=colours,
+            norm=LogNorm(1, max(most, 2)),
+            alpha=0.85,
+            edgecolors=LINE,
+            linewidths=0.4,
+        )
+        _named(axes, name, table.columns[1].name, table.columns[2].name)
+    return figure
+
+
+def quality(table: Table) -> Figure:
+    """Draw every system's quality against how far the judge agrees with people on it, panels by dimension."""
+    names = list(dict.fromkeys(row[0].value for row in table.rows))
+    figure, listed = panels(len(names), 2.1)
+    for axes, name in zip(listed, names, strict=True):
+        _systems(axes, [row for row in table.rows if row[0].value == name])
+        _named(axes, name, table.columns[2].name, table.columns[3].name)
+    return figure
+
+
+def _systems(axes: Axes, rows: Sequence[Sequence[Cell]]) -> None:
+    known = [row for row in rows if row[2].value is not None and row[3].value is not None]
+    for row in known:
+        cell = row[3]
+        if cell.low is not None and cell.high is not None:
+            axes.plot([_value(row[2])] * 2, [cell.low, cell.high], color=LINE, linewidth=1.2)
+    axes.plot(
+        [_value(row[2]) for row in known],
+        [_value(row[3]) for row in known],
+        "o",
+        color=SERIES[0],
+        markersize=4,
+    )
+
+
+def _named(axes: Axes, name: object, across: str, up: str) -> None:
+    axes.set_title(short(name))
+    axes.set_xlabel(across)
+    axes.set_ylabel(up)
+
+
+def _value(cell: Cell) -> float:
+    return float(cell.value) if isinstance(cell.value, int | float) else np.nan

@@ -1,0 +1,123 @@
+"""How a result's table looks on a page: every figure opens how it was computed."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import template
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+
+from annotate.models import Project
+from annotate.results.table import Cell, Column, Kind, Table
+from annotate.results.text import interval, number
+from annotate.results_pages import ResultsPage
+
+register = template.Library()
+
+MOST_ROWS = 24  # of a table on a page with others; its own page has them all
+EACH_OPENS = 80  # with more figures, how they were computed stands below the table
+TABLE_FILES = [("csv", "CSV"), ("md", "Markdown"), ("tex", "LaTeX")]
+PLOT_FILES = [("svg", "SVG"), ("pdf", "PDF"), ("png", "PNG")]
+
+NUMBERS = {Kind.NUMBER, Kind.SHARE, Kind.P_VALUE}
+
+
+@register.inclusion_tag("results/_table.html")
+def result_table(
+    project: Project, page: ResultsPage, table: Table, drawn: str, *, whole: bool = False
+) -> dict[str, Any]:
+    """Show a result: its plot, its table (its first rows, or the `whole` of it), and the files of both."""
+    return {
+        "project": project,
+        "page": page,
+        "table": table,
+        "drawn": drawn,
+        "most": len(table.rows) if whole else MOST_ROWS,
+        "how_below": [] if _each_opens(table) else table.how,
+        "table_files": TABLE_FILES,
+        "plot_files": PLOT_FILES if table.plot and table.rows else [],
+    }
+
+
+@register.simple_tag
+def rows_of(table: Table, most: int, disagreements: str) -> SafeString:
+    """Return the first rows as HTML; `disagreements` is the address that figures lead to units by."""
+    return format_html_join(
+        "", "<tr>{}</tr>", [(_row(table, row, disagreements),) for row in table.rows[:most]]
+    )
+
+
+@register.simple_tag
+def heads_of(table: Table) -> SafeString:
+    """Return the names of the columns as HTML."""
+    return format_html_join(
+        "",
+        '<th scope="col" dir="auto"{}>{}</th>',
+        [(_class(column), column.name) for column in table.columns],
+    )
+
+
+def _row(table: Table, row: Sequence[Cell], disagreements: str) -> SafeString:
+    cells, opens = enumerate(zip(row, table.columns, strict=True)), _each_opens(table)
+    return format_html_join(
+        "",
+        "{}",
+        [
+            (_head(cell) if index < table.heads else _cell(cell, column, disagreements, opens),)
+            for index, (cell, column) in cells
+        ],
+    )
+
+
+def _head(cell: Cell) -> SafeString:
+    return format_html('<th scope="row" dir="auto">{}</th>', cell.value)
+
+
+def _each_opens(table: Table) -> bool:
+    return len(table.rows) * (len(table.columns) - table.heads) <= EACH_OPENS
+
+
+def _cell(cell: Cell, column: Column, disagreements: str, opens: bool) -> SafeString:
+    shown = format_html('<span class="tag tag-warn">{}</span>', gettext("undefined"))
+    if isinstance(cell.value, str):
+        shown = format_html("{}", cell.value)
+    elif cell.value is not None:
+        shown = format_html("{}", number(cell.value, column))
+    return format_html(
+        "<td{}>{}{}{}</td>",
+        _class(column),
+        _opening(shown, cell) if opens and cell.how and column.kind is not Kind.COUNT else shown,
+        _below(cell, column, disagreements) if column.kind in NUMBERS else "",
+        _why(cell.reason or cell.interval_reason),
+    )
+
+
+def _below(cell: Cell, column: Column, disagreements: str) -> SafeString:
+    """Return the interval and the count of a figure, the count as a link to the units behind it."""
+    count = format_html("n = {}", f"{cell.count:,}") if cell.count is not None else SafeString("")
+    if cell.link:
+        count = format_html('<a href="{}?{}">{}</a>', disagreements, cell.link, count)
+    parts = [part for part in (interval(cell, column), count) if part]
+    if not parts:
+        return SafeString("")
+    return format_html(
+        '<span class="figure-more">{}</span>', format_html_join(" · ", "{}", [(x,) for x in parts])
+    )
+
+
+def _why(reason: str) -> SafeString:
+    return format_html('<span class="figure-why">{}</span>', reason) if reason else SafeString("")
+
+
+def _opening(shown: SafeString, cell: Cell) -> SafeString:
+    return format_html(
+        '<details class="computed figure"><summary title="{}">{}</summary><p class="how">{}</p></details>',
+        gettext("How was this computed?"),
+        shown,
+        cell.how,
+    )
+
+
+def _class(column: Column) -> SafeString:
+    return SafeString("") if column.kind is Kind.TEXT else SafeString(' class="number"')

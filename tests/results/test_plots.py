@@ -1,0 +1,133 @@
+"""Plots are the same bytes each time, say in words what they show, and take the page's colours."""
+
+import re
+import subprocess
+import sys
+from xml.etree import ElementTree
+
+import pytest
+
+from annotate.results.plots import CONTENT_TYPES, draw, for_page
+from annotate.results.table import Cell, Column, Kind, Table, text
+
+DIMENSION, SYSTEM = Column("dimension", "Dimension", Kind.TEXT), Column("system", "System", Kind.TEXT)
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def figures(*values: float | None) -> list[Cell]:
+    return [
+        Cell(reason="There are no ratings yet.")
+        if value is None
+        else Cell(value, value - 0.1, value + 0.1, count=9)
+        for value in values
+    ]
+
+
+def counts(*values: int) -> list[Cell]:
+    return [Cell(value) for value in values]
+
+
+def columns(*names: str, kind: Kind = Kind.NUMBER) -> list[Column]:
+    return [Column(name, name, kind) for name in names]
+
+
+TABLES = {
+    "intervals": Table(
+        "alpha",
+        "Alpha <of> R&D",
+        [DIMENSION, *columns("Round I", "Round II")],
+        [[text("Fluency"), *figures(0.4, None)], [text("$x_1$ & <b>"), *figures(-0.1, 0.9)]],
+        says="At its own level.",
+    ),
+    "distribution": Table(
+        "often",
+        "How often",
+        [DIMENSION, Column("rater", "Rater", Kind.TEXT), *columns("1", "2", kind=Kind.COUNT)],
+        [[text("Fluency"), text("all"), *counts(3, 5)], [text("Other"), text("all"), *counts(0, 0)]],
+        heads=2,
+    ),
+    "heat": Table(
+        "pairs", "Pairs", [DIMENSION, *columns("Fluency", "Other")], [[text("A – B"), *figures(0.7, None)]]
+    ),
+    "box": Table(
+        "quartiles",
+        "Quartiles",
+        [DIMENSION, SYSTEM, *columns("least", "first", "median", "third", "largest")],
+        [
+            [text("Fluency"), text("a"), *figures(1, 2, 3, 4, 5)],
+            [text("Fluency"), text("b"), *figures(*[None] * 5)],
+        ],
+        heads=2,
+    ),
+    "movement": Table(
+        "movement",
+        "Movement",
+        [DIMENSION, Column("before", "before", Kind.TEXT), *columns("0", "1", "2", kind=Kind.COUNT)],
+        [[text("all"), text("2"), *counts(4, 0, 1)]],
+        heads=2,
+    ),
+    "scatter": Table(
+        "scatter",
+        "Scatter",
+        [DIMENSION, *columns("people", "judge"), Column("items", "items", Kind.COUNT)],
+        [[text("Fluency"), Cell(3.5), Cell(4.0), Cell(12)], [text("Other"), Cell(1.0), Cell(1.0), Cell(1)]],
+    ),
+    "quality": Table(
+        "quality",
+        "Quality",
+        [DIMENSION, SYSTEM, *columns("Q", "P")],
+        [[text("Fluency"), text("a"), *figures(3.0, 0.2)], [text("Fluency"), text("b"), *figures(4.0, None)]],
+        heads=2,
+    ),
+}
+
+
+def plotted(kind: str) -> Table:
+    made = TABLES[kind]
+    return Table(**{**vars(made), "plot": kind})
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_plot_is_well_formed_named_and_the_same_bytes_each_time(kind: str) -> None:
+    table = plotted(kind)
+    svg = draw(table, "svg")
+    assert svg == draw(table, "svg")
+    root = ElementTree.fromstring(svg)
+    assert root.get("role") == "img"
+    named = {each.get("id"): each.text for each in root if each.tag in (f"{SVG}title", f"{SVG}desc")}
+    assert list(named) == (root.get("aria-labelledby") or "").split()
+    assert named[f"plot-{table.key}"] == table.title
+    assert "as in the table beside it" in (named[f"plot-{table.key}-says"] or "")
+    assert b"<metadata>" not in svg
+
+
+@pytest.mark.parametrize("format", ["pdf", "png"])
+def test_files_for_papers_have_no_date_and_are_the_same_bytes_each_time(format: str) -> None:
+    content = draw(plotted("intervals"), format)
+    assert content == draw(plotted("intervals"), format)
+    assert content.startswith({"pdf": b"%PDF", "png": b"\x89PNG"}[format])
+    assert b"CreationDate" not in content
+    assert set(CONTENT_TYPES) == {"svg", "pdf", "png"}
+
+
+def test_the_description_says_the_figures_and_what_is_undefined() -> None:
+    said = " ".join(ElementTree.fromstring(draw(plotted("intervals"), "svg")).itertext())
+    assert "Fluency: Round I 0.400 [0.300, 0.500]; Round II undefined." in said
+    assert "$x_1$ & <b>" in said
+
+
+def test_in_a_page_a_plot_has_the_page_s_colours_and_no_ids_that_meet_others() -> None:
+    inside = for_page(draw(plotted("intervals"), "svg").decode())
+    assert inside.startswith("<svg")
+    assert "var(--plot-1)" in inside
+    assert "var(--panel)" in inside
+    assert "#0072b2" not in inside
+    assert not re.search(r'<(g|text) id="', inside)
+    referenced = set(re.findall(r'(?:url\(#|href="#)([\w-]+)', inside))
+    assert referenced <= set(re.findall(r' id="([\w-]+)"', inside))
+    ElementTree.fromstring(inside)
+
+
+def test_matplotlib_is_loaded_with_the_first_plot_only() -> None:
+    asked = "import sys, annotate.results.plots, annotate.results.text; sys.exit('matplotlib' in sys.modules)"
+    subprocess.run([sys.executable, "-c", asked], check=True)
