@@ -3,8 +3,9 @@
 Pure. Offsets count characters (Unicode code points), and each end of a line as one.
 """
 
+import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from itertools import pairwise
 
 from annotate.errors import InvalidValueError
@@ -32,6 +33,11 @@ def passages_from_json(stored: Stored | None) -> tuple[Passage, ...]:
 def passages_to_json(passages: Iterable[Passage]) -> Stored | None:
     """Return what a rating holds of passages: in the order of the texts, None without any."""
     return [asdict(each) for each in sorted(passages)] or None
+
+
+def passages_as_sent(passages: Iterable[Passage]) -> str:
+    """Return passages as a page reads and sends them: a list of [part, start, end]."""
+    return json.dumps([astuple(each) for each in passages], separators=(",", ":"))
 
 
 def check_passages(passages: Sequence[Passage], texts: Sequence[str]) -> None:

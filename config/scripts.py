@@ -23,6 +23,15 @@ JOINED = {
         "rating.js",
         "items.js",
     ),
+    "dispute-page.js": (
+        "keys.js",
+        "passages.js",
+        "words.js",
+        "find.js",
+        "evidence.js",
+        "dispute-texts.js",
+        "dispute.js",
+    ),
 }
 
 

@@ -26,27 +26,15 @@
       if (event.key === "Escape") home();
       return;
     }
-    const button = document.querySelector(`[data-keys~="${CSS.escape(event.key.toLowerCase())}"]`);
+    const asked = Keys.asked(event);
+    const buttonOf = (key) => document.querySelector(`[data-keys~="${CSS.escape(key)}"]`);
+    const button = buttonOf(event.key.toLowerCase()) ?? (asked?.value && buttonOf(asked.value));
+    if (!button && DisputeTexts.act(asked?.action)) event.preventDefault();
     const typed = /^[0-9]$/.test(event.key) && document.querySelector("#answer input[type=number]");
     if (typed) typed.focus(); // the digit goes on into it
     if (!button) return;
     event.preventDefault();
     if (performance.now() - shownAt > UNREAD) button.click();
-  });
-
-  // The passages that a rater marked, one after the other.
-  let shown = null;
-  document.addEventListener("click", ({ target }) => {
-    const by = target.closest("[data-marks]")?.dataset.marks;
-    if (!by) return;
-    const marks = [...document.querySelectorAll(`.marked[data-by~="${CSS.escape(by)}"]`)];
-    const mark = marks[(marks.indexOf(shown) + 1) % marks.length];
-    shown?.classList.remove("marked-shown");
-    shown = mark;
-    mark.classList.add("marked-shown");
-    for (let part = mark.closest("details"); part; part = part.parentElement.closest("details")) part.open = true;
-    mark.scrollIntoView({ block: "center" });
-    news.textContent = mark.textContent;
   });
 
   // --- sending ------------------------------------------------------------------------------------------------
@@ -77,6 +65,7 @@
     if ([...texts()].includes(target)) sessionStorage.setItem(kept(target), target.value);
   });
   function sent(form) {
+    if (form.id === "answer") DisputeTexts.sent();
     for (const text of texts()) {
       if (text.form !== form) continue;
       sessionStorage.removeItem(kept(text));
@@ -114,6 +103,7 @@
   });
 
   document.addEventListener("htmx:afterSwap", () => {
+    DisputeTexts.follow();
     if (!before) return;
     const fresh = told().filter((each) => each.dataset.news && !before.told.has(each.dataset.news));
     for (const each of fresh) each.classList.add("fresh");

@@ -9,7 +9,7 @@ const Find = (() => {
   function matches(main, words) {
     const pattern = new RegExp(words.trim().replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/\s+/g, "\\s+"), "giu");
     return Passages.textsIn(main).filter((element) => element.dataset.part !== "0").flatMap((element) =>
-      [...element.textContent.matchAll(pattern)].map((found) => Passages.rangeIn(element, found.index, found.index + found[0].length)));
+      [...Passages.textOf(element).matchAll(pattern)].map((found) => Passages.rangeIn(element, found.index, found.index + found[0].length)));
   }
 
   function tell(main) {
@@ -91,6 +91,13 @@ const Find = (() => {
   });
 
   tell(document.querySelector("main"));
+  // In texts that were put in place of those in which was found.
+  function again(main) {
+    const at = states.get(main)?.at;
+    if (at === undefined) return;
+    states.set(main, { ranges: matches(main, field(main).value).slice(0, MOST), at });
+    tell(main);
+  }
   const begin = (main) => { field(main)?.focus(); field(main)?.select(); };
-  return { begin, clear, fold, show: tell };
+  return { again, begin, clear, fold, show: tell };
 })();

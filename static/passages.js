@@ -4,7 +4,17 @@
 
 const Passages = (() => {
   const textsIn = (main) => [...main.querySelectorAll(".text[data-part]")];
-  const textOf = (main, part) => main.querySelector(`.text[data-part="${part}"]`);
+  const elementOf = (main, part) => main.querySelector(`.text[data-part="${part}"]`);
+
+  // A text stands in several nodes where raters' marks divide it; who made a mark, in <sup>, is not of the text.
+  function nodesOf(element) {
+    const accept = (node) => (node.parentElement.closest("sup") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
+    const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT, accept);
+    const found = [];
+    while (walker.nextNode()) found.push(walker.currentNode);
+    return found;
+  }
+  const textOf = (element) => nodesOf(element).map((node) => node.data).join("");
 
   const pointsBefore = (text, unit) => [...text.slice(0, unit)].length;
   function unitAt(text, points) {
@@ -19,21 +29,27 @@ const Passages = (() => {
 
   // A range of a text's own characters, from and to places in its string.
   function rangeIn(element, start, end) {
-    if (element.childNodes.length > 1) element.normalize(); // a parser divides long texts
     const range = document.createRange();
-    const node = element.firstChild ?? element;
-    range.setStart(node, start);
-    range.setEnd(node, end);
+    range.selectNodeContents(element);
+    let before = 0;
+    for (const node of nodesOf(element)) {
+      if (start >= before && start < before + node.length) range.setStart(node, start - before);
+      if (end > before && end <= before + node.length) range.setEnd(node, end - before);
+      before += node.length;
+    }
     return range;
   }
 
   function rangeOf(main, [part, start, end]) {
-    const element = textOf(main, part);
-    const text = element.textContent;
+    const element = elementOf(main, part);
+    const text = textOf(element);
     return rangeIn(element, unitAt(text, start), unitAt(text, end));
   }
 
-  const quote = (main, passage) => rangeOf(main, passage).toString();
+  function quote(main, [part, start, end]) {
+    const text = textOf(elementOf(main, part));
+    return text.slice(unitAt(text, start), unitAt(text, end));
+  }
 
   // Made when first needed: it takes longer than all else that a page does before it can be used.
   let segmenter;
@@ -55,20 +71,34 @@ const Passages = (() => {
     if (!selection.rangeCount || selection.isCollapsed) return [];
     const whole = selection.getRangeAt(0);
     return textsIn(main).filter((element) => whole.intersectsNode(element)).flatMap((element) => {
-      const inside = rangeIn(element, 0, element.textContent.length);
-      const before = document.createRange();
-      before.selectNodeContents(element);
-      if (whole.compareBoundaryPoints(Range.START_TO_START, inside) > 0) inside.setStart(whole.startContainer, whole.startOffset);
-      if (whole.compareBoundaryPoints(Range.END_TO_END, inside) < 0) inside.setEnd(whole.endContainer, whole.endOffset);
-      before.setEnd(inside.startContainer, inside.startOffset);
-      const chosen = inside.toString();
-      const start = before.toString().length + chosen.length - chosen.trimStart().length;
+      const text = textOf(element);
+      const [first, last] = endsIn(element, whole);
+      const chosen = text.slice(first, last);
+      const start = first + chosen.length - chosen.trimStart().length;
       const end = start + chosen.trim().length;
-      return start < end ? [{ element, ...wholeWords(element.textContent, start, end) }] : [];
+      return start < end ? [{ element, ...wholeWords(text, start, end) }] : [];
     });
   }
 
-  const passageOf = ({ element, start, end }) => [Number(element.dataset.part), pointsBefore(element.textContent, start), pointsBefore(element.textContent, end)];
+  // Where a range begins and ends in a text, as places in its string.
+  function endsIn(element, range) {
+    let before = 0;
+    let first = null;
+    let last = 0;
+    for (const node of nodesOf(element)) {
+      if (range.intersectsNode(node)) {
+        first ??= before + (node === range.startContainer ? range.startOffset : 0);
+        last = before + (node === range.endContainer ? range.endOffset : node.length);
+      }
+      before += node.length;
+    }
+    return [first ?? 0, last];
+  }
+
+  function passageOf({ element, start, end }) {
+    const text = textOf(element);
+    return [Number(element.dataset.part), pointsBefore(text, start), pointsBefore(text, end)];
+  }
 
   // Passages that overlap or touch become one, so that none is kept twice.
   function merged(passages) {
@@ -91,13 +121,14 @@ const Passages = (() => {
   }
 
   function show(range) {
-    const element = range.startContainer.parentElement;
+    const element = range.startContainer.parentElement; // of a text's node
     const fold = element.closest("details");
     if (fold) fold.open = true;
     if (fold) element.closest("main").querySelector("[data-sheet][aria-expanded=false]")?.click();
-    const scroller = element.closest(".document, .summary");
+    const page = document.scrollingElement;
+    const scroller = [element.closest(".document, .summary"), page].find((each) => each.scrollHeight > each.clientHeight) ?? page;
     const { top, bottom } = range.getBoundingClientRect();
-    const frame = scroller.getBoundingClientRect();
+    const frame = scroller === page ? { top: 0, bottom: innerHeight, height: innerHeight } : scroller.getBoundingClientRect();
     if (top < frame.top || bottom > frame.bottom) scroller.scrollTop += top - frame.top - frame.height / 3;
   }
 
@@ -110,5 +141,5 @@ const Passages = (() => {
     }
   }
 
-  return { words, textsIn, rangeIn, rangeOf, quote, selected, passageOf, merged, mark, show, countIn };
+  return { words, textsIn, textOf, rangeIn, rangeOf, quote, selected, passageOf, merged, mark, show, countIn };
 })();

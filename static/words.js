@@ -14,7 +14,7 @@ const Words = (() => {
   function wordsOf(element) {
     if (!places.has(element)) {
       const found = new Map();
-      for (const [word, start, length] of split(element.textContent)) found.set(word, [...(found.get(word) ?? []), [start, start + length]]);
+      for (const [word, start, length] of split(Passages.textOf(element))) found.set(word, [...(found.get(word) ?? []), [start, start + length]]);
       places.set(element, found);
     }
     return places.get(element);
@@ -25,7 +25,7 @@ const Words = (() => {
 
   function markShared(main) {
     const chosen = Passages.selected(main);
-    const words = new Set(chosen.flatMap(({ element, start, end }) => split(element.textContent.slice(start, end)).map(([word]) => word)));
+    const words = new Set(chosen.flatMap(({ element, start, end }) => split(Passages.textOf(element).slice(start, end)).map(([word]) => word)));
     const telling = [...words].filter((word) => !isShort(word));
     const side = (element) => element.dataset.part === "0";
     const from = chosen[0] && side(chosen[0].element);

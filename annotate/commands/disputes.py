@@ -19,6 +19,7 @@ from annotate.errors import (
     DisputeClosedError,
     InvalidValueError,
 )
+from annotate.evidence import Passage, check_passages, passages_from_json
 from annotate.models import (
     Assignment,
     Dispute,
@@ -29,6 +30,7 @@ from annotate.models import (
     RatingChange,
     User,
 )
+from annotate.queries.texts import item_texts
 
 LONGEST_POST = 10_000
 
@@ -40,12 +42,15 @@ def answer_dispute(
     rater: Membership,
     value: int | None,
     comment: str = "",
+    evidence: tuple[Passage, ...] | None = None,
     seen_revision: int | None = None,
     seen_status: str = "",
 ) -> Dispute:
     """Keep (None) or change the rater's value of a disputed unit, and settle the unit if all values have met.
 
     Locks the dispute's row before anything is read. Each answer, also a kept value, is a row of history.
+    Without `evidence` (None) what was marked with the answer before stays; where none is marked with an
+    answer, that of Round I stands.
     `seen_revision` is the revision of the rater's answer that a page showed, 0 for the value of Round I: an
     answer to what no longer stands is refused, unless it is the one that stands. None: there was no page.
     `seen_status` is the dispute's on that page: an answer that would open a unit again which the page did not
@@ -56,11 +61,15 @@ def answer_dispute(
     held = current_values(dispute)
     standing = held[rater.pk]
     value = standing if value is None else value
-    answer = Answer(value=value, comment=comment.strip())
-    check_answer(dimension, answer)
     assignment = Assignment.objects.get(round=round, item=dispute.item_id, annotator=rater)
     unit = {"assignment": assignment, "dimension_id": dispute.dimension_id}
     rating = Rating.objects.filter(**unit).first() or Rating(**unit, revision=0, value=standing)
+    marked = passages_from_json(rating.evidence)
+    evidence = marked if evidence is None else evidence
+    answer = Answer(value=value, comment=comment.strip(), evidence=evidence)
+    check_answer(dimension, answer)
+    if evidence != marked:
+        check_passages(evidence, item_texts(dispute.item_id))
     if seen_revision is not None and rating.revision != seen_revision:
         return _as_it_stands(dispute, rating, standing, answer)
     after = {**held, rater.pk: value}
@@ -91,7 +100,8 @@ def _refuse_unseen_reopening(dispute: Dispute, seen: str, after: Dispute.Status)
 
 
 def _as_it_stands(dispute: Dispute, rating: Rating, standing: int, answer: Answer) -> Dispute:
-    if (rating.value, rating.comment) != (answer.value, answer.comment):
+    stands = (rating.value, rating.comment, passages_from_json(rating.evidence))
+    if stands != (answer.value, answer.comment, answer.evidence):
         raise ChangedElsewhereError(
             gettext(
                 "Nothing was saved, since you answered in another window after this page was "
@@ -122,13 +132,18 @@ def take_back(*, dispute: Dispute, rater: Membership, revision: int) -> Dispute:
     before = rating.changes.filter(revision=revision - 1).first()
     write_rating(
         rating,
-        Answer(value=before.value_after, comment=before.comment) if before else Answer(),
+        _answer_in(before) if before else Answer(),
         by=rater.user,
         cause=RatingChange.Cause.TAKEN_BACK,
         guideline=round.guideline,
         repeat=True,
     )
     return settle_or_reopen(dispute, current_values(dispute), rater.user)
+
+
+def _answer_in(change: RatingChange) -> Answer:
+    evidence = passages_from_json(change.evidence)
+    return Answer(value=change.value_after, comment=change.comment, evidence=evidence)
 
 
 def _was_taken_back(rating: Rating | None, revision: int) -> bool:

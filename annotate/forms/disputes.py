@@ -7,6 +7,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from annotate.forms.ratings import EvidenceField
 from annotate.models import Dispute, Project, Role
 from annotate.queries.dispute_list import DisputeFilter
 
@@ -20,13 +21,14 @@ SILENT = [
 
 
 class DisputeAnswerForm(forms.Form):
-    """Keep one's value (`keep` is what the page showed it to be) or change it, with a reason."""
+    """Keep one's value (`keep` is what the page showed it to be) or change it, with reason and evidence."""
 
     keep = forms.IntegerField(required=False)
     value = forms.IntegerField(
         required=False, error_messages={"invalid": _("A rating is a whole number on the scale.")}
     )
     comment = forms.CharField(required=False)
+    evidence = EvidenceField(required=False)
     seen_revision = forms.IntegerField(
         min_value=0, error_messages={"required": _("This page is out of date; load it again.")}
     )
@@ -37,9 +39,8 @@ class DisputeAnswerForm(forms.Form):
     @property
     def given(self) -> dict[str, Any]:
         """The answer, and what the page showed when it was given."""
-        return {
-            name: self.cleaned_data[name] for name in ("value", "comment", "seen_revision", "seen_status")
-        }
+        given = ("value", "comment", "evidence", "seen_revision", "seen_status")
+        return {name: self.cleaned_data[name] for name in given}
 
     def clean(self) -> dict[str, object]:
         """Require one of the two: a number that was not typed does not mean to keep."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from annotate.evidence import Passage, passages_from_json
+from annotate.evidence import Passage, passages_as_sent, passages_from_json
 from annotate.guideline import FrozenDimension, FrozenGuideline
 from annotate.marked_text import Mark, Segment, segments_of
 from annotate.models import Dispute, DisputeEvent, Item, Membership, Post, Rating, Round
@@ -69,6 +69,11 @@ class Standpoint:
     def passages(self) -> tuple[Passage, ...]:
         """What was marked in the texts as evidence: with the answer, else in Round I."""
         return passages_from_json((self.answer and self.answer.evidence) or self.first.evidence)
+
+    @property
+    def evidence(self) -> str:
+        """The same as the page reads and sends it."""
+        return passages_as_sent(self.passages)
 
     @property
     def held(self) -> Held:

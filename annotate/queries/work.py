@@ -1,11 +1,10 @@
 """What an annotator sees of Round I: progress, one item, where to go on."""
 
-import json
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 
 from django.db.models import Min, QuerySet
 
-from annotate.evidence import passages_from_json
+from annotate.evidence import passages_as_sent, passages_from_json
 from annotate.guideline import FrozenDimension, FrozenPoint
 from annotate.models import Assignment, Item, Membership, PrivateNote, Rating, Round
 from annotate.queries.assigned import asked_dimensions
@@ -60,8 +59,7 @@ class Row:
     @property
     def evidence(self) -> str:
         """The passages marked as evidence, as the page reads and sends them: a list of [part, start, end]."""
-        stored = self.rating.evidence if self.rating else None
-        return json.dumps([astuple(each) for each in passages_from_json(stored)], separators=(",", ":"))
+        return passages_as_sent(passages_from_json(self.rating.evidence if self.rating else None))
 
 
 def _keys(values: range) -> dict[int, str]:

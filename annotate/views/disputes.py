@@ -36,6 +36,7 @@ from annotate.forms.disputes import (
     UndoForm,
 )
 from annotate.models import Dispute, Membership, Project, Role
+from annotate.preferences import key_map_of
 from annotate.queries.dispute_list import dispute_rows, disputes_of_project
 from annotate.queries.dispute_page import dispute_page
 from annotate.queries.dispute_version import version_of
@@ -251,6 +252,7 @@ def _page(
         "is_admin": reading.is_admin,
         "refusal": refusal,
         "draft": request.POST if refusal else {},
+        "key_map": key_map_of(request.user),
         "answered": _answered(request, reading.place, after),
     }
     if request.htmx:

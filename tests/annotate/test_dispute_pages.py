@@ -1,4 +1,5 @@
 import re
+from dataclasses import asdict
 from html import unescape
 
 import pytest
@@ -6,9 +7,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotate.commands.disputes import adjudicate, answer_dispute, ask_again, post_message
+from annotate.commands.disputes import adjudicate, answer_dispute, ask_again, post_message, take_back
 from annotate.commands.ratings import Answer, save_rating
 from annotate.commands.rounds import close_round_one, close_round_two, open_round_two
+from annotate.errors import InvalidValueError
 from annotate.evidence import Passage
 from annotate.models import Dimension, Dispute, Document, Item, Membership, Post, Rating, Role, System
 from tests.annotate.rounds import assigned, discussed, frozen, opened, rate
@@ -267,6 +269,29 @@ def test_the_passages_of_all_raters_stand_in_document_and_text_by_their_aliases(
     assert "marked by you B" in without_blanks(html)
     answer_dispute(dispute=Dispute.objects.get(), rater=cast.annotators[1], value=4)
     assert re.findall(r"(\d) passages? marked", page(client, cast)) == ["2", "1"]
+
+
+def test_an_answer_has_evidence_of_its_own_which_undoing_takes_back(client):
+    cast = make_project()
+    dispute = discussed(cast, 1, 3, 5)
+    mine, first, second = cast.annotators[0], Passage(0, 0, 4), Passage(1, 0, 6)
+
+    def stands() -> list[dict[str, int]] | None:
+        return Rating.objects.get(assignment__round__number=2, assignment__annotator=mine).evidence
+
+    answer_dispute(dispute=dispute, rater=mine, value=2, evidence=(first,))
+    answer_dispute(dispute=dispute, rater=mine, value=3, evidence=(first, second))
+    assert stands() == [asdict(first), asdict(second)]
+    take_back(dispute=dispute, rater=mine, revision=2)
+    assert stands() == [asdict(first)]
+    answer_dispute(dispute=dispute, rater=mine, value=4)  # from where passages are not shown
+    assert stands() == [asdict(first)]
+    with pytest.raises(InvalidValueError, match="of the text, which has"):
+        answer_dispute(dispute=dispute, rater=mine, value=4, evidence=(Passage(0, 0, 9_999),))
+    client.force_login(mine.user)
+    sent = {"rater": mine.alias, "value": 5, "seen_revision": 4, "evidence": "[[1,0,6]]"}
+    client.post(reverse("dispute_answer", args=[cast.project.slug, dispute.number]), sent)
+    assert stands() == [asdict(second)]
 
 
 # Keep, change, post

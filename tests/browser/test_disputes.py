@@ -1,5 +1,7 @@
 """Discussing a dispute in a browser: keys, other windows, the end of a session, and following others."""
 
+import re
+
 import pytest
 from django.contrib.sessions.models import Session
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
@@ -210,3 +212,44 @@ def test_a_hidden_window_asks_for_nothing_until_it_is_seen_again(context: Browse
     page.evaluate(turn.format("false"))
     page.wait_for_timeout(1_000)
     assert len(asked) == 1
+
+
+def passages(alias: str) -> list[dict[str, int]]:
+    """Return the evidence of a rater's one answer."""
+    answer = Rating.objects.get(assignment__round__number=2, assignment__annotator__alias=alias)
+    return answer.evidence or []
+
+
+def test_words_are_found_and_marked_as_evidence_for_an_answer_which_the_others_see_at_once(
+    context: BrowserContext, browser: Browser, live_server: LiveServer, cast: Cast
+) -> None:
+    elsewhere = browser.new_context(base_url=live_server.url)
+    other = signed_in(elsewhere, cast.annotators[1].user)
+    other.goto(address(cast))
+    page = at_dispute(context, cast)
+    page.get_by_label("Stay on this dispute").check()
+    page.locator("h1").click()
+    page.keyboard.press("o")
+    expect(page.locator(".document details[open]")).to_have_count(0)
+    page.keyboard.press("/")
+    page.keyboard.type("review")
+    expect(page.locator("[data-find-count]")).to_have_text(re.compile("1 of"))
+    page.keyboard.press("Escape")
+    page.keyboard.press("e")
+    expect(page.locator("#answer .evidence-quote")).to_have_text(["❝ Review"])
+    page.reload()  # nothing is lost before it is sent
+    page.wait_for_timeout(UNREAD)
+    page.keyboard.press("k")
+    expect(other.locator(".document .marked")).to_have_text(["Reviewmarked by A"])
+    assert passages("A") == [{"part": 1, "start": 0, "end": 6}]
+    # Beside a mark, places are counted without who made it.
+    other.evaluate("getSelection().selectAllChildren(document.querySelector('.text[data-part=\"1\"]'))")
+    other.keyboard.press("e")
+    other.keyboard.press("k")
+    expect(page.locator(".document .marked").first).to_have_text("Reviewmarked by you B")
+    length = len(cast.items[0].document.parts[0]["text"])
+    assert passages("B") == [{"part": 1, "start": 0, "end": length}]
+    page.keyboard.press("z")
+    expect(page.locator("#answer .evidence")).to_be_hidden()
+    expect(page.locator(".document .marked").first).not_to_contain_text("you")
+    elsewhere.close()
