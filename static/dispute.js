@@ -22,7 +22,7 @@
 
   document.addEventListener("keydown", (event) => {
     if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.target.closest("textarea, input, select")) {
+    if (event.target.closest("textarea, select, input:not([type=checkbox], [type=radio])")) {
       if (event.key === "Escape") home();
       return;
     }

@@ -13,9 +13,10 @@ from tests.browser.annotators_pages import (
     while_rating,
 )
 from tests.browser.axe import bring_axe, every_violation, poor_contrasts
+from tests.browser.focus import problems_of_focus
 from tests.browser.people import signed_in
 
-SIZES = [{"width": 1280, "height": 800}, {"width": 390, "height": 800}]
+SCREEN, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 700}
 # As root.html and styles.html say it of who chose this theme.
 LOOK = """theme => {
     document.documentElement.dataset.theme = theme;
@@ -43,12 +44,14 @@ def test_nothing_is_wrong_in_any_look(
 
 def problems(page: Page, address: str) -> Iterator[str]:
     """Yield what is wrong with a page; a theme changes colours alone, so they alone are looked at again."""
-    for size in SIZES:
+    for size in (SCREEN, PHONE):
         page.set_viewport_size(size)  # type: ignore[arg-type]
         page.goto(address)  # the width at which a page is loaded decides what stands where
         page.evaluate(LOOK, "light")
         yield from (f"{size}: {each}" for each in every_violation(page))
-        yield from small_targets(page, is_phone=size["width"] < 400)
+        yield from small_targets(page, is_phone=size is PHONE)
+        if size is PHONE:  # where bars lie over the page
+            yield from problems_of_focus(page)
         for theme in ("dark", "contrast"):
             page.evaluate(LOOK, theme)
             yield from (f"{size}, {theme}: {each}" for each in poor_contrasts(page))

@@ -1,0 +1,152 @@
+"""All that an annotator does, without a mouse: the focus is seen at every step, and never lost."""
+
+from playwright.sync_api import BrowserContext, Page, expect
+
+from annotate.commands.rounds import close_round_one, open_round_two
+from annotate.models import Dispute, Document, Item, Post, Preferences, Rating
+from tests.annotate.rounds import opened, rate
+from tests.browser.focus import PROBLEM, tab_to
+from tests.factories import PASSWORD, Cast, make_project
+
+FOCUSED = (
+    """(({ activeElement: it }) => it.closest(".row, .panel")?.dataset.key ?? (it.id || it.type))(document)"""
+)
+UNREAD = 400  # milliseconds; a key pressed sooner is taken for one meant for the page before
+
+
+def focused(page: Page) -> str:
+    """Return what has the focus, which must be seen: its dimension, its own id, or its type."""
+    assert not page.evaluate(PROBLEM), page.evaluate(PROBLEM)
+    found: str = page.evaluate(FOCUSED)
+    return found
+
+
+def press(page: Page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def test_an_annotator_works_through_both_rounds_without_a_mouse(
+    context: BrowserContext, transactional_db: None
+) -> None:
+    cast = make_project(dimensions=("fluency", "coherence"), documents=1, systems=2)
+    Document.objects.update(parts=[{"label": "Review 1", "text": "Sturdy boots that last."}])
+    Item.objects.update(text="The boots last.")
+    round = opened(cast)
+    for annotator in cast.annotators[1:]:
+        for item in cast.items:
+            rate(cast, round, annotator, item, 5)
+    page = context.new_page()
+    signs_in(page, cast)
+    rates(page, cast)
+    close_round_one(project=cast.project, by=cast.admin)
+    open_round_two(project=cast.project, by=cast.admin)
+    discusses(page, cast)
+    prefers_the_dark(page)
+
+
+def signs_in(page: Page, cast: Cast) -> None:
+    user = cast.annotators[0].user
+    assert user
+    page.goto("/accounts/login/")
+    tab_to(page, "login")
+    page.keyboard.type(user.email)
+    tab_to(page, "password")
+    page.keyboard.type(PASSWORD)
+    press(page, "Enter")
+    page.wait_for_url("/")
+    tab_to(page, cast.project.name)
+    press(page, "Enter")
+    page.wait_for_url(f"**/{cast.project.slug}/")
+    tab_to(page, "Rate")
+    press(page, "Enter")
+    expect(page.locator("body[data-ahead=ready] .row.focused")).to_have_count(1)
+
+
+def rates(page: Page, cast: Cast) -> None:
+    assert focused(page) == "fluency"
+    press(page, "/")
+    assert focused(page) == "search"
+    page.keyboard.type("boots")
+    expect(page.locator("[data-find-count]")).to_have_text("1 of 1")
+    press(page, "Escape")
+    assert focused(page) == "fluency"
+    press(page, "e", "2")
+    assert focused(page) == "coherence"
+    press(page, "c")
+    page.keyboard.type("Because 3 of 4 fit.")
+    press(page, "Escape")
+    assert focused(page) == "fluency"
+    press(page, "u", "ArrowDown", "x")
+    assert focused(page) == "coherence"
+    press(page, "c")
+    page.keyboard.type("No two sentences.")
+    press(page, "Escape", "?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    press(page, "Escape")
+    assert focused(page) == "coherence"
+    press(page, "Enter")
+    page.wait_for_url("**/rate/2/")
+    assert focused(page) == "fluency"
+    press(page, "1")
+    assert focused(page) == "coherence"
+    tab_to(page, "Flagged")  # also without the key
+    expect(page.get_by_role("status").filter(has_text="Saved")).to_have_count(1)
+    press(page, "Enter")
+    page.wait_for_url("**/flagged/")
+    given = list(Rating.objects.filter(assignment__annotator=cast.annotators[0]).order_by("pk"))
+    assert [(each.value, each.unsure, each.cannot_rate, each.comment) for each in given] == [
+        (2, True, False, "Because 3 of 4 fit."),
+        (None, False, True, "No two sentences."),
+        (1, False, False, ""),
+    ]
+    assert given[0].evidence == [{"part": 1, "start": 7, "end": 12}]
+    tab_to(page, "1. ")
+    press(page, "Enter")
+    page.wait_for_url("**/rate/1/")
+    assert focused(page) == "fluency"
+
+
+def discusses(page: Page, cast: Cast) -> None:
+    page.goto(f"/projects/{cast.project.slug}/disputes/")
+    tab_to(page, "Begin with the first")
+    press(page, "Enter")
+    page.wait_for_url("**/disputes/1/")
+    assert page.evaluate(FOCUSED) == "content"
+    tab_to(page, "text")
+    assert focused(page) == "reply-text"
+    page.keyboard.type("Is it 4 or 5?")
+    tab_to(page, "Send")
+    press(page, "Enter")
+    expect(page.locator("#news")).to_have_text("Your post is sent.")
+    assert page.evaluate("document.activeElement.innerText") == "Send"
+    assert Post.objects.get().text == "Is it 4 or 5?"
+    tab_to(page, "stay")
+    press(page, "Space", "4")
+    expect(page.locator("#news")).to_have_text("Dispute 1: you changed to 4. The unit is settled.")
+    assert focused(page) == "stay"
+    tab_to(page, "Undo")
+    press(page, "Enter")
+    expect(page.locator("#news")).to_have_text("Your answer is taken back.")
+    assert focused(page) == "answer-buttons"
+    tab_to(page, "comment")
+    page.keyboard.type("4 it is.")
+    press(page, "Escape")
+    assert focused(page) == "answer-buttons"
+    page.wait_for_timeout(UNREAD)
+    press(page, "3")
+    expect(page.locator("#news")).to_contain_text("you changed to 3.")
+    assert focused(page) == "answer-buttons"
+    assert Dispute.objects.get(number=1).status == "open"
+    answer = Rating.objects.get(assignment__round__number=2)
+    assert (answer.value, answer.comment) == (3, "4 it is.")
+
+
+def prefers_the_dark(page: Page) -> None:
+    tab_to(page, "Preferences")
+    press(page, "Enter")
+    page.wait_for_url("**/preferences/")
+    tab_to(page, "theme")
+    press(page, "ArrowDown", "ArrowDown", "Enter")
+    expect(page.locator("html[data-theme=dark]")).to_have_count(1)
+    assert Preferences.objects.get().theme == "dark"
