@@ -20,11 +20,13 @@ class JudgesConfig(AppConfig):
         from annotate.exporting.datasheet import add_telling
         from annotate.import_kinds import add_import_kind
         from annotate.reproduction.papers import add_paper
+        from annotate.restoring.restored import add_restorer
         from annotate.views.page import READERS, add_tab
         from annotate.watching import Watched, add_watched
         from annotate.webhooks.events import add_event
         from judges.commands.judgment_imports import JUDGMENTS_KIND
         from judges.commands.leases import RUN_FINISHED
+        from judges.commands.restoring import restore_judges
         from judges.queries.datasheet import judges_in_datasheet
         from judges.queries.export import JUDGE_TABLES
         from judges.queries.watching import needs_of_runs, spending_section, work_waits
@@ -36,6 +38,7 @@ class JudgesConfig(AppConfig):
         add_export_tables(*JUDGE_TABLES)
         add_telling("judges", judges_in_datasheet)
         add_paper(LLM_SUMMEVAL)
+        add_restorer(restore_judges)
         add_watched(Watched("judges", work_waits, needs_of_runs, spending_section))
         add_event(RUN_FINISHED, "a run of judges is finished")
         add_tab(gettext_noop("Judges"), "judges", READERS, before="exports")

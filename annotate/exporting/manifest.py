@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -74,11 +74,15 @@ class Manifest:
 def write_manifest(project: Project, choice: Choice, passed: Passed, folder: Path) -> Manifest:
     """Write the manifest of everything that is in the folder, and return it."""
     files = {str(path.relative_to(folder)): sha256_of(path) for path in files_in(folder)}
-    listed = "".join(f"{digest}  {name}\n" for name, digest in files.items())
-    digest = hashlib.sha256(listed.encode()).hexdigest()
-    manifest = Manifest(project.slug, choice.filters(), passed.latest, passed.rows, files, digest)
+    manifest = Manifest(project.slug, choice.filters(), passed.latest, passed.rows, files, hash_of(files))
     (folder / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
     return manifest
+
+
+def hash_of(files: Mapping[str, str]) -> str:
+    """Return the content hash of files: a SHA-256 over their names and SHA-256, in their order."""
+    listed = "".join(f"{digest}  {name}\n" for name, digest in files.items())
+    return hashlib.sha256(listed.encode()).hexdigest()
 
 
 def sha256_of(path: Path) -> str:

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotate.commands.reproduction import import_release
 from annotate.errors import DomainError
 from annotate.management.file_import import Progress
-from annotate.models import User
+from annotate.management.people import person_called
 from annotate.queries.reproduction import Reproduction, reproduction
 from annotate.reproduction.figures import Compared, ComparedTable, Standing
 from annotate.reproduction.papers import PAPERS
@@ -42,7 +42,7 @@ class Command(BaseCommand):
         tell = Progress(self.stderr, options["verbosity"] > 0)
         try:
             project = import_release(
-                paper=paper, folder=options["data"], admin=_person(options["admin"]), tell=tell
+                paper=paper, folder=options["data"], admin=person_called(options["admin"]), tell=tell
             )
         except DomainError as error:
             raise CommandError(error.message) from error
@@ -55,15 +55,6 @@ class Command(BaseCommand):
             self.stdout.write("\n".join(lines(found)))
         if not found.is_reproduced or (options["strict"] and found.counts[Standing.EXPLAINED]):
             raise SystemExit(1)
-
-
-def _person(email: str | None) -> User | None:
-    if email is None:
-        return None
-    found = User.objects.filter(email=email.strip().lower()).first()
-    if found is None:
-        raise CommandError(f"Nobody has an account with the address {email!r}.")
-    return found
 
 
 def lines(found: Reproduction) -> Iterator[str]:

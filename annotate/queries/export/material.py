@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from annotate.export_tables import Part, Row, Table, kinds
 from annotate.guideline import DIMENSION_FIELDS, FrozenGuideline
-from annotate.models import Document, Item, Project
+from annotate.models import Document, Guideline, Item, Project
 from annotate.queries.export.rows import TEXTS_AT_ONCE, named
 from annotate.queries.rounds import rounds_of
 from annotate.queries.wording import versions_of
@@ -26,23 +26,37 @@ def _project(project: Project) -> Iterator[Row]:
 
 
 def _guidelines(project: Project) -> Iterator[Row]:
+    listed = set()
     for number, round in sorted(rounds_of(project).items()):
+        of_round = {"round": number, "status": round.status}
+        times = {"opened_at": round.opened_at, "closed_at": round.closed_at}
         for version in versions_of(round):
-            guideline = FrozenGuideline.from_json(version.content)
-            for dimension in guideline.dimensions:
-                yield {
-                    "round": number,
-                    "guideline_version": version.version,
-                    "in_force": version.pk == round.guideline_id,
-                    "note": version.note,
-                    "status": round.status,
-                    "opened_at": round.opened_at,
-                    "closed_at": round.closed_at,
-                    "project_guidelines": guideline.guidelines,
-                    "dimension": dimension.key,
-                    **{name: getattr(dimension, name) for name in DIMENSION_FIELDS},
-                    "points": [asdict(point) for point in dimension.points],
-                }
+            listed.add(version.pk)
+            in_force = version.pk == round.guideline_id
+            yield from _dimensions(version, {**of_round, **times, "in_force": in_force})
+    for version in project.guideline_versions.exclude(pk__in=listed).order_by("version"):
+        yield from _dimensions(version, _OF_NO_ROUND)
+
+
+_OF_NO_ROUND = {"round": None, "status": None, "opened_at": None, "closed_at": None, "in_force": False}
+
+
+def _dimensions(version: Guideline, of_round: Row) -> Iterator[Row]:
+    guideline = FrozenGuideline.from_json(version.content)
+    for dimension in guideline.dimensions:
+        yield {
+            **of_round,
+            "guideline_version": version.version,
+            "note": version.note,
+            "project_guidelines": guideline.guidelines,
+            **{name: getattr(guideline, name) for name in _FROZEN_SETTINGS},
+            "dimension": dimension.key,
+            **{name: getattr(dimension, name) for name in DIMENSION_FIELDS},
+            "points": [asdict(point) for point in dimension.points],
+        }
+
+
+_FROZEN_SETTINGS = ("raters_per_item", "dispute_threshold", "tolerance")
 
 
 def _documents(project: Project) -> Iterator[Row]:
@@ -87,13 +101,14 @@ MATERIAL_TABLES = (
             "opened_at",
             "closed_at",
             "project_guidelines",
+            *_FROZEN_SETTINGS,
             "dimension",
             *DIMENSION_FIELDS,
             "points",
         ),
         _guidelines,
         kinds(
-            integer="round guideline_version scale_minimum scale_maximum",
+            integer=f"round guideline_version {' '.join(_FROZEN_SETTINGS)} scale_minimum scale_maximum",
             flag="in_force not_applicable",
             time="opened_at closed_at",
             listed="points",

@@ -1,0 +1,71 @@
+"""manage.py import_export FILE."""
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotate.commands.restoring import restore_export
+from annotate.errors import DomainError
+from annotate.exporting.folder import write_folder
+from annotate.exporting.manifest import Manifest
+from annotate.management.people import person_called
+from annotate.models import Project
+from annotate.restoring.archive import ExportArchive
+
+
+class Command(BaseCommand):
+    """Imports an export in JSONL as the project that it was, and exports that again to compare.
+
+    The exit code is 0 where the two are identical, and 1 where they are not, or nothing was imported.
+    """
+
+    help = __doc__
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare what can be asked for."""
+        parser.add_argument("file", type=Path, help="the zip file of an export in JSONL, or its folder")
+        parser.add_argument("--admin", metavar="EMAIL", help="who sees the project in the browser")
+        parser.add_argument("--json", action="store_true", help="what was imported, as JSON")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        """Import the file, export the project as it was exported, and say which files differ."""
+        path: Path = options["file"]
+        if not path.exists():
+            raise CommandError(f"There is no file “{path}”.")
+        try:
+            archive = ExportArchive(path)
+            project = restore_export(archive=archive, admin=person_called(options["admin"]))
+        except DomainError as error:
+            raise CommandError(error.message) from error
+        again = _exported_again(project, archive)
+        differing = sorted(
+            name for name, digest in archive.manifest["files"].items() if again.files.get(name) != digest
+        )
+        told = {
+            "project": project.slug,
+            "tables": again.tables,
+            "identical": not differing,
+            "differing": differing,
+            "content_hash": again.content_hash,
+        }
+        self.stdout.write(json.dumps(told) if options["json"] else "\n".join(_lines(told)))
+        if differing:
+            raise SystemExit(1)
+
+
+def _exported_again(project: Project, archive: ExportArchive) -> Manifest:
+    with TemporaryDirectory(prefix="concord-export-") as folder:
+        return write_folder(project, archive.choice, Path(folder))
+
+
+def _lines(told: dict[str, Any]) -> list[str]:
+    counts = ", ".join(f"{count:,} {name}" for name, count in told["tables"].items() if count)
+    if told["identical"]:
+        verdict = f"Exported again it is identical: content hash {told['content_hash']}."
+    else:
+        verdict = f"Exported again these differ, see docs/export.md: {', '.join(told['differing'])}."
+    return [f"Imported the project {told['project']}: rows of {counts}.", verdict]

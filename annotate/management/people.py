@@ -1,0 +1,15 @@
+"""The person whom a command is about, by e-mail address."""
+
+from django.core.management.base import CommandError
+
+from annotate.models import User
+
+
+def person_called(email: str | None) -> User | None:
+    """Return the person, or nobody where none is named; raises CommandError for no account."""
+    if email is None:
+        return None
+    found = User.objects.filter(email=email.strip().lower()).first()
+    if found is None:
+        raise CommandError(f"Nobody has an account with the address {email!r}.")
+    return found

@@ -1,0 +1,1 @@
+"""Exports that Concord wrote, read back; and what other apps restore of them."""
