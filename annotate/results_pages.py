@@ -16,7 +16,7 @@ class ResultsPage:
     """A page of results of every project.
 
     name: what its address ends with. sections: computes it. version: what changes whenever its figures might,
-    in few and fast queries.
+    in few and fast queries. size: how many values they rest on; with many a worker computes them.
     """
 
     name: str
@@ -24,6 +24,7 @@ class ResultsPage:
     says: str
     sections: Callable[[Project, Drawn], Sequence[Section]]
     version: Callable[[Project], Sequence[object]]
+    size: Callable[[Project], int]
 
 
 PAGES: dict[str, ResultsPage] = {}

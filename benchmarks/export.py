@@ -57,18 +57,18 @@ def own_database(folder: Path) -> Iterator[dict[str, str]]:
         yield environment
         return
     name = f"concord_export_{os.getpid()}"
-    _run("export_database.py", environment, "create", url.geturl(), name)
+    run_script("export_database.py", environment, "create", url.geturl(), name)
     try:
         yield environment | {"DATABASE_URL": url._replace(path=f"/{name}").geturl()}
     finally:
-        _run("export_database.py", environment, "drop", url.geturl(), name)
+        run_script("export_database.py", environment, "drop", url.geturl(), name)
 
 
 def measure(environment: Mapping[str, str], folder: Path, what: str, format: str) -> Measured:
     """One export in a process of its own; its rows are counted afterwards, and its file removed."""
     file = folder / f"{what}.{format}"
     script = "export_yardstick.py" if what == "yardstick" else "export_run.py"
-    told = json.loads(_run(script, environment, str(file), what, format))
+    told = json.loads(run_script(script, environment, str(file), what, format))
     found = Measured(
         f"{what}, {format}", told["seconds"], rows_in(file, format), file.stat().st_size, told["peak"]
     )
@@ -79,7 +79,7 @@ def measure(environment: Mapping[str, str], folder: Path, what: str, format: str
 def rows_in(file: Path, format: str) -> int:
     """How many rows a table has, or all tables of a zip file together, headers not counted."""
     if format == "parquet":
-        return int(_run("export_rows.py", os.environ, str(file)))
+        return int(run_script("export_rows.py", os.environ, str(file)))
     if not zipfile.is_zipfile(file):
         with file.open("rb") as table:
             return _rows(table, format)
@@ -94,7 +94,8 @@ def _rows(table: IO[bytes], format: str) -> int:
     return sum(1 for _ in csv.reader(TextIOWrapper(table, "utf-8", newline=""))) - 1
 
 
-def _run(script: str, environment: Mapping[str, str], *arguments: str) -> str:
+def run_script(script: str, environment: Mapping[str, str], *arguments: str) -> str:
+    """Run another script of this folder and return what it prints."""
     command = [sys.executable, str(HERE / script), *arguments]
     return subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
 
@@ -122,7 +123,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="concord-export-") as name:
         folder = Path(name)
         with own_database(folder) as environment:
-            told = json.loads(_run("export_fill.py", environment, str(ratings)))
+            told = json.loads(run_script("export_fill.py", environment, str(ratings)))
             print(
                 f"{ratings:,} ratings of {told['items']:,} items and {told['disputes']:,} disputes on "
                 f"{told['database']}, made in {told['seconds']:.0f} s; Python {platform.python_version()}, "

@@ -21,6 +21,8 @@ class JudgesConfig(AppConfig):
         from annotate.import_kinds import add_import_kind
         from annotate.reproduction.papers import add_paper
         from annotate.restoring.restored import add_restorer
+        from annotate.results_pages import add_results_pages
+        from annotate.unit_parts import add_unit_part
         from annotate.views.page import READERS, add_tab
         from annotate.watching import Watched, add_watched
         from annotate.webhooks.events import add_event
@@ -29,6 +31,7 @@ class JudgesConfig(AppConfig):
         from judges.commands.restoring import restore_judges
         from judges.queries.datasheet import judges_in_datasheet
         from judges.queries.export import JUDGE_TABLES
+        from judges.queries.results.pages import JUDGES_PAGE
         from judges.queries.watching import needs_of_runs, spending_section, work_waits
         from judges.reproduction.llm_summeval import LLM_SUMMEVAL
         from judges.waking import LookForWork
@@ -36,6 +39,8 @@ class JudgesConfig(AppConfig):
         current_app.steps["worker"].add(LookForWork)
         add_import_kind(JUDGMENTS_KIND)
         add_export_tables(*JUDGE_TABLES)
+        add_results_pages(JUDGES_PAGE)
+        add_unit_part("unit_judgments")
         add_telling("judges", judges_in_datasheet)
         add_paper(LLM_SUMMEVAL)
         add_restorer(restore_judges)

@@ -24,6 +24,7 @@ urlpatterns = [
     path(f"{PROJECT}<int:pk>/judgments/<slug:status>/", judges.judge_judgments, name="judge_judgments"),
     path(f"{PROJECT}import/", imports.judgment_imports, name="judgment_imports"),
     path(f"{PROJECT}import/<int:pk>/", imports.judgment_import, name="judgment_import"),
+    path(f"{PROJECT}of-unit/<int:item>/<slug:key>/", comparison.unit_judgments, name="unit_judgments"),
     path(f"{PROJECT}beside-people/", comparison.judge_comparison, name="judge_comparison"),
     path(f"{PROJECT}<int:pk>/beside-people/", comparison.judge_figures, name="judge_figures"),
     path(f"{PROJECT}reliability/", reliability.judge_reliability, name="judge_reliability"),

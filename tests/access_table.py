@@ -105,6 +105,7 @@ ar    GET       {home}judges/{judge}/judgments/failed/
 a     GET POST  {home}judges/import/
 a     GET POST  {home}judges/import/{judgments}/
 ar    GET       {home}judges/beside-people/
+ar    GET       {home}judges/of-unit/{item}/fluency/
 ar    GET       {home}judges/{judge}/beside-people/
 ar    GET       {home}judges/reliability/
 ar    GET       {home}judges/estimates/

@@ -13,14 +13,13 @@ from annotate.models import Project
 from annotate.queries.agreement import Drawn
 from annotate.queries.quality import left_out
 from annotate.queries.results.kept import KeptPage, kept_page, kept_plot
-from annotate.queries.results.version import ratings_of
 from annotate.results.plots import CONTENT_TYPES, draw, for_page
 from annotate.results.table import Table
 from annotate.results.text import FORMATS
 from annotate.results_pages import PAGES, ResultsPage, name_of, version_of
 from annotate.views.page import Request, render_in_project
 
-AT_ONCE = 2_000  # as many ratings are computed while the reader waits
+AT_ONCE = 2_000  # a page of as many values is computed while the reader waits
 
 
 @login_required
@@ -94,7 +93,7 @@ def _kept(project: Project, page: ResultsPage, drawn: Drawn) -> KeptPage:
     kept = kept_page(project, page, drawn, version_of(page, project))
     if kept.is_current:
         return kept
-    if ratings_of(project) <= AT_ONCE:
+    if page.size(project) <= AT_ONCE:
         compute_page(project=project, page=page, drawn=drawn)
         return kept_page(project, page, drawn, kept.version)
     if not kept.row.problem:

@@ -35,7 +35,7 @@ from judges.comparison import (
     self_consistency,
 )
 from judges.methods import METHODS
-from judges.models import Judge
+from judges.models import Judge, Judgment
 from judges.queries.scores import Material, material_of, samples_of, scores_of, verdicts_of
 
 Samples = npt.NDArray[np.float64]
@@ -113,6 +113,14 @@ def comparison(
     samples = samples_of(scoring, material)
     generator = None if seed is None else np.random.default_rng(seed)
     return Comparison(round, [_figures(judge, material, samples, generator) for judge in judges])
+
+
+def judgments_of_unit(project: Project, item: int, key: str) -> list[Judgment]:
+    """Return what judges that give scores said about a unit, by judge and sample. One query."""
+    asked = Judgment.objects.filter(
+        judge__project=project, item=item, dimension__key=key, other__isnull=True, status=Judgment.Status.DONE
+    )
+    return list(asked.select_related("judge").order_by("judge__name", "judge", "sample"))
 
 
 def guideline_of(project: Project, round: Round | None) -> FrozenGuideline:

@@ -8,7 +8,7 @@ from annotate.access import project_for_reader
 from annotate.views.page import Request
 from judges.access import judge_in
 from judges.models import Judge
-from judges.queries.comparison import comparison
+from judges.queries.comparison import comparison, judgments_of_unit
 from judges.views.page import render_judges
 
 
@@ -20,6 +20,15 @@ def judge_comparison(request: Request, slug: str) -> HttpResponse:
     judges = list(Judge.objects.filter(project=project).order_by("name"))
     context = {"comparison": comparison(project, judges, seed=project.seed)}
     return render_judges(request, project, "judges/comparison.html", context)
+
+
+@login_required
+@require_GET
+def unit_judgments(request: Request, slug: str, item: int, key: str) -> HttpResponse:
+    """Show what judges said about one unit, and why; the page of a disagreement has it as a part."""
+    project = project_for_reader(request.user, slug)
+    template = "judges/unit.html#said" if request.htmx else "judges/unit.html"
+    return render_judges(request, project, template, {"judgments": judgments_of_unit(project, item, key)})
 
 
 @login_required

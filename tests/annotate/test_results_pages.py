@@ -218,7 +218,7 @@ def test_before_round_one_there_is_nothing_to_measure(client: Client) -> None:
     fresh = make_project()
     client.force_login(fresh.admin)
     for page in ("agreement", "systems"):
-        assert "so there is nothing to measure yet" in asked(client, fresh, page).content.decode()
+        assert "There is nothing to measure yet." in asked(client, fresh, page).content.decode()
     assert asked(client, fresh, route="disagreements").status_code == 200
     unit = asked(client, fresh, str(fresh.items[0].pk), "fluency", route="disagreement")
     assert unit.status_code == 404

@@ -70,6 +70,7 @@ disputes/ disputes/rules/ disputes/{dispute}/
 """
 OF_JUDGES = """
 judges/ judges/new/ judges/{judge}/ judges/{judge}/judgments/failed/ judges/import/ judges/import/{judgments}/
+results/judges/ judges/of-unit/{item}/fluency/
 judges/beside-people/ judges/{judge}/beside-people/ judges/reliability/ judges/estimates/ judges/replacement/
 judges/certificates/ judges/certificates/new/ judges/certificates/{calibration}/
 judges/routing/ judges/routing/new/ judges/routing/{policy}/
@@ -158,6 +159,7 @@ def judges_beside_people() -> Scene:
     run = make_run(cast.project, judge, *others)
     close_round_one(project=cast.project, by=cast.admin)
     keys = {
+        "item": cast.items[0].pk,
         "judge": judge.pk,
         "judgments": judgments,
         "calibration": calibration.pk,

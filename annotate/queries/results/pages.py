@@ -4,7 +4,7 @@ from annotate.models import Project
 from annotate.queries.agreement import Drawn
 from annotate.queries.results.agreement import agreement_sections
 from annotate.queries.results.systems import systems_sections
-from annotate.queries.results.version import version_of_ratings
+from annotate.queries.results.version import ratings_of, version_of_ratings
 from annotate.results.page import Section
 from annotate.results_pages import ResultsPage
 
@@ -21,6 +21,7 @@ OWN_PAGES = (
         "raters, systems, documents, one rater left out.",
         agreement_sections,
         version_of_ratings,
+        ratings_of,
     ),
     ResultsPage(
         "systems",
@@ -28,5 +29,6 @@ OWN_PAGES = (
         "Mean scores with intervals, possible ranks, and which systems differ.",
         _systems,
         version_of_ratings,
+        ratings_of,
     ),
 )

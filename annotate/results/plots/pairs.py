@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 
 import numpy as np
-from matplotlib import colormaps
 from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
-from annotate.results.plots.style import INK, LINE, SEQUENCE, SERIES, SOFT, panel, panels, short
+from annotate.results.plots.style import INK, SERIES, SOFT, panel, panels, short
 from annotate.results.table import Cell, Table
 
 
@@ -37,21 +35,18 @@ def scatter(table: Table) -> Figure:
     names = list(dict.fromkeys(row[0].value for row in table.rows))
     figure, listed = panels(len(names), 2.1)
     most = max((_value(row[3]) for row in table.rows), default=1.0)
-    colours = colormaps[SEQUENCE].reversed()
     for axes, name in zip(listed, names, strict=True):
         own = np.array([[_value(cell) for cell in row[1:4]] for row in table.rows if row[0].value == name])
         ends = [own[:, :2].min(), own[:, :2].max()]
+        density = np.log1p(own[:, 2]) / np.log1p(most)
         axes.plot(ends, ends, color=SOFT, linewidth=0.8, linestyle="--")
         axes.scatter(
             own[:, 0],
             own[:, 1],
             s=14 + 90 * own[:, 2] / most,
-            c=own[:, 2],
-            cmap=colours,
-            norm=LogNorm(1, max(most, 2)),
-            alpha=0.85,
-            edgecolors=LINE,
-            linewidths=0.4,
+            color=SERIES[0],
+            alpha=0.25 + 0.75 * density,
+            linewidths=0,
         )
         _named(axes, name, table.columns[1].name, table.columns[2].name)
     return figure
@@ -72,7 +67,7 @@ def _systems(axes: Axes, rows: Sequence[Sequence[Cell]]) -> None:
     for row in known:
         cell = row[3]
         if cell.low is not None and cell.high is not None:
-            axes.plot([_value(row[2])] * 2, [cell.low, cell.high], color=LINE, linewidth=1.2)
+            axes.plot([_value(row[2])] * 2, [cell.low, cell.high], color=SERIES[0], alpha=0.4, linewidth=1.2)
     axes.plot(
         [_value(row[2]) for row in known],
         [_value(row[3]) for row in known],

@@ -1,0 +1,115 @@
+"""The time of a page of results from what is kept, and of computing it, beside alpha of the same ratings.
+
+python benchmarks/results.py [--ratings 100000]
+
+Makes a database of its own as benchmarks/export.py does. The yardstick is alpha of every dimension by the
+package krippendorff: point estimates alone, without intervals, breakdowns or a page.
+"""
+
+import argparse
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.export import own_database, run_script
+
+AIM = 0.5  # seconds for a page from what is kept
+REPEATS = 7
+
+
+def timed(act: Callable[[], object]) -> float:
+    """Seconds that something takes."""
+    begun = time.perf_counter()
+    act()
+    return time.perf_counter() - begun
+
+
+def measure() -> bool:
+    """Compute, show and draw the pages of the one project; print the times; return whether the aim is met."""
+    import django
+
+    django.setup()
+
+    from django.conf import settings
+    from django.test import Client
+    from django.urls import reverse
+
+    from annotate.commands.results import compute_page
+    from annotate.models import Project, User
+    from annotate.results_pages import PAGES, version_of
+
+    settings.ALLOWED_HOSTS = ["testserver"]
+    settings.STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    project, reader = Project.objects.get(), Client()
+    reader.force_login(User.objects.get(email="admin@example.org"))
+    yardstick = timed(lambda: alphas(project))
+    print(f"{'':<34}{'seconds':>9}{'of yardstick':>14}")
+    line("yardstick: alphas alone", yardstick, yardstick)
+    met = True
+    for page in PAGES.values():
+        computing = timed(partial(compute_page, project=project, page=page, drawn="units"))
+        line(f"{page.name}: computing", computing, yardstick)
+        line(f"{page.name}: version of the data", usual(partial(version_of, page, project)), yardstick)
+        address = reverse("results_page", args=[project.slug, page.name])
+        answer = reader.get(address)
+        assert answer.status_code == 200
+        assert b"Computing the figures" not in answer.content
+        shown = usual(partial(reader.get, address))
+        met = met and shown <= AIM
+        line(f"{page.name}: page from what is kept", shown, yardstick)
+    plot = reverse("result_file", args=[project.slug, "agreement", "alpha", "svg"])
+    line("a plot, with loading matplotlib", timed(lambda: reader.get(plot)), yardstick)
+    line("the plot again", usual(lambda: reader.get(plot)), yardstick)
+    return met
+
+
+def alphas(project: object) -> None:
+    """Read the ratings and compute alpha of every dimension by the package krippendorff."""
+    import krippendorff
+
+    from annotate.models import Project
+    from annotate.queries.reliability import reliability_data
+    from annotate.queries.rounds import rounds_of
+
+    assert isinstance(project, Project)
+    for data in reliability_data(rounds_of(project)[1]).values():
+        krippendorff.alpha(
+            data.values, level_of_measurement="interval", value_domain=data.value_domain.tolist()
+        )
+
+
+def usual(act: Callable[[], object]) -> float:
+    """The median of several times."""
+    return statistics.median(timed(act) for _ in range(REPEATS))
+
+
+def line(what: str, seconds: float, yardstick: float) -> None:
+    """Print one time."""
+    print(f"{what:<34}{seconds:>9.3f}{seconds / yardstick:>13.1f}x")
+
+
+def main() -> None:
+    """Fill, compute, show; fail where a page takes longer than the aim."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--ratings", type=int, default=100_000, help="how many ratings Round I has")
+    asked = parser.parse_args()
+    with (
+        tempfile.TemporaryDirectory(prefix="concord-results-") as name,
+        own_database(Path(name)) as environment,
+    ):
+        print(f"{asked.ratings:,} ratings: {run_script('export_fill.py', environment, str(asked.ratings))}")
+        os.environ.clear()
+        os.environ.update(environment)
+        if not measure():
+            sys.exit(f"A page from what is kept takes more than {AIM} s.")
+
+
+if __name__ == "__main__":
+    main()
