@@ -10,7 +10,10 @@ from annotate.restoring.archive import ExportArchive
 
 @dataclass
 class Restored:
-    """A project on its way back into the database, with everything that rows of its tables refer to."""
+    """A project on its way back into the database, with everything that rows of its tables refer to.
+
+    answered: the places of Round I on which nothing is missing.
+    """
 
     project: Project
     guidelines: dict[int, Guideline] = field(default_factory=dict)
@@ -19,6 +22,7 @@ class Restored:
     documents: dict[str, int] = field(default_factory=dict)
     items: dict[tuple[str, str], int] = field(default_factory=dict)
     raters: dict[str, Membership] = field(default_factory=dict)
+    answered: list[int] = field(default_factory=list)
     actors: dict[str, User] = field(default_factory=dict)
 
     def item(self, row: dict[str, Any]) -> int:

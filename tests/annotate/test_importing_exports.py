@@ -81,7 +81,8 @@ def rated(cast: Cast) -> None:
     ):
         save_rating(assignment=place, dimension=frozen(round, "coherence"), answer=answer, by=first.user)
     reword_guidelines(project=cast.project, guidelines="Read *twice*.", note="Clearer.", by=cast.admin)
-    rate(cast, round, second, cast.items[3], 2)
+    for annotator in (first, second):
+        rate(cast, round, annotator, cast.items[3], 2)
     decide_counting(place=third, counted=False, note="Always 5.", by=cast.admin)
 
 
@@ -145,16 +146,27 @@ def test_it_works_as_before_and_nobody_can_sign_in_as_a_rater(cast: Cast, tmp_pa
     client.force_login(cast.admin)
     address = reverse("agreement", args=[cast.project.slug])
     figures = client.get(address).content.decode().split("<table")[1].split("</table")[0]
+    loads = loads_by_pseudonym(cast.project)
+    assert sorted(loads.values()) == [(0, 3), (0, 4), (1, 3)]
     taken_away(cast, tmp_path / "first.zip")
     imported(tmp_path / "first.zip", "--admin", cast.admin.email)
     again = client.get(address).content.decode().split("<table")[1].split("</table")[0]
     assert again == figures
+    assert loads_by_pseudonym(Project.objects.get()) == loads
     places = Membership.objects.filter(role="annotator").select_related("user")
     assert {place.label for place in places} == {place.pseudonym for place in places} == raters
     standing_in = User.objects.filter(email__endswith=".invalid")
     assert {user.name for user in standing_in} == {"admin", *raters}
     assert not any(user.is_active or user.has_usable_password() for user in standing_in)
     assert AuditEntry.objects.filter(project__isnull=False).first().act == "project.restored"  # type: ignore[union-attr]
+
+
+def loads_by_pseudonym(project: Project) -> dict[str, tuple[int, int]]:
+    """How many items each annotator has finished, and begun."""
+    out = StringIO()
+    call_command("people", project.slug, "--json", stdout=out)
+    places = [place for place in json.loads(out.getvalue()) if place["role"] == "annotator"]
+    return {place["pseudonym"]: (place["items_done"], place["items_begun"]) for place in places}
 
 
 def test_a_run_that_was_going_on_is_paused_and_said_to_differ(cast: Cast, tmp_path: Path) -> None:

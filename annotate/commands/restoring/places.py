@@ -32,6 +32,9 @@ def restore_places(restored: Restored, archive: ExportArchive) -> None:
             if place.partial
             for row in rows
         )
+        restored.answered += [
+            place.pk for place, rows in batch if all(row["answer"] != "missing" for row in rows)
+        ]
         every_item = every_item or any(not place.partial for place, _ in batch)
     Round.objects.filter(pk=round.pk).update(every_item=every_item)
 

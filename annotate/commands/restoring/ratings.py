@@ -5,7 +5,7 @@ from itertools import count, groupby, islice
 from operator import itemgetter
 from typing import Any
 
-from django.db.models import Min, OuterRef, Subquery
+from django.db.models import Max, Min, OuterRef, Subquery
 
 from annotate.commands.restoring.people import actor
 from annotate.models import Assignment, Rating, RatingChange
@@ -37,7 +37,7 @@ def restore_ratings(restored: Restored, archive: ExportArchive) -> None:
         RatingChange.objects.bulk_create(changes)
     if ahead:
         raise ValueError("The history names a rating that there is not.")
-    _say_when_places_were_begun(restored)
+    _say_when_places_were_rated(restored)
 
 
 def _places(restored: Restored) -> dict[Place, int]:
@@ -98,8 +98,12 @@ def _change(restored: Restored, rating: Rating, row: Row) -> RatingChange:
     )
 
 
-def _say_when_places_were_begun(restored: Restored) -> None:
+def _say_when_places_were_rated(restored: Restored) -> None:
     own = Rating.objects.filter(assignment=OuterRef("pk")).order_by().values("assignment")
     Assignment.objects.filter(round__project=restored.project, annotator__isnull=False).update(
         started_at=Subquery(own.annotate(first=Min("created_at")).values("first"))
     )
+    last = Subquery(own.annotate(last=Max("updated_at")).values("last"))
+    answered = iter(restored.answered)
+    while batch := list(islice(answered, RATINGS_AT_ONCE)):
+        Assignment.objects.filter(pk__in=batch).update(completed_at=last)

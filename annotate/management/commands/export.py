@@ -17,6 +17,7 @@ from annotate.exporting.files import SUFFIXES, write_file
 from annotate.exporting.folder import write_folder
 from annotate.exporting.manifest import Manifest
 from annotate.exporting.text import FORMATS, export_table
+from annotate.management.printing import RowsTold
 from annotate.management.projects import project_called
 from annotate.models import Project
 
@@ -65,10 +66,15 @@ class Command(BaseCommand):
         if options["table"]:
             return _write_table(project, choice, options["table"], options["to"]), None
         if options["folder"]:
-            return _write_folder(project, choice, options["folder"])
+            tell = RowsTold(self.stderr, options["verbosity"] > 0)
+            written = _write_folder(project, choice, options["folder"], tell)
+            tell.end()
+            return written
         target: Path = options["to"] or Path(f"{project.slug}-{choice.format}{SUFFIXES[choice.format]}")
         with TemporaryDirectory(dir=target.parent, prefix=".concord-export-") as name:
-            manifest = write_file(project, choice, Path(name) / "file")
+            tell = RowsTold(self.stderr, options["verbosity"] > 0)
+            manifest = write_file(project, choice, Path(name) / "file", tell)
+            tell.end()
             os.replace(Path(name) / "file", target)
         return target, manifest
 
@@ -88,10 +94,10 @@ def _write_table(project: Project, choice: Choice, name: str, to: Path | None) -
     return target
 
 
-def _write_folder(project: Project, choice: Choice, target: Path) -> tuple[Path, Manifest]:
+def _write_folder(project: Project, choice: Choice, target: Path, tell: RowsTold) -> tuple[Path, Manifest]:
     target.mkdir(parents=True)
     try:
-        return target, write_folder(project, choice, target)
+        return target, write_folder(project, choice, target, tell)
     except BaseException:
         shutil.rmtree(target)
         raise

@@ -11,9 +11,8 @@ from django.core.management.base import BaseCommand, CommandError
 from annotate.commands.restoring import restore_export
 from annotate.errors import DomainError
 from annotate.exporting.folder import write_folder
-from annotate.exporting.manifest import Manifest
 from annotate.management.people import person_called
-from annotate.models import Project
+from annotate.management.printing import RowsTold
 from annotate.restoring.archive import ExportArchive
 
 
@@ -41,7 +40,10 @@ class Command(BaseCommand):
             project = restore_export(archive=archive, admin=person_called(options["admin"]))
         except DomainError as error:
             raise CommandError(error.message) from error
-        again = _exported_again(project, archive)
+        tell = RowsTold(self.stderr, options["verbosity"] > 0)
+        with TemporaryDirectory(prefix="concord-export-") as folder:
+            again = write_folder(project, archive.choice, Path(folder), tell)
+        tell.end()
         differing = sorted(
             name for name, digest in archive.manifest["files"].items() if again.files.get(name) != digest
         )
@@ -55,11 +57,6 @@ class Command(BaseCommand):
         self.stdout.write(json.dumps(told) if options["json"] else "\n".join(_lines(told)))
         if differing:
             raise SystemExit(1)
-
-
-def _exported_again(project: Project, archive: ExportArchive) -> Manifest:
-    with TemporaryDirectory(prefix="concord-export-") as folder:
-        return write_folder(project, archive.choice, Path(folder))
 
 
 def _lines(told: dict[str, Any]) -> list[str]:

@@ -1,5 +1,7 @@
 """manage.py load_demonstration."""
 
+import json
+from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand
@@ -12,8 +14,19 @@ class Command(BaseCommand):
 
     help = __doc__
 
-    def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare what can be asked for."""
+        parser.add_argument("--json", action="store_true", help="print project and accounts as JSON")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
         """Make what is missing and say how to sign in."""
-        load_demonstration()
+        project = load_demonstration()
+        if options["json"]:
+            accounts = [
+                {"email": person.email, "role": person.role, "name": person.name} for person in PEOPLE
+            ]
+            told = {"project": project.slug, "password": PASSWORD, "accounts": accounts}
+            self.stdout.write(json.dumps(told, indent=1))
+            return
         for person in PEOPLE:
             self.stdout.write(f"{person.email:<24} {PASSWORD}  ({person.role.label}: {person.name})")

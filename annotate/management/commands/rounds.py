@@ -1,0 +1,53 @@
+"""manage.py rounds PROJECT [open-1|close-1|open-2|close-2]."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotate.commands.rounds import close_round_one, close_round_two, open_round_one, open_round_two
+from annotate.errors import DomainError
+from annotate.management.printing import print_rows
+from annotate.management.projects import project_called
+from annotate.models import Rating
+from annotate.queries.rounds import rounds_of
+
+STEPS = {
+    "open-1": open_round_one,
+    "close-1": close_round_one,
+    "open-2": open_round_two,
+    "close-2": close_round_two,
+}
+
+
+class Command(BaseCommand):
+    """Opens or closes a round, and shows the rounds; a step that was taken already changes nothing."""
+
+    help = __doc__
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare what can be asked for."""
+        parser.add_argument("project", help="the project's short name, as in its address")
+        parser.add_argument("step", nargs="?", choices=list(STEPS), help="without it nothing is changed")
+        parser.add_argument("--json", action="store_true", help="print the rounds as JSON")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        """Take the step and print a line for each round."""
+        project = project_called(options["project"])
+        if options["step"]:
+            try:
+                STEPS[options["step"]](project=project, by=None)
+            except DomainError as error:
+                raise CommandError(error.message) from error
+        rows = [
+            {
+                "round": number,
+                "status": round.status,
+                "opened_at": round.opened_at,
+                "closed_at": round.closed_at,
+                "guideline_version": round.guideline.version,
+                "ratings": Rating.objects.filter(assignment__round=round, value__isnull=False).count(),
+            }
+            for number, round in sorted(rounds_of(project).items())
+        ]
+        print_rows(self.stdout, rows, as_json=options["json"], nothing="No round was opened yet.")

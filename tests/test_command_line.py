@@ -1,0 +1,110 @@
+"""The command line: every command is documented and speaks JSON, and those that list or step do so."""
+
+import json
+import re
+from argparse import _SubParsersAction
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command, get_commands, load_command_class
+
+from annotate.models import Project, Round
+from tests.annotate.rounds import discussed, opened, rate
+from tests.factories import Cast, make_project
+
+DOCUMENTATION = Path(__file__).parents[1] / "docs" / "command-line.md"
+OURS = sorted(name for name, app in get_commands().items() if app in ("annotate", "judges", "config"))
+PRINTS_NO_RESULT = {"start"}
+
+
+def said(*arguments: str) -> str:
+    out = StringIO()
+    call_command(*arguments, stdout=out)
+    return out.getvalue()
+
+
+def told(*arguments: str) -> Any:
+    return json.loads(said(*arguments, "--json"))
+
+
+@pytest.fixture
+def cast(db: None) -> Cast:
+    return make_project(documents=1)
+
+
+def test_every_command_is_documented_and_none_that_is_not_there() -> None:
+    rows = re.findall(r"^\| `(\w+)", DOCUMENTATION.read_text(), flags=re.M)
+    assert sorted(rows) == OURS
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_command_says_what_it_does_and_prints_json_if_asked(name: str) -> None:
+    command = load_command_class(get_commands()[name], name)
+    assert command.help.strip()
+    parser = command.create_parser("manage.py", name)
+    steps = [each.choices for each in parser._actions if isinstance(each, _SubParsersAction)]
+    parsers = [parser, *(each for choices in steps for each in choices.values())]
+    options = "".join(each.format_help() for each in parsers)
+    assert ("--json" in options) == (name not in PRINTS_NO_RESULT)
+
+
+def test_projects_are_listed(cast: Cast) -> None:
+    opened(cast)
+    (project,) = told("projects")
+    assert (project["project"], project["items"], project["rounds"]) == (cast.project.slug, 2, ["1 open"])
+    assert cast.project.name in said("projects")
+    Project.objects.filter(pk=cast.project.pk).update(slug="other")
+    assert "other" in said("projects")
+
+
+def test_rounds_are_stepped_through_once_and_shown(cast: Cast) -> None:
+    slug = cast.project.slug
+    assert said("rounds", slug) == "No round was opened yet.\n"
+    assert told("rounds", slug) == []
+    with pytest.raises(CommandError, match="Close Round I before you open Round II"):
+        said("rounds", slug, "open-2")
+    for _ in range(2):
+        (first,) = told("rounds", slug, "open-1")
+        assert (first["round"], first["status"], first["closed_at"]) == (1, "open", None)
+    assert Round.objects.count() == 1
+    for annotator, value in zip(cast.annotators, (1, 3, 5), strict=True):
+        rate(cast, Round.objects.get(), annotator, cast.items[0], value)
+    assert "closed" in said("rounds", slug, "close-1")
+    rounds = told("rounds", slug, "open-2")
+    assert [(round["status"], round["ratings"]) for round in rounds] == [("closed", 3), ("open", 0)]
+
+
+def test_disputes_are_listed_with_whom_they_wait_for(cast: Cast) -> None:
+    dispute = discussed(cast, 1, 3, 5)
+    (row,) = told("disputes", cast.project.slug)
+    assert (row["dispute"], row["spread"], row["status"]) == (dispute.number, 4, "open")
+    assert sorted(row["waits_for"]) == sorted(place.label for place in cast.annotators)
+    assert said("disputes", cast.project.slug, "--status", "settled") == "There is no such dispute.\n"
+
+
+def test_people_are_listed_with_their_pseudonyms(cast: Cast) -> None:
+    rows = told("people", cast.project.slug)
+    assert [row["role"] for row in rows].count("annotator") == 3
+    first = cast.annotators[0]
+    own = next(row for row in rows if row["pseudonym"] == first.pseudonym)
+    assert (own["label"], own["active"], own["items_done"]) == (first.label, True, 0)
+    assert first.pseudonym in said("people", cast.project.slug)
+
+
+def test_the_audit_log_is_printed_line_by_line(cast: Cast) -> None:
+    said("rounds", cast.project.slug, "open-1")
+    lines = said("audit", cast.project.slug, "--what", "round", "--json").splitlines()
+    assert [json.loads(line)["act"] for line in lines] == ["round.opened"]
+    assert "round.opened  Round I  by the command line" in said("audit", cast.project.slug)
+    assert said("audit", cast.project.slug, "--since", "2999-01-01") == ""
+    with pytest.raises(CommandError, match="is no day"):
+        said("audit", cast.project.slug, "--since", "yesterday")
+
+
+def test_the_demonstration_says_how_to_sign_in_as_json(db: None) -> None:
+    made = told("load_demonstration")
+    assert (made["project"], made["password"]) == (Project.objects.get().slug, "demonstration")
+    assert told("load_demonstration") == made
+    assert {account["role"] for account in made["accounts"]} == {"admin", "annotator", "researcher"}
