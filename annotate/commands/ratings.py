@@ -99,7 +99,7 @@ def save_rating(
     looked_again = rating.asked_again_at is not None and seen == round.guideline
     if looked_again:
         rating.asked_again_at = None
-    with at_once():
+    with at_once(last=True):
         ratings[dimension.id] = rating = write_rating(
             rating,
             answer,

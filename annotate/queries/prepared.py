@@ -3,7 +3,7 @@
 Django compiles a query whenever it is asked. How the database keeps them: see `annotate.statements`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import local
@@ -13,6 +13,7 @@ from django.db import connection
 from django.db.models import Model, QuerySet
 from django.db.models.query import get_related_populators
 
+from annotate.postgres import Statement
 from annotate.statements import execute
 
 NUMBERS = (2_000_000_011, 2_000_000_033, 2_000_000_063)  # stand-ins that integer columns can hold
@@ -38,9 +39,8 @@ class Prepared(Generic[M]):
     def ask(self, *values: Value) -> "Asked[M]":
         """Ask for the rows for these values, to be read after `statements.at_once`. One query."""
         if not hasattr(self._here, "compiled"):
-            self._here.compiled = _Compiled(self._make(*self._stand_ins))
-        put = dict(zip(map(_sent, self._stand_ins), map(_sent, values), strict=True))
-        return Asked(self._here.compiled, self._here.compiled.execute(put))
+            self._here.compiled = _Compiled(self._make(*self._stand_ins), self._stand_ins)
+        return Asked(self._here.compiled, self._here.compiled.execute(values))
 
     def all(self, *values: Value) -> list[M]:
         """Return the rows for these values. One query."""
@@ -61,12 +61,11 @@ class Asked(Generic[M]):
     """Rows that were asked for."""
 
     _compiled: "_Compiled"
-    _cursor: Any
+    _statement: Statement
 
     def all(self) -> list[M]:
         """Return the rows."""
-        found: list[M] = self._compiled.rows(self._cursor)
-        return found
+        return self._compiled.objects(self._statement)
 
     def first(self) -> M | None:
         """Return the first of the rows, None without any."""
@@ -76,9 +75,11 @@ class Asked(Generic[M]):
 class _Compiled:
     """A statement with its parameters, and how its columns become objects: as Django's ModelIterable does."""
 
-    def __init__(self, queryset: QuerySet[Any]) -> None:
+    def __init__(self, queryset: QuerySet[Any], stand_ins: Sequence[Value]) -> None:
         self._compiler = queryset.query.get_compiler(connection=connection)
-        self._sql, self._parameters = self._compiler.as_sql()
+        self._sql, parameters = self._compiler.as_sql()
+        places = {_sent(each): place for place, each in enumerate(stand_ins)}
+        self._parameters = [(places.get(each), each) for each in parameters]
         select, info = self._compiler.select, self._compiler.klass_info
         self._converters = self._compiler.get_converters([column for column, *_ in select])
         self._model = info["model"]
@@ -86,16 +87,16 @@ class _Compiled:
         self._names = frozenset(column.target.attname for column, *_ in select[self._columns])
         self._related = get_related_populators(info, select, connection.alias)  # type: ignore[call-arg]
 
-    def execute(self, put: dict[Any, Any]) -> Any:
-        """Execute the statement with these values in the place of the stand-ins; return its cursor."""
-        return execute(self._sql, [put.get(each, each) for each in self._parameters])
+    def execute(self, values: Sequence[Value]) -> Statement:
+        """Execute the statement with these values in the place of the stand-ins."""
+        sent = [each if place is None else _sent(values[place]) for place, each in self._parameters]
+        return execute(self._sql, sent)
 
-    def rows(self, cursor: Any) -> list[Any]:
+    def objects(self, statement: Statement) -> list[Any]:
         """Return the objects that an executed statement found."""
-        with cursor:
-            found = cursor.fetchall()
+        found: Iterable[Any] = statement.rows
         if self._converters:
-            found = list(self._compiler.apply_converters(found, self._converters))
+            found = self._compiler.apply_converters(found, self._converters)
         return [self._object(row) for row in found]
 
     def _object(self, row: Any) -> Any:

@@ -58,12 +58,11 @@ def test_statements_are_seen_where_queries_are_counted(django_assert_num_queries
 
 @pytest.mark.django_db(transaction=True)
 def test_a_connection_that_ended_is_replaced_by_the_next_request():
-    execute("SELECT 1", []).close()
+    execute("SELECT 1", [])
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor, pytest.raises(DatabaseError, match="terminat"):
             cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
     else:
         connection.close()
     connection.close_if_unusable_or_obsolete()
-    with execute("SELECT 7", []) as cursor:
-        assert cursor.fetchall() == [(7,)]
+    assert execute("SELECT 7", []).rows == [(7,)]
