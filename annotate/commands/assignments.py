@@ -12,8 +12,8 @@ from annotate.commands.checks import give_due_checks
 from annotate.commands.prepared import PreparedUpdate
 from annotate.errors import RoundClosedError
 from annotate.models import Assignment, Membership, Round
-from annotate.queries.places import available_places, items_in_order, met_together
-from annotate.queries.prepared import MOMENT, NUMBERS, Prepared
+from annotate.queries.places import available_places, first_items, met_together
+from annotate.queries.prepared import MOMENT, NUMBERS, Asked, Prepared
 from annotate.statements import at_once
 
 RESERVED_AT_ONCE = 5
@@ -26,12 +26,14 @@ def reserve_items(*, round: Round, annotator: Membership, how_many: int = RESERV
     Locks the annotator's row, then each place that it takes, skipping places that someone else is taking.
     Places never taken go first; then places whose reservation ran out unused. Returns how many were taken.
     """
-    _ANNOTATOR.all(annotator.pk)
-    _refuse_closed(round)
-    last = _LAST.first(round.project_id, annotator.pk)
+    with at_once():
+        _ANNOTATOR.ask(annotator.pk)
+        asked_open, asked_last = _OPEN.ask(round.pk), _LAST.ask(round.project_id, annotator.pk)
+    _refuse_closed(round, asked_open)
+    last = asked_last.first()
     position = (last.position or 0) if last else 0
     until = timezone.now() + timedelta(minutes=annotator.project.reservation_minutes)
-    items = iter(items_in_order(round, annotator)[: 2 * how_many])
+    items = iter(first_items(round, annotator, 2 * how_many))
     places: list[Assignment] = []
     while some := list(islice(items, how_many - len(places))):
         places += _locked_places(round, some)
@@ -42,7 +44,7 @@ def reserve_items(*, round: Round, annotator: Membership, how_many: int = RESERV
             _TAKEN.run(place)
     if places:
         give_due_checks(round=round, annotator=annotator)
-    _refuse_closed(round)  # it may have been closed while places were taken
+    _refuse_closed(round, _OPEN.ask(round.pk))  # it may have been closed while places were taken
     return len(places)
 
 
@@ -61,8 +63,8 @@ def renew_reservation(*, assignment: Assignment, annotator: Membership) -> None:
         mine.filter(reserved_until__isnull=False).update(reserved_until=until)
 
 
-def _refuse_closed(round: Round) -> None:
-    if not _OPEN.all(round.pk):
+def _refuse_closed(round: Round, asked: Asked[Round]) -> None:
+    if not asked.all():
         raise RoundClosedError(
             gettext("{round} is closed, so there is nothing more to rate.").format(round=round)
         )

@@ -3,12 +3,14 @@
 from collections import Counter
 from collections.abc import Collection
 from datetime import datetime
+from functools import lru_cache
 
 from django.db.models import CharField, Exists, Max, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import MD5, Cast, Concat
 from django.utils import timezone
 
 from annotate.models import Assignment, Item, Membership, Round
+from annotate.queries.prepared import MOMENT, NUMBERS, WORD, Prepared
 
 
 def available_places(round: Round | int, now: datetime | None = None) -> QuerySet[Assignment]:
@@ -19,15 +21,29 @@ def available_places(round: Round | int, now: datetime | None = None) -> QuerySe
 
 def available_items(round: Round, annotator: Membership) -> QuerySet[Item]:
     """Return the items that this annotator may still take."""
-    places = available_places(round).filter(item=OuterRef("pk"))
+    return _available_items(round.pk, round.project_id, annotator.pk, timezone.now())
+
+
+def _available_items(round: int, project: int, annotator: int, now: datetime) -> QuerySet[Item]:
+    places = available_places(round, now).filter(item=OuterRef("pk"))
     mine = Assignment.objects.filter(round=round, annotator=annotator, item=OuterRef("pk"))
-    return Item.objects.filter(Exists(places), ~Exists(mine), document__project=round.project_id)
+    return Item.objects.filter(Exists(places), ~Exists(mine), document__project=project)
 
 
-def items_in_order(round: Round, annotator: Membership) -> "QuerySet[Item, int]":
-    """Return the ids of these items in an order drawn for the annotator from the round's seed."""
-    draw = MD5(Concat(Value(f"{round.seed}/{annotator.pk}/"), Cast("pk", CharField())))
-    return available_items(round, annotator).order_by(draw).values_list("pk", flat=True)
+def first_items(round: Round, annotator: Membership, how_many: int) -> list[int]:
+    """Return the first ids of these items in an order drawn for the annotator from the round's seed."""
+    drawn = f"{round.seed}/{annotator.pk}/"
+    found = _in_order(how_many).all(round.pk, round.project_id, annotator.pk, timezone.now(), drawn)
+    return [item.pk for item in found]
+
+
+@lru_cache
+def _in_order(how_many: int) -> Prepared[Item]:
+    def items(round: int, project: int, annotator: int, now: datetime, drawn: str) -> QuerySet[Item]:
+        draw = MD5(Concat(Value(drawn), Cast("pk", CharField())))
+        return _available_items(round, project, annotator, now).order_by(draw).only("pk")[:how_many]
+
+    return Prepared(items, *NUMBERS, MOMENT, WORD)
 
 
 def last_positions(project: int, annotators: Collection[int] | None = None) -> Counter[int]:

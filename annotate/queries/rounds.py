@@ -3,6 +3,7 @@
 import random
 
 from annotate.models import Project, Round
+from annotate.queries.prepared import NUMBERS, Prepared
 
 
 def rounds_of(project: Project) -> dict[int, Round]:
@@ -12,7 +13,12 @@ def rounds_of(project: Project) -> dict[int, Round]:
 
 def round_one(project: Project) -> Round | None:
     """Return Round I, None before it was opened. One query."""
-    return project.rounds.select_related("guideline").filter(number=1).first()
+    return _ROUND_ONE.first(project.pk)
+
+
+_ROUND_ONE = Prepared(
+    lambda project: Round.objects.select_related("guideline").filter(project=project, number=1), NUMBERS[0]
+)
 
 
 def seed_of_round(project: Project, number: int) -> int:

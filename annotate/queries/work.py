@@ -1,6 +1,6 @@
 """What an annotator sees of Round I: progress, one item, where to go on."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db.models import Min, QuerySet
 
@@ -11,6 +11,7 @@ from annotate.queries.assigned import asked_dimensions
 from annotate.queries.guidelines import guideline_of
 from annotate.queries.places import met_together, own_order
 from annotate.queries.prepared import NUMBERS, Prepared
+from annotate.statements import at_once
 
 LONGEST_BUTTON_ROW = 11
 
@@ -101,12 +102,15 @@ def _first(assignments: QuerySet[Assignment]) -> int | None:
 
 def item_page(assignment: Assignment) -> ItemPage:
     """Return the page of an assignment (see `access.assignment_for_annotator`). Six queries at most."""
-    item = _ITEM.all(assignment.item_id)[0]
     guideline = guideline_of(assignment.round)
-    ratings = {rating.dimension_id: rating for rating in _RATINGS.all(assignment.pk)}
-    here = (assignment.round.project_id, assignment.annotator_id or 0, assignment.position or 0)
-    before, after = _BEFORE.first(*here), _AFTER.first(*here)
-    note = _NOTE.first(assignment.annotator_id or 0, assignment.item_id)
+    here = _here(assignment)
+    with at_once():
+        asked_item, asked_ratings = _ITEM.ask(assignment.item_id), _RATINGS.ask(assignment.pk)
+        asked_before, asked_after = _BEFORE.ask(*here), _AFTER.ask(*here)
+        asked_note = _NOTE.ask(assignment.annotator_id or 0, assignment.item_id)
+    item = asked_item.all()[0]
+    ratings = {rating.dimension_id: rating for rating in asked_ratings.all()}
+    before, after, note = asked_before.first(), asked_after.first(), asked_note.first()
     return ItemPage(
         assignment=assignment,
         title=item.document.title,
@@ -121,8 +125,18 @@ def item_page(assignment: Assignment) -> ItemPage:
     )
 
 
+def with_next(page: ItemPage) -> ItemPage:
+    """Return a page with what comes after it by now. One query."""
+    after = _AFTER.first(*_here(page.assignment))
+    return replace(page, next=after.position if after else None)
+
+
+def _here(assignment: Assignment) -> tuple[int, int, int]:
+    return assignment.round.project_id, assignment.annotator_id or 0, assignment.position or 0
+
+
 def _order(project: int, annotator: int) -> QuerySet[Assignment]:
-    return met_together(project).filter(annotator=annotator).order_by("position")
+    return met_together(project).filter(annotator=annotator).order_by("position").only("position")
 
 
 def _before(project: int, annotator: int, position: int) -> QuerySet[Assignment]:

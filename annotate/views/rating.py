@@ -30,7 +30,7 @@ from annotate.queries.guidelines import guideline_of
 from annotate.queries.practice import must_practise
 from annotate.queries.progress import progress
 from annotate.queries.rounds import round_one
-from annotate.queries.work import ItemPage, first_position, first_unfinished, item_page
+from annotate.queries.work import ItemPage, first_position, first_unfinished, item_page, with_next
 from annotate.views.errors import error_as_json
 from annotate.views.page import render_in_project, request_user
 from annotate.views.rating_rows import rows_as_html
@@ -82,7 +82,7 @@ def rate_item(request: HttpRequest, slug: str, position: int) -> HttpResponse:
     renew_reservation(assignment=assignment, annotator=place)
     page = item_page(assignment)
     if page.next is None and _reserve_more(place):
-        page = item_page(assignment)
+        page = with_next(page)
     is_loaded_ahead = request.headers.get("Concord-Ahead") == "1"  # for a page that has its own counter
     context = {
         "layout": "rating/ahead.html" if is_loaded_ahead else "base.html",

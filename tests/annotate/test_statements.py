@@ -56,12 +56,43 @@ def test_statements_are_seen_where_queries_are_counted(django_assert_num_queries
         execute("SELECT 2", [])
 
 
+def test_a_text_longer_than_what_is_taken_at_once_comes_and_goes_whole():
+    long = "“" * 3_000_000
+    with at_once():
+        short, whole = execute("SELECT %s", ["100%"]), execute("SELECT %s", [long])
+    assert (short.rows, whole.rows) == ([("100%",)], [(long,)])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_statements_that_are_last_end_their_transaction_or_leave_nothing_of_it():
+    project = make_project().project
+    insert = PreparedInsert(System)
+    told = []
+    with transaction.atomic():
+        transaction.on_commit(lambda: told.append("kept"))
+        with at_once(last=True):
+            insert.run(System(project=project, name="kept"))
+    with pytest.raises(IntegrityError), transaction.atomic():
+        transaction.on_commit(lambda: told.append("lost"))
+        with at_once(last=True):
+            insert.run(System(project=project, name="lost"))
+            insert.run(System(project_id=0, name="of no project, which is seen at the end"))
+    with pytest.raises(ZeroDivisionError), transaction.atomic():
+        with transaction.atomic(), at_once(last=True):
+            insert.run(System(project=project, name="part of another"))
+        _ = 1 / 0
+    names = set(project.systems.values_list("name", flat=True))
+    assert "kept" in names
+    assert names.isdisjoint({"lost", "part of another"})
+    assert told == ["kept"]
+
+
 @pytest.mark.django_db(transaction=True)
 def test_a_connection_that_ended_is_replaced_by_the_next_request():
     execute("SELECT 1", [])
     if connection.vendor == "postgresql":
-        with connection.cursor() as cursor, pytest.raises(DatabaseError, match="terminat"):
-            cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+        with pytest.raises(DatabaseError, match="terminat"):
+            execute("SELECT pg_terminate_backend(pg_backend_pid())", [])
     else:
         connection.close()
     connection.close_if_unusable_or_obsolete()
