@@ -1,6 +1,6 @@
 """Statements sent to PostgreSQL together, and prepared, by libpq itself.
 
-psycopg can do both, but for three short statements its cursors in its pipeline took ten times the processor time.
+psycopg can do both, but its cursors and its pipeline took ten times the processor time for three statements.
 """
 
 import re
@@ -43,7 +43,7 @@ class Wire:
         self._can_go_on.register(self._libpq.socket, POLLIN | POLLOUT)
 
     def run(self, statements: Sequence[Statement], *, commit: bool = False) -> None:
-        """Execute statements in one journey and fill their rows; the driver's errors, of the first that fails.
+        """Execute statements in one journey and fill their rows, or raise what the first that fails raises.
 
         A transaction that the connection is to be in begins before them, and ends after them with `commit`.
         """

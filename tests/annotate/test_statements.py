@@ -1,3 +1,5 @@
+from contextlib import suppress
+
 import pytest
 from django.db import DatabaseError, IntegrityError, connection, transaction
 
@@ -66,25 +68,28 @@ def test_a_text_longer_than_what_is_taken_at_once_comes_and_goes_whole():
 @pytest.mark.django_db(transaction=True)
 def test_statements_that_are_last_end_their_transaction_or_leave_nothing_of_it():
     project = make_project().project
-    insert = PreparedInsert(System)
     told = []
     with transaction.atomic():
         transaction.on_commit(lambda: told.append("kept"))
-        with at_once(last=True):
-            insert.run(System(project=project, name="kept"))
+        write_last(System(project=project, name="kept"))
+    nowhere = System(project_id=0, name="of no project, which is seen at the end")
     with pytest.raises(IntegrityError), transaction.atomic():
-        transaction.on_commit(lambda: told.append("lost"))
-        with at_once(last=True):
-            insert.run(System(project=project, name="lost"))
-            insert.run(System(project_id=0, name="of no project, which is seen at the end"))
-    with pytest.raises(ZeroDivisionError), transaction.atomic():
-        with transaction.atomic(), at_once(last=True):
-            insert.run(System(project=project, name="part of another"))
-        _ = 1 / 0
+        write_last(System(project=project, name="lost"), nowhere)
+    with suppress(KeyError), transaction.atomic():
+        with transaction.atomic():
+            write_last(System(project=project, name="part of another"))
+        raise KeyError
     names = set(project.systems.values_list("name", flat=True))
     assert "kept" in names
     assert names.isdisjoint({"lost", "part of another"})
     assert told == ["kept"]
+
+
+def write_last(*systems):
+    insert = PreparedInsert(System)
+    with at_once(last=True):
+        for system in systems:
+            insert.run(system)
 
 
 @pytest.mark.django_db(transaction=True)
