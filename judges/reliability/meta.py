@@ -53,7 +53,7 @@ class _System:
     """
 
     correlation: Statistic
-    patterns: scipy.sparse.csr_array
+    patterns: "scipy.sparse.csr_array"  # in quotes, as it would load 14 MB
     quality: FloatArray
     rated: FloatArray
 
