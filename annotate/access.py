@@ -108,7 +108,7 @@ def assignment_for_annotator(
 
     `place` is the key of the annotator that a page was made for; NotYoursError if it is not this person's.
     """
-    found = _ASSIGNMENTS.all(user.pk, slug, position) if user.pk else []
+    found = PLACES.all(user.pk, slug, position) if user.pk else []
     for assignment in found:
         if place is None or place == str(assignment.annotator_id):
             return assignment
@@ -138,7 +138,7 @@ _READ = (
     *(f"round__{name}" for name in ("project", "number", "status", "guideline")),
     *(f"round__guideline__{name}" for name in ("version", "digest")),
 )
-_ASSIGNMENTS = Prepared(_assignments, NUMBERS[0], WORD, NUMBERS[1])
+PLACES = Prepared(_assignments, NUMBERS[0], WORD, NUMBERS[1])
 
 
 def token_of(assignment: Assignment) -> str:

@@ -15,7 +15,7 @@ from annotate.models import User
 from annotate.queries.prepared import NUMBERS, Prepared
 
 INVITATION_IN_SESSION = "invitation"
-_USER = Prepared(
+PERSON = Prepared(
     lambda key: User.objects.select_related("preferences").defer("date_joined", "last_login").filter(pk=key),
     NUMBERS[0],
 )
@@ -26,7 +26,7 @@ class Backend(AuthenticationBackend):  # type: ignore[misc]
 
     def get_user(self, user_id: int) -> User | None:
         """Return the person of a session while they may sign in. One query."""
-        user = _USER.first(user_id)
+        user = PERSON.first(user_id)
         return user if user is not None and self.user_can_authenticate(user) else None
 
 

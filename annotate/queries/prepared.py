@@ -3,7 +3,8 @@
 Django compiles a query whenever it is asked. How the database keeps them: see `annotate.statements`.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import local
@@ -14,7 +15,7 @@ from django.db.models import Model, QuerySet
 from django.db.models.base import ModelState
 
 from annotate.postgres import Statement
-from annotate.statements import execute
+from annotate.statements import at_once, execute
 
 NUMBERS = (2_000_000_011, 2_000_000_033, 2_000_000_063)  # stand-ins that integer columns can hold
 WORD = "a stand-in"
@@ -22,6 +23,7 @@ MOMENT = datetime(2000, 2, 3, 4, 5, 6, 789, UTC)
 
 Value = int | str | datetime
 M = TypeVar("M", bound=Model)
+_here = local()
 
 
 class Prepared(Generic[M]):
@@ -38,6 +40,11 @@ class Prepared(Generic[M]):
 
     def ask(self, *values: Value) -> "Asked[M]":
         """Ask for the rows for these values, to be read after `statements.at_once`. One query."""
+        ahead = getattr(_here, "ahead", None)
+        asked: Asked[M] | None = ahead.pop((self, values), None) if ahead else None
+        return asked or self._ask(values)
+
+    def _ask(self, values: tuple[Value, ...]) -> "Asked[M]":
         if not hasattr(self._here, "compiled"):
             self._here.compiled = _Compiled(self._make(*self._stand_ins), self._stand_ins)
         return Asked(self._here.compiled, self._here.compiled.execute(values))
@@ -49,6 +56,17 @@ class Prepared(Generic[M]):
     def first(self, *values: Value) -> M | None:
         """Return the first of the rows, None without any. One query."""
         return self.ask(*values).first()
+
+
+@contextmanager
+def asked_ahead(*questions: tuple[Prepared[Any], tuple[Value, ...]]) -> Iterator[None]:
+    """Ask in one journey what is likely to be asked inside, where the first to ask it has it already."""
+    with at_once():
+        _here.ahead = {question: question[0].ask(*question[1]) for question in questions}
+    try:
+        yield
+    finally:
+        del _here.ahead
 
 
 def _sent(value: Value) -> Any:

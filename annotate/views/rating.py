@@ -34,6 +34,7 @@ from annotate.queries.work import ItemPage, first_position, first_unfinished, it
 from annotate.views.errors import error_as_json
 from annotate.views.page import render_in_project, request_user
 from annotate.views.rating_rows import rows_as_html
+from annotate.views.senders import sender_read_at_once
 
 
 @login_required
@@ -134,6 +135,7 @@ def _reserve_more(place: Membership) -> bool:
 
 
 @require_POST
+@sender_read_at_once
 def save(request: HttpRequest, slug: str, position: int, key: str) -> HttpResponse:
     """Save one answer; everything that can go wrong is told in JSON, so that the page can keep the answer."""
     try:
@@ -151,6 +153,7 @@ def save(request: HttpRequest, slug: str, position: int, key: str) -> HttpRespon
 
 
 @require_POST
+@sender_read_at_once
 def save_private_note(request: HttpRequest, slug: str, position: int) -> HttpResponse:
     """Save the annotator's private note about an item; it answers as `save` does, to the same queue."""
     try:
