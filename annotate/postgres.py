@@ -19,14 +19,14 @@ MARK = re.compile("%[s%]")
 
 
 class Statement:
-    """A statement with the values for its places, and the rows that it found."""
+    """A statement with the values for its places; once it was executed, with the rows that it found."""
 
     __slots__ = ("parameters", "rows", "sql")
+    rows: Sequence[tuple[Any, ...]]
 
     def __init__(self, sql: str, parameters: Sequence[object] = ()) -> None:
         self.sql = sql
         self.parameters = parameters
-        self.rows: list[tuple[Any, ...]] = []
 
 
 class Wire:
@@ -98,6 +98,8 @@ class Wire:
         if statement and result.status == ExecStatus.TUPLES_OK:
             self._types.set_pgresult(result)
             statement.rows = self._types.load_rows(0, result.ntuples, tuple)
+        elif statement:
+            statement.rows = ()
 
 
 def _numbered(sql: str) -> str:

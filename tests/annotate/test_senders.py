@@ -15,58 +15,62 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def send(client):
-    """Two annotators in an open round, the first signed in; what sends the answer of a place's holder."""
+def scene(client):
+    """Two annotators in an open round, the first signed in, who has answered once."""
     cast = make_project(dimensions=("fluency",))
     opened(cast)
     client.force_login(cast.annotators[0].user)
     client.get(reverse("rate", args=[cast.project.slug]), follow=True)
-
-    def sent(value, place=cast.annotators[0]):
-        held = Assignment.objects.get(annotator=place, position=1)
-        answer = {"annotator": place.pk, "assignment": token_of(held), "value": value}
-        return client.post(reverse("save_rating", args=[cast.project.slug, 1, "fluency"]), answer)
-
-    assert sent(1).status_code == 200
-    sent.client, sent.cast = client, cast
-    return sent
+    assert send(client, cast.annotators[0], 1).status_code == 200
+    return client, cast
 
 
-def test_after_its_session_ended_nothing_is_saved(send):
+def send(client, place, value):
+    held = Assignment.objects.get(annotator=place, position=1)
+    answer = {"annotator": place.pk, "assignment": token_of(held), "value": value}
+    return client.post(reverse("save_rating", args=[place.project.slug, 1, "fluency"]), answer)
+
+
+def test_after_its_session_ended_nothing_is_saved(scene):
+    client, cast = scene
     Session.objects.all().delete()
-    assert send(2).status_code == 401
+    assert send(client, cast.annotators[0], 2).status_code == 401
     assert Rating.objects.get().value == 1
 
 
-def test_who_may_not_sign_in_any_more_saves_nothing(send):
-    User.objects.filter(pk=send.cast.annotators[0].user_id).update(is_active=False)
-    assert send(2).status_code == 401
+def test_who_may_not_sign_in_any_more_saves_nothing(scene):
+    client, cast = scene
+    User.objects.filter(pk=cast.annotators[0].user_id).update(is_active=False)
+    assert send(client, cast.annotators[0], 2).status_code == 401
     assert Rating.objects.get().value == 1
 
 
-def test_who_has_another_password_since_saves_nothing(send):
-    user = User.objects.get(pk=send.cast.annotators[0].user_id)
+def test_who_has_another_password_since_saves_nothing(scene):
+    client, cast = scene
+    user = User.objects.get(pk=cast.annotators[0].user_id)
     user.set_password("changed elsewhere")
     user.save()
-    assert send(2).status_code == 401
+    assert send(client, cast.annotators[0], 2).status_code == 401
 
 
-def test_who_left_the_project_saves_nothing(send):
-    Membership.objects.filter(pk=send.cast.annotators[0].pk).update(active=False)
-    assert send(2).status_code == 404
+def test_who_left_the_project_saves_nothing(scene):
+    client, cast = scene
+    Membership.objects.filter(pk=cast.annotators[0].pk).update(active=False)
+    assert send(client, cast.annotators[0], 2).status_code == 404
     assert Rating.objects.get().value == 1
 
 
-def test_a_session_that_became_someone_elses_saves_as_that_person(send):
-    other, there = send.cast.annotators[1], Client()
+def test_a_session_that_became_someone_elses_saves_as_that_person(scene):
+    client, cast = scene
+    other, there = cast.annotators[1], Client()
     there.force_login(other.user)
-    there.get(reverse("rate", args=[send.cast.project.slug]), follow=True)
+    there.get(reverse("rate", args=[cast.project.slug]), follow=True)
     theirs = Session.objects.get(pk=there.session.session_key)
-    Session.objects.filter(pk=send.client.session.session_key).update(session_data=theirs.session_data)
-    assert send(2).json()["code"] == "not_yours"
-    assert send(3, other).status_code == 200
+    Session.objects.filter(pk=client.session.session_key).update(session_data=theirs.session_data)
+    assert send(client, cast.annotators[0], 2).json()["code"] == "not_yours"
+    assert send(client, other, 3).status_code == 200
     changes = RatingChange.objects.order_by("pk").values_list("actor", "value_after")
-    assert list(changes) == [(send.cast.annotators[0].user_id, 1), (other.user_id, 3)]
+    assert list(changes) == [(cast.annotators[0].user_id, 1), (other.user_id, 3)]
 
 
 def test_what_is_asked_ahead_is_had_once_and_only_inside(django_assert_num_queries):
