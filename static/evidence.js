@@ -56,6 +56,7 @@ function Evidence(main, { rows, field, panel }) {
     const made = document.createElement("button");
     made.type = "button";
     made.className = kind;
+    made.dir = "auto";
     made.textContent = text;
     made.setAttribute("aria-label", label);
     made.disabled = kind === "evidence-remove" && rows[0].disabled;
@@ -69,9 +70,10 @@ function Evidence(main, { rows, field, panel }) {
     Passages.mark("evidence-of-others", rows.filter((each) => each !== row).flatMap(ranges));
   }
 
-  // The button stands where the selection ends, and says for which dimension it is.
+  // The button stands where the selection ends, unless that is in a sheet that is closed, and says for which dimension it is.
   function offer(row) {
-    const place = !row.disabled && Passages.selected(main).length > 0 && [...getSelection().getRangeAt(0).getClientRects()].at(-1);
+    const last = Passages.selected(main).at(-1)?.element;
+    const place = !row.disabled && last?.checkVisibility({ visibilityProperty: true }) && [...getSelection().getRangeAt(0).getClientRects()].at(-1);
     button.hidden = !place;
     if (!place) return;
     button.firstElementChild.textContent = row.dataset.name;

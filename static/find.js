@@ -74,8 +74,10 @@ const Find = (() => {
     const button = target.closest("[data-find-step], [data-fold], [data-sheet]");
     if (!button) return;
     if ("fold" in button.dataset) fold(mainOf(button));
-    else if ("sheet" in button.dataset) button.setAttribute("aria-expanded", mainOf(button).classList.toggle("sheet-open"));
-    else step(mainOf(button), Number(button.dataset.findStep));
+    else if ("sheet" in button.dataset) {
+      button.setAttribute("aria-expanded", mainOf(button).classList.toggle("sheet-open"));
+      document.dispatchEvent(new Event("selectionchange")); // what is selected in the sheet comes into view, or goes
+    } else step(mainOf(button), Number(button.dataset.findStep));
   });
   document.addEventListener("toggle", ({ target }) => { if (target.closest?.(".document")) tellFold(mainOf(target)); }, { capture: true });
   document.addEventListener("keydown", (event) => {
