@@ -20,6 +20,8 @@ JOINED = {
         "evidence.js",
         "advance.js",
         "counter.js",
+        "rows.js",
+        "active-time.js",
         "rating.js",
         "items.js",
     ),

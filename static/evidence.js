@@ -4,7 +4,7 @@
 
 function Evidence(main, { rows, field, panel }) {
   const LONGEST_QUOTE = 90;
-  const passages = (row) => JSON.parse(field(row, "evidence").value || "[]");
+  const passages = (row) => Passages.kept(field(row, "evidence"));
   const status = main.querySelector("#said");
   const button = main.querySelector("#mark-evidence");
 

@@ -65,6 +65,8 @@ const Passages = (() => {
     return { start: found.containing(start).index, end: last.index + last.segment.length };
   }
 
+  const kept = (field) => JSON.parse(field.value || "[]");
+
   // What is selected, in each text that it touches, as places in its string: whole words without blanks at the ends.
   function selected(main) {
     const selection = getSelection();
@@ -141,5 +143,5 @@ const Passages = (() => {
     }
   }
 
-  return { words, textsIn, textOf, rangeIn, rangeOf, quote, selected, passageOf, merged, mark, show, countIn };
+  return { kept, words, textsIn, textOf, rangeIn, rangeOf, quote, selected, passageOf, merged, mark, show, countIn };
 })();

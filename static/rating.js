@@ -1,17 +1,12 @@
-// One item of the rating page: its rows, keys, answers handed to the queue in unsent.js, word from other windows.
+// One item of the rating page: its focus and keys, answers handed to the queue in unsent.js, word from other windows.
 "use strict";
 
 function RatingPage(main) {
   const form = main.querySelector("#work");
-  const rows = [...form.querySelectorAll(".row")];
+  const { rows, field, panel, rowOf, rowAt, radios, control, valueOf, hasAnswer, isAnswered, isAllAnswered, setValue, describe, fill } = Rows(form);
+  const time = ActiveTime();
   const notices = main.querySelector("#notices");
   const { annotator, assignment, about } = form.dataset;
-  const field = (row, name) => form.querySelector(`[name="${row.dataset.key}-${name}"]`);
-  const panel = (row) => form.querySelector(`#panel-${row.dataset.key}`);
-  const rowOf = (element) => rows.find((row) => row.contains(element) || panel(row).contains(element));
-  const rowAt = (url) => rows.find((row) => row.dataset.url === url);
-  const radios = (row) => [...row.querySelectorAll("input[type=radio]")];
-  const typed = (row) => row.querySelector("input[type=number]");
   const spoken = (value, otherwise) => (value === "not_applicable" ? "not applicable" : value || otherwise);
   const changed = new Set();
   const evidence = Evidence(main, { rows, field, panel });
@@ -24,32 +19,10 @@ function RatingPage(main) {
     notices.replaceChildren(line);
   };
 
-  // --- reading and showing a row ------------------------------------------------------------------------------
-  const valueOf = (row) => radios(row).find((radio) => radio.checked)?.value ?? typed(row)?.value ?? "";
-  const isAnswered = (row) => !("again" in row.dataset) && hasAnswer(row);
-  const hasAnswer = (row) => valueOf(row) !== "" || field(row, "cannot_rate").checked;
-  const isAllAnswered = () => rows.every(isAnswered);
-
-  function setValue(row, value) {
-    if (typed(row)) typed(row).value = value === "not_applicable" ? "" : value ?? "";
-    for (const radio of radios(row)) radio.checked = value !== null && radio.value === String(value);
-  }
-
-  function describe(row) {
-    const chosen = radios(row).find((radio) => radio.checked);
-    row.querySelector(".says").textContent = field(row, "cannot_rate").checked ? (field(row, "comment").value ? say("Cannot rate") : say("Cannot rate: say why in a comment")) : chosen?.dataset.says ?? "";
-    const flags = [field(row, "unsure").checked && "⚑", field(row, "comment").value && "✎", evidence.count(row) && `❝${evidence.count(row)}`];
-    row.querySelector(".flags").textContent = flags.filter(Boolean).join(" ");
-  }
-
+  // --- a row is shown, and has the focus ------------------------------------------------------------------------
   function showAnswer(row, answer) {
-    setValue(row, answer.value === "" ? null : answer.value);
-    field(row, "unsure").checked = answer.unsure;
-    field(row, "cannot_rate").checked = answer.cannot_rate;
-    field(row, "comment").value = answer.comment;
-    field(row, "evidence").value = answer.evidence ?? "[]";
+    fill(row, answer);
     evidence.list(row);
-    describe(row);
   }
 
   function select(row) {
@@ -65,27 +38,9 @@ function RatingPage(main) {
   function focusRow(row) {
     select(row);
     row.scrollIntoView({ block: "nearest" });
-    const target = typed(row) ?? radios(row).find((radio) => radio.checked) ?? radios(row)[0];
-    target.focus({ preventScroll: true });
+    control(row).focus({ preventScroll: true });
   }
   const focused = () => rows.find((row) => row.classList.contains("focused")) ?? rows[0];
-
-  // --- time: counted while the page is seen and used, idle after two minutes; a clock that is set changes nothing ---
-  let lastSign = performance.now();
-  let spent = 0;
-  function tick(isSeen = !document.hidden) {
-    const now = performance.now();
-    if (isSeen) spent += Math.min(now - lastSign, 120_000);
-    lastSign = now;
-  }
-
-  function takeTime(row) {
-    tick();
-    const seconds = field(row, "active_seconds");
-    seconds.value = (parseFloat(seconds.value) + spent / 1000).toFixed(1);
-    spent = 0;
-    return seconds.value;
-  }
 
   // --- saving -------------------------------------------------------------------------------------------------
   function save(row) {
@@ -95,6 +50,7 @@ function RatingPage(main) {
     row.querySelector(".row-again")?.remove();
     delete row.dataset.again;
     if ("preview" in form.dataset) return;
+    time.addTo(field(row, "active_seconds"));
     Unsent.put({
       url: row.dataset.url,
       annotator,
@@ -105,7 +61,7 @@ function RatingPage(main) {
       cannot_rate: field(row, "cannot_rate").checked,
       comment: field(row, "comment").value,
       evidence: field(row, "evidence").value,
-      active_seconds: takeTime(row),
+      active_seconds: field(row, "active_seconds").value,
       revision: field(row, "revision").value,
       guideline: field(row, "guideline").value,
     });
@@ -321,7 +277,7 @@ function RatingPage(main) {
   const scrollers = [...main.querySelectorAll(".document, .summary")];
   let scrolled = [];
   function enter() {
-    lastSign = performance.now();
+    time.begin();
     goesOnByItself = goesOnByItself && !isAllAnswered();
     Find.show(main);
     const open = rows.find((row) => !isAnswered(row)) ?? rows[0];
@@ -334,8 +290,8 @@ function RatingPage(main) {
   function leave() {
     Advance.end();
     saveChanged();
-    tick();
+    time.tick();
     scrolled = scrollers.map((each) => each.scrollTop);
   }
-  return { main, annotator, notice, enter, leave, tick, saveChanged, saved, refused, savedElsewhere, keydown, selectionChanged };
+  return { main, annotator, notice, enter, leave, tick: time.tick, saveChanged, saved, refused, savedElsewhere, keydown, selectionChanged };
 }

@@ -153,7 +153,7 @@ def test_who_rates_and_administers_can_see_their_own_and_all(client):
 def test_a_rater_sees_the_own_value_and_those_of_others_under_their_aliases(scene):
     client, cast, _ = scene
     html = page(client, cast)
-    held = re.findall(r"<li[^>]*>\s*<strong>(.*?)</strong>\s*(\d)\s*<q class=\"text\">(.*?)</q>", html)
+    held = re.findall(r"<li[^>]*>\s*<strong>(.*?)</strong>\s*(\d)\s*<q[^>]*>(.*?)</q>", html)
     assert held == [
         ("You", "1", "Reason of A."),
         ("Rater B", "3", "Reason of B."),
