@@ -19,7 +19,7 @@ const Advance = (() => {
   // `place` is shown meanwhile; `stay` is called where the person ends the pause.
   function begin(place, go, stay) {
     place.hidden = false;
-    ended = () => { stay(); place.hidden = true; };
+    ended = () => { place.hidden = true; stay(); };
     timer = setTimeout(() => {
       timer = 0;
       place.hidden = true;
@@ -28,7 +28,10 @@ const Advance = (() => {
     }, PAUSE);
   }
 
-  document.addEventListener("pointerdown", end, { capture: true });
+  document.addEventListener("pointerdown", (event) => {
+    if (timer && event.target.closest("#advance")) event.preventDefault(); // it goes away: the focus stays where it is
+    end();
+  }, { capture: true });
   document.addEventListener("keydown", (event) => {
     const answers = event.key.length === 1 || (event.key === "Enter" && !event.shiftKey);
     if (answers && performance.now() - went < UNREAD) {

@@ -198,10 +198,7 @@ function RatingPage(main) {
   let goesOnByItself = Keys.advance && !rows[0].disabled;
   function advance() {
     if (!goesOnByItself || !isAllAnswered()) return;
-    Advance.begin(main.querySelector("#advance"), () => main.querySelector("#next")?.click(), () => {
-      goesOnByItself = false;
-      if (document.activeElement.closest("#advance")) focusRow(focused());
-    });
+    Advance.begin(main.querySelector("#advance"), () => main.querySelector("#next")?.click(), () => { goesOnByItself = false; });
   }
 
   const always = {

@@ -71,7 +71,11 @@ def rates(page: Page, cast: Cast) -> None:
     expect(page.locator("[data-find-count]")).to_have_text("1 of 1")
     press(page, "Escape")
     assert focused(page) == "fluency"
-    press(page, "e", "2")
+    press(page, "Shift+Tab")  # also without the key
+    assert focused(page) == "mark-evidence"
+    press(page, "Enter")
+    assert focused(page) == "fluency"
+    press(page, "2")
     assert focused(page) == "coherence"
     press(page, "c")
     page.keyboard.type("Because 3 of 4 fit.")
@@ -90,7 +94,7 @@ def rates(page: Page, cast: Cast) -> None:
     assert focused(page) == "fluency"
     press(page, "1")
     assert focused(page) == "coherence"
-    tab_to(page, "Flagged")  # also without the key
+    tab_to(page, "Flagged")
     expect(page.get_by_role("status").filter(has_text="Saved")).to_have_count(1)
     press(page, "Enter")
     page.wait_for_url("**/flagged/")

@@ -62,6 +62,7 @@ def test_with_everything_rated_the_next_item_comes_by_itself_unless_one_stays(ca
     page.locator('[data-key=fluency] input[value="3"]').click()
     page.locator('[data-key=coherence] input[value="3"]').click()
     page.get_by_role("button", name="Stay").click()
+    assert page.evaluate("document.activeElement.closest('.row')?.dataset.key") == "coherence"
     expect(page.locator("#advance")).to_be_hidden()
     page.wait_for_timeout(1500)  # longer than the pause, in which nothing may happen
     assert page.url.endswith("/rate/2/")

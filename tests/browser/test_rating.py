@@ -400,6 +400,7 @@ def test_a_refused_answer_of_another_page_is_shown_with_its_text_until_put_away(
     rating.reload()
     rating.get_by_role("button", name="Put away").click()
     expect(rating.locator("#refused")).to_be_empty()
+    assert rating.evaluate("document.activeElement.id") == "content"
 
 
 def test_what_is_unsent_is_told_when_signing_out_and_sent_from_any_page(rating: Page, cast: Cast) -> None:
