@@ -22,10 +22,11 @@ PROBLEM = """() => {
     if (!isSeen) return `no outline (${outlineStyle} ${outlineWidth} ${outlineColor}): ${what}`;
     const { left, right, top, bottom } = shown.getBoundingClientRect();
     const x = (Math.max(left, 0) + Math.min(right, innerWidth)) / 2;
-    const y = (Math.max(top, 0) + Math.min(bottom, innerHeight)) / 2;
-    const there = document.elementFromPoint(x, y);
-    const isThere = there && (focused.contains(there) || shown.contains(there) || there.contains(focused));
-    return isThere ? "" : `behind ${there?.outerHTML.slice(0, 80)}: ${what}`;
+    const [above, below] = [Math.max(top, 0), Math.min(bottom, innerHeight)];
+    const at = [0.2, 0.5, 0.8].map((share) => above + share * (below - above));
+    const there = at.map((y) => document.elementFromPoint(x, y));
+    const isThere = (each) => focused.contains(each) || shown.contains(each);
+    return there.some(isThere) ? "" : `behind ${there[1]?.outerHTML.slice(0, 80)}: ${what}`;
 }"""
 
 
