@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from annotate.commands import deliveries, digests, exports, nudges, results, uploads
+from annotate.commands import deliveries, digests, exports, nudges, pushes, results, uploads
 
 
 @shared_task
@@ -21,6 +21,12 @@ def run_export(export_id: int) -> None:
 def compute_result(result_id: int) -> None:
     """Compute a page of results that was asked for."""
     results.compute_asked(result_id=result_id)
+
+
+@shared_task
+def run_push(push_id: int) -> None:
+    """Push a data set that waits to the Hub."""
+    pushes.run_push(push_id=push_id)
 
 
 @shared_task

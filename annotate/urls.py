@@ -167,6 +167,7 @@ urlpatterns = [
     path("projects/<slug:slug>/export/<int:pk>/", exports.export, name="export"),
     path("projects/<slug:slug>/export/<int:pk>/file/", exports.export_file, name="export_file"),
     path("projects/<slug:slug>/export/<int:pk>/again/", exports.export_again, name="export_again"),
+    path("projects/<slug:slug>/export/<int:pk>/push/", exports.export_push, name="export_push"),
     path("projects/<slug:slug>/export/<int:pk>/delete/", exports.export_delete, name="export_delete"),
     path("projects/<slug:slug>/export/<slug:table>.<slug:format>", exports.export_one, name="export_one"),
     path("projects/<slug:slug>/audit/", audit.audit, name="audit"),

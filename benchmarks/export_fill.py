@@ -4,7 +4,7 @@ import json
 import random
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import islice, product
 from pathlib import Path
 
@@ -29,8 +29,6 @@ from annotate.models import (  # noqa: E402
     Item,
     Post,
     Project,
-    Rating,
-    RatingChange,
     Role,
     Round,
     System,
@@ -42,11 +40,12 @@ from annotate.presets import TEMPLATES  # noqa: E402
 RATERS, DIMENSIONS, SYSTEMS = 3, 7, 13  # as SummEval-OP
 BATCH = 5000
 chance = random.Random(20_261_121)
+VOCABULARY = ["".join(chance.choices("abcdefghij", k=chance.randint(2, 9))) for _ in range(5000)]
 
 
 def words(count: int) -> str:
     """So many made-up words."""
-    return " ".join("".join(chance.choices("abcdefghij", k=chance.randint(2, 9))) for _ in range(count))
+    return " ".join(chance.choices(VOCABULARY, k=count))
 
 
 def items_needed(ratings: int) -> int:
@@ -76,48 +75,51 @@ def new_item(document: Document, system: System) -> Item:
     return Item(document=document, system=system, text=text, digest=text_digest(text))
 
 
-def rate(project: Project, round: Round, annotators: list[int], ratings: int) -> None:
-    """Take every place, and give ratings, each with its history."""
+def rate(round: Round, annotators: list[int], ratings: int) -> None:
+    """Take every place, and give ratings, each with its history, all of them in the database itself."""
     now = timezone.now()
     for slot, annotator in enumerate(annotators):
         places = Assignment.objects.filter(round=round, slot=slot)
         places.update(annotator=annotator, position=F("pk"), started_at=now, completed_at=now)
-    made = islice(new_ratings(project, round), ratings)
-    for batch in iter(lambda: list(islice(made, BATCH)), []):
-        keep_history(Rating.objects.bulk_create(batch))
-
-
-def new_ratings(project: Project, round: Round) -> Iterator[Rating]:
-    """Ratings of all places in turn: the item's quality or one point off, every fifth with a comment."""
-    now, quality = timezone.now(), 3
-    dimensions = list(project.dimensions.values_list("pk", flat=True))
-    for place in Assignment.objects.filter(round=round).order_by("item", "slot").iterator(BATCH):
-        quality = chance.randint(1, 5) if place.slot == 0 else quality
-        for dimension in dimensions:
-            yield Rating(
-                assignment=place,
-                dimension_id=dimension,
-                value=min(max(quality + chance.choice((-1, 0, 1)), 1), 5),
-                comment=words(8) if chance.random() < 0.2 else "",
-                active_seconds=chance.uniform(2, 40),
-                created_at=now,
-                updated_at=now,
-            )
-
-
-def keep_history(ratings: Iterable[Rating]) -> None:
-    """One row of history for each rating."""
-    RatingChange.objects.bulk_create(
-        RatingChange(
-            rating=rating,
-            revision=1,
-            at=rating.created_at,
-            cause=RatingChange.Cause.RATED,
-            value_after=rating.value,
-            comment=rating.comment,
+    at = connection.ops.adapt_datetimefield_value(now)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE TEMPORARY TABLE given (number integer, aside integer, comment text, seconds real)"
         )
-        for rating in ratings
-    )
+        cursor.executemany("INSERT INTO given VALUES (%s, %s, %s, %s)", list(answers()))
+        cursor.execute(RATINGS, {"answers": ANSWERS, "at": at, "round": round.pk, "ratings": ratings})
+        cursor.execute(HISTORY)
+
+
+def answers() -> Iterator[tuple[int, int, str, float]]:
+    """Answers that are given in turn: how far beside the item's quality, every fifth with a comment."""
+    for number in range(ANSWERS):
+        comment = words(8) if chance.random() < 0.2 else ""
+        yield number, chance.choice((-1, 0, 1)), comment, chance.uniform(2, 40)
+
+
+ANSWERS = 9973
+RATINGS = """
+    INSERT INTO annotate_rating (assignment_id, dimension_id, value, unsure, cannot_rate, not_applicable,
+                                 comment, active_seconds, revision, client, sequence, created_at, updated_at)
+    SELECT place, dimension, CASE WHEN quality + aside < 1 THEN 1 WHEN quality + aside > 5 THEN 5
+                                  ELSE quality + aside END,
+           false, false, false, comment, seconds, 1, '', 0, %(at)s, %(at)s
+    FROM (SELECT place.id AS place, dimension.id AS dimension,
+                 place.item_id * 7907 %% 101 %% 5 + 1 AS quality,
+                 (place.id * 31 + dimension.id * 17) %% %(answers)s AS number
+          FROM annotate_assignment place CROSS JOIN annotate_dimension dimension
+          WHERE place.round_id = %(round)s
+          ORDER BY place.id, dimension.id
+          LIMIT %(ratings)s) asked
+    JOIN given ON given.number = asked.number
+    ORDER BY place, dimension
+"""
+HISTORY = """
+    INSERT INTO annotate_ratingchange (rating_id, revision, at, cause, value_after, unsure, cannot_rate,
+                                       not_applicable, comment)
+    SELECT id, 1, created_at, 'rated', value, false, false, false, comment FROM annotate_rating ORDER BY id
+"""
 
 
 def discuss(project: Project, author: int) -> None:
@@ -141,7 +143,7 @@ def main() -> None:
         annotators = [
             add_member(project=project, role=Role.ANNOTATOR, label=f"{n}").pk for n in range(RATERS)
         ]
-        rate(project, open_round_one(project=project, by=admin), annotators, ratings)
+        rate(open_round_one(project=project, by=admin), annotators, ratings)
         close_round_one(project=project, by=admin)
         if Dispute.objects.exists():
             discuss(project, annotators[0])

@@ -46,6 +46,7 @@ ar    GET POST  {home}export/
 ar    GET       {home}export/{export}/
 ar    POST      {home}export/{export}/again/
 ar    POST      {home}export/{export}/delete/
+a     POST      {home}export/{export}/push/
 ar    GET       {home}export/ratings.csv
 a     GET POST  {home}webhooks/
 a     GET POST  {home}webhooks/{webhook}/
@@ -177,6 +178,8 @@ ar    GET    {home}exports/
 ar    POST   {home}exports/
 ar    GET    {home}exports/{export}/
 ar    DELETE {home}exports/{export}/
+ar    GET    {home}exports/{export}/pushes/
+a     POST   {home}exports/{export}/pushes/
 -     GET    {home}exports/{export}/file/
 a     GET    {home}webhooks/
 a     POST   {home}webhooks/

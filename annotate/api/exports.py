@@ -7,17 +7,24 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.access import export_in, project_for_reader
+from annotate.access import export_in, project_for_admin, project_for_reader
 from annotate.api.forms import form_input, valid
 from annotate.api.operations import READ_ERRORS, ApiView, operation, reads, writes
+from annotate.api.values import Flag
 from annotate.commands.exports import delete_export, start_export
-from annotate.forms.exports import ExportForm
-from annotate.models import Export
-from annotate.queries.exports import exports_of, state_of
-from annotate.tasks import run_export
+from annotate.commands.pushes import start_push
+from annotate.forms.exports import ExportForm, PushForm
+from annotate.models import Export, Push
+from annotate.queries.exports import exports_of, pushes_of, state_of
+from annotate.tasks import run_export, run_push
 from annotate.views.page import request_user
 
 ExportInput = form_input("ExportInput", ExportForm)
+PushInput = form_input(
+    "PushInput",
+    PushForm,
+    private=Flag(required=False, default=True, help_text="Of a repository that is made for it."),
+)
 
 
 class ExportRow(serializers.ModelSerializer[Export]):
@@ -32,6 +39,14 @@ class ExportRow(serializers.ModelSerializer[Export]):
             *("id", "format", "left_out", "licence", "status", "message", "size", "content_hash"),
             *("concord_version", "state_at", "tables", "created_at"),
         )
+
+
+class PushRow(serializers.ModelSerializer[Push]):
+    """A push to the Hub: where to, and how far it is."""
+
+    class Meta:
+        model = Push
+        fields = ("id", "repository", "private", "status", "message", "sent", "size", "url", "created_at")
 
 
 class Exports(ApiView):
@@ -69,6 +84,26 @@ class OneExport(ApiView):
         """Delete an export with its file."""
         delete_export(export=export_in(project_for_reader(request.user, slug), pk))
         return Response(status=204)
+
+
+class Pushes(ApiView):
+    """Where an export was pushed to."""
+
+    about = "exports"
+
+    @reads(PushRow, paged=True)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """List the repositories of the Hugging Face Hub that an export was pushed to, or is to be."""
+        return self.page(pushes_of(export_in(project_for_reader(request.user, slug), pk)), PushRow)
+
+    @writes(PushRow, accepts=PushInput, status=201)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        """Push a Hugging Face data set that is ready, or push it again; a worker does."""
+        export = export_in(project_for_admin(request.user, slug), pk)
+        sent = valid(PushForm(self.checked(PushInput))).cleaned_data
+        made = start_push(export=export, by=request_user(request), **sent)
+        transaction.on_commit(lambda: run_push.delay(made.pk), robust=True)
+        return Response(PushRow(made).data, status=201)
 
 
 class ExportFile(ApiView):

@@ -49,6 +49,7 @@ urlpatterns = [
     path(f"{P}disputes/<int:number>/decision/", disputes.DecisionOnDispute.as_view(), name="decision"),
     path(f"{P}exports/", exports.Exports.as_view(), name="exports"),
     path(f"{P}exports/<int:pk>/", exports.OneExport.as_view(), name="export"),
+    path(f"{P}exports/<int:pk>/pushes/", exports.Pushes.as_view(), name="pushes"),
     path(f"{P}exports/<int:pk>/file/", exports.ExportFile.as_view(), name="export_file"),
     path(f"{P}webhooks/", webhooks.Webhooks.as_view(), name="webhooks"),
     path(f"{P}webhooks/<int:pk>/", webhooks.OneWebhook.as_view(), name="webhook"),

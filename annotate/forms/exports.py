@@ -41,4 +41,19 @@ class ExportForm(forms.Form):
         return Choice(Format(given["format"]), left_out, given["licence"].strip())
 
 
+class PushForm(forms.Form):
+    """Where a data set goes on the Hub."""
+
+    repository = forms.CharField(
+        max_length=200,
+        help_text=_("On the Hugging Face Hub, such as name/data-set. It is made if it is not there."),
+    )
+    private = forms.BooleanField(
+        label=_("Private"),
+        required=False,
+        initial=True,
+        help_text=_("A repository that is made for it is seen by its owners only, until they open it there."),
+    )
+
+
 EVERYTHING = {"format": Format.JSONL.value, "parts": [each.value for each in Part]}

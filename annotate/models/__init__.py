@@ -13,6 +13,7 @@ from annotate.models.people import Invitation, Membership, Role, User
 from annotate.models.plans import AssignmentPlan
 from annotate.models.preferences import Preferences
 from annotate.models.projects import Dimension, MeasurementLevel, Project, ScalePoint
+from annotate.models.pushes import Push
 from annotate.models.quality import CountingDecision
 from annotate.models.ratings import Rating, RatingChange
 from annotate.models.results import ComputedResult
@@ -55,6 +56,7 @@ __all__ = [
     "PrivateNote",
     "Project",
     "ProjectDeletion",
+    "Push",
     "Rating",
     "RatingChange",
     "Role",

@@ -13,7 +13,7 @@ from annotate.export_tables import Part
 from annotate.exporting.choice import LABELS, Choice, Format
 from annotate.exporting.files import SUFFIXES
 from annotate.importing.progress import Notes
-from annotate.models import Export, Project
+from annotate.models import Export, Project, Push
 from annotate.queries.imports import WORKER_SHOULD_TAKE
 
 SILENT_FOR = timedelta(minutes=5)  # a large table is sorted before its first row comes
@@ -59,6 +59,11 @@ def notes_of(export: Export) -> Notes:
 def exports_of(project: Project) -> QuerySet[Export]:
     """Return a project's exports, the newest first."""
     return Export.objects.filter(project=project).select_related("project", "created_by")
+
+
+def pushes_of(export: Export) -> QuerySet[Push]:
+    """Return where an export was pushed to, or is to be, the newest first."""
+    return Push.objects.filter(export=export).select_related("created_by")
 
 
 def states_of(exports: Iterable[Export]) -> list[ExportState]:

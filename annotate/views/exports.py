@@ -13,12 +13,15 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotate import access, tasks
 from annotate.commands.exports import delete_export, note_export, restart_export, start_export
+from annotate.commands.pushes import start_push
 from annotate.errors import DomainError
 from annotate.export_tables import TABLES
+from annotate.exporting.choice import Format
+from annotate.exporting.hub import hub_is_configured
 from annotate.exporting.text import FORMATS, export_table
-from annotate.forms.exports import EVERYTHING, ExportForm
-from annotate.models import Export
-from annotate.queries.exports import exports_of, state_of, states_of
+from annotate.forms.exports import EVERYTHING, ExportForm, PushForm
+from annotate.models import Export, Push, Role
+from annotate.queries.exports import exports_of, pushes_of, state_of, states_of
 from annotate.queries.workers import worker_health
 from annotate.views.page import Request, render_in_project, request_user
 
@@ -51,9 +54,42 @@ def exports(request: Request, slug: str) -> HttpResponse:
 def export(request: Request, slug: str, pk: int) -> HttpResponse:
     """Show where an export is, and when it is ready its file and what is in it."""
     project = access.project_for_reader(request.user, slug)
-    state = state_of(access.export_in(project, pk))
+    found = access.export_in(project, pk)
     template = "exports/export.html#state" if request.htmx else "exports/export.html"
-    return render_in_project(request, project, template, {"state": state})
+    return render_in_project(request, project, template, _context(request, found))
+
+
+@login_required
+@require_POST
+def export_push(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Send a worker with a data set to the Hub, as an admin."""
+    project = access.project_for_admin(request.user, slug)
+    found = access.export_in(project, pk)
+    form = PushForm(request.POST)
+    status = 422
+    if form.is_valid():
+        try:
+            made = start_push(export=found, by=request_user(request), **form.cleaned_data)
+            transaction.on_commit(lambda: tasks.run_push.delay(made.pk), robust=True)
+            return redirect("export", slug, pk)
+        except DomainError as error:
+            form.add_error(None, error.message)
+            status = error.status
+    context = {**_context(request, found), "push_form": form}
+    return render_in_project(request, project, "exports/export.html", context, status=status)
+
+
+def _context(request: Request, export: Export) -> dict[str, Any]:
+    is_admin = Role.ADMIN in access.roles_in(request.user, export.project)
+    is_data_set = export.format == Format.HUGGING_FACE and export.status == Export.Status.READY
+    pushes = list(pushes_of(export))
+    return {
+        "state": state_of(export),
+        "pushes": pushes,
+        "is_pushed": any(push.status in (Push.Status.WAITING, Push.Status.PUSHING) for push in pushes),
+        "push_form": PushForm() if is_admin and is_data_set else None,
+        "hub_is_configured": hub_is_configured(),
+    }
 
 
 @login_required

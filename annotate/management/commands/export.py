@@ -11,10 +11,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from annotate.errors import DomainError
 from annotate.export_tables import TABLES, Part
 from annotate.exporting.choice import Choice, Format
 from annotate.exporting.files import SUFFIXES, write_file
 from annotate.exporting.folder import write_folder
+from annotate.exporting.hub import push_folder
 from annotate.exporting.manifest import Manifest
 from annotate.exporting.text import FORMATS, export_table
 from annotate.management.printing import RowsTold
@@ -39,6 +41,8 @@ class Command(BaseCommand):
         where = parser.add_mutually_exclusive_group()
         where.add_argument("--to", type=Path, help="The file to write; named after the project without it.")
         where.add_argument("--folder", type=Path, help="A new folder for the files, instead of one file.")
+        parser.add_argument("--push", metavar="REPO", help="Push the data set to this repository of the Hub.")
+        parser.add_argument("--public", action="store_true", help="Make the repository seen by everyone.")
         parser.add_argument("--json", action="store_true", help="Print what was written as JSON.")
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002
@@ -49,6 +53,9 @@ class Command(BaseCommand):
             frozenset(Part(each) for each in options["without"]),
             options["licence"],
         )
+        if options["push"]:
+            self._push(project, choice, options)
+            return
         try:
             target, manifest = self._write(project, choice, options)
         except OSError as error:
@@ -59,6 +66,30 @@ class Command(BaseCommand):
             return
         digest = f" Content hash {manifest.content_hash}." if manifest else ""
         self.stdout.write(f"Wrote {target} ({_size(target):,} bytes).{digest}")
+
+    def _push(self, project: Project, choice: Choice, options: dict[str, Any]) -> None:
+        if choice.format != Format.HUGGING_FACE or options["table"] or options["to"]:
+            raise CommandError("--push takes --format huggingface, and --folder to keep what is pushed.")
+
+        def heard(sent: int, size: int) -> None:
+            self.stderr.write(f"{sent:,} of {size:,} bytes are there.")
+
+        private, repository = not options["public"], options["push"]
+        with TemporaryDirectory(prefix="concord-push-") as name:
+            where = {**options, "folder": options["folder"] or Path(name) / "data-set"}
+            try:
+                folder, manifest = self._write(project, choice, where)
+                url = push_folder(folder, repository, private=private, heard=heard)
+            except DomainError as error:
+                raise CommandError(error.message) from error
+            except OSError as error:
+                raise CommandError(f"The export cannot be written: {error}.") from error
+        assert manifest
+        if options["json"]:
+            told = {"pushed": url, **asdict(manifest)}
+            self.stdout.write(json.dumps(told, ensure_ascii=False, default=str))
+        else:
+            self.stdout.write(f"Pushed to {url}. Content hash {manifest.content_hash}.")
 
     def _write(
         self, project: Project, choice: Choice, options: dict[str, Any]
