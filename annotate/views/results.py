@@ -68,15 +68,15 @@ def result_file(request: Request, slug: str, name: str, key: str, format: str) -
     if format in FORMATS:
         write, content_type = FORMATS[format]
         response = HttpResponse(write(table), content_type=content_type)
-    elif table.plot and format == "svg":
+    elif format not in CONTENT_TYPES or not (table.plot and table.rows):
+        raise Http404(gettext("There is no such file of this result."))
+    elif format == "svg":
         drawing = _svg(project, page, drawn, kept, table)
         if request.htmx:
             return HttpResponse(for_page(drawing))
         response = HttpResponse(drawing, content_type=CONTENT_TYPES["svg"])
-    elif table.plot and format in CONTENT_TYPES:
-        response = HttpResponse(draw(table, format), content_type=CONTENT_TYPES[format])
     else:
-        raise Http404(gettext("There is no such file of this result."))
+        response = HttpResponse(draw(table, format), content_type=CONTENT_TYPES[format])
     response["Content-Disposition"] = f'attachment; filename="{project.slug}-{name}-{key}.{format}"'
     return response
 

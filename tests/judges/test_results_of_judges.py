@@ -74,8 +74,11 @@ def test_the_scatter_has_every_item_and_quality_stands_beside_agreement(client: 
 
 def test_r_is_that_of_the_reliability_page(client: Client, cast: Cast) -> None:
     report = reliability_report(cast.project, usual_pairing(measured_judges(cast.project)))
-    expected = [cells[0].indicator.value for _, cells in report.rows]
-    assert [float(row["fluency"]) for row in rows(client, cast, "indicator")] == expected
+    expected = [cells[0].indicator for _, cells in report.rows]
+    found = rows(client, cast, "indicator")
+    assert [float(row["fluency"]) for row in found] == [each.value for each in expected]
+    lows = [each.interval.low if each.interval else "" for each in expected]
+    assert [row["fluency_low"] and float(row["fluency_low"]) for row in found] == lows
 
 
 def test_new_judgments_make_new_figures(client: Client, cast: Cast) -> None:

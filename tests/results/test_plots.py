@@ -95,7 +95,7 @@ def test_a_plot_is_well_formed_named_and_the_same_bytes_each_time(kind: str) -> 
     root = ElementTree.fromstring(svg)
     assert root.get("role") == "img"
     named = {each.get("id"): each.text for each in root if each.tag in (f"{SVG}title", f"{SVG}desc")}
-    assert list(named) == (root.get("aria-labelledby") or "").split()
+    assert list(named) == [root.get("aria-labelledby"), root.get("aria-describedby")]
     assert named[f"plot-{table.key}"] == table.title
     assert "as in the table beside it" in (named[f"plot-{table.key}-says"] or "")
     assert b"<metadata>" not in svg

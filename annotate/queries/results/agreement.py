@@ -186,6 +186,7 @@ def _distributions(rated: RatedRound) -> Table:
         columns,
         rows,
         heads=2,
+        says="Means describe all values that were given, so they have no interval.",
         plot="distribution",
     )
 
@@ -196,7 +197,6 @@ def _distribution(rated: RatedRound, dimension: FrozenDimension, values: Iterabl
         counts = dict(zip((int(value) for value in each.values), each.counts, strict=True))
         mean = Cell(
             each.mean,
-            interval_reason="It describes all values that were given.",
             count=each.ratings,
             reason="" if each.ratings else "There are no ratings yet.",
             how=_HOW_OFTEN,

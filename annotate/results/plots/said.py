@@ -15,7 +15,7 @@ def described(table: Table, svg: str) -> str:
     """Return the SVG as one image with a name, the table's title, and a description of what it shows."""
     name = f"plot-{table.key}"
     root = (
-        rf'<svg \1 role="img" aria-labelledby="{name} {name}-says">'
+        rf'<svg \1 role="img" aria-labelledby="{name}" aria-describedby="{name}-says">'
         rf'<title id="{name}">{_one_line(table.title)}</title>'
         rf'<desc id="{name}-says">{_one_line(description(table))}</desc>'
     )
@@ -25,7 +25,8 @@ def described(table: Table, svg: str) -> str:
 def description(table: Table) -> str:
     """Return what the plot shows in words: what it is of, and the first rows where they are few."""
     figures = ", ".join(column.name for column in table.columns[table.heads :])
-    said = [table.says, f"{len(table.rows)} rows: {figures}, as in the table beside it."]
+    rows = "1 row" if len(table.rows) == 1 else f"{len(table.rows)} rows"
+    said = [table.says, f"{rows}: {figures}, as in the table beside it."]
     if len(table.rows) <= _MOST:
         said += [_row(table, index) for index in range(len(table.rows))]
     return " ".join(part for part in said if part)

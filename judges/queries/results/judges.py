@@ -9,6 +9,7 @@ from annotate.agreement import (
     Coefficient,
     Resampling,
     bias,
+    mean,
     mean_absolute_error,
     root_mean_squared_error,
     spearman,
@@ -26,17 +27,17 @@ from judges.comparison import (
     correlation_by_system,
     correlation_with_humans,
     meta_correlation,
-    scores_by_system,
 )
 from judges.errors import NoJudgesError
 from judges.models import Judge
 from judges.queries.comparison import guideline_of
 from judges.queries.pairings import measured_judges, usual_pairing
-from judges.queries.reliability import reliability_report
 from judges.queries.results.values import confusion, scatter
 from judges.queries.scores import material_of, samples_of, scores_of
+from judges.reliability import indicator
 
 _JUDGE, _DIMENSION = Column("judge", "Judge", Kind.TEXT), Column("dimension", "Dimension", Kind.TEXT)
+_SYSTEM = Column("system", "System", Kind.TEXT)
 _LEVELS = {Level.DATASET: "all items", Level.SYSTEM: "systems", Level.DOCUMENT: "within documents"}
 _BY_DOCUMENTS = Resampling(by="documents")
 
@@ -61,7 +62,7 @@ class Beside:
 
 
 def judges_sections(project: Project) -> list[Section]:
-    """Return all tables about judges that give scores, none without values of any. Thirteen queries."""
+    """Return all tables about judges that give scores, none without values of any. Seven queries."""
     judges = measured_judges(project)
     if not judges:
         return []
@@ -71,7 +72,7 @@ def judges_sections(project: Project) -> list[Section]:
         "All judges",
         "Against the mean of what people hold at the end of the last round. Alpha of a judge with the mean "
         "is read beside alpha among people.",
-        [_correlations(besides), _alphas(besides), _differences(besides), *_indicator(project, judges)],
+        [_correlations(besides), _alphas(besides), _differences(besides), *_indicator(judges, besides)],
     )
     return [together, *(Section(judge.name, "", _of_one(own[judge])) for judge in judges)]
 
@@ -157,31 +158,31 @@ def _differences(besides: Sequence[Beside]) -> Table:
     )
 
 
-def _indicator(project: Project, judges: Sequence[Judge]) -> list[Table]:
+def _indicator(judges: Sequence[Judge], besides: Sequence[Beside]) -> list[Table]:
     """Return R of the usual pair of judges by system and dimension, none where there is no pair."""
     try:
         pairing = usual_pairing(judges)
     except NoJudgesError:
         return []
-    report = reliability_report(project, pairing)
-    rows = [
-        [text(system), *(figure(cell.indicator, count=cell.items) for cell in cells)]
-        for system, cells in report.rows
+    other = {each.dimension: each.scores.judge for each in besides if each.judge == pairing.mcq}
+    both = [each for each in besides if each.judge == pairing.rts and each.dimension in other]
+    if not both:
+        return []
+    by_dimension = [
+        indicator(each.scores, other[each.dimension], spearman, generator=np.random.default_rng(each.seed))
+        for each in both
     ]
-    columns = [Column(one.dimension.key, one.dimension.name) for one in report.dimensions]
+    rows = [
+        [text(cells[0].system), *(figure(cell.coefficient) for cell in cells)]
+        for cells in zip(*by_dimension, strict=True)
+    ]
     says = (
-        f"{report.label} of {pairing.rts.name} with {pairing.mcq.name} over each system’s items: where the "
+        f"Spearman’s rho of {pairing.rts.name} with {pairing.mcq.name} over each system’s items: where the "
         f"model agrees with itself, not how right it is. {pairing.warning}"
     ).strip()
-    table = Table(
-        "indicator",
-        "Reliability indicator R",
-        [Column("system", "System", Kind.TEXT), *columns],
-        rows,
-        says=says,
-        plot="heat",
-    )
-    return [table]
+    columns = [Column(each.dimension.key, each.dimension.name) for each in both]
+    title = "Reliability indicator R"
+    return [Table("indicator", title, [_SYSTEM, *columns], rows, says=says, plot="heat")]
 
 
 def _of_one(besides: Sequence[Beside]) -> list[Table]:
@@ -195,27 +196,15 @@ def _of_one(besides: Sequence[Beside]) -> list[Table]:
 def _quality(key: str, name: str, besides: Sequence[Beside]) -> Table:
     """Return every system's mean human score beside the judge's agreement with people on it."""
     rows = [
-        [
-            text(each.dimension.name),
-            text(system.system),
-            figure(system.human_mean, count=system.items),
-            figure(one),
-        ]
+        [text(each.dimension.name), text(one.system), _mean(each, index), figure(one.coefficient)]
         for each in besides
-        for system, one in zip(
-            scores_by_system(each.scores, generator=each.generator()),
-            [
-                found.coefficient
-                for found in correlation_by_system(each.scores, spearman, generator=each.generator())
-            ],
-            strict=True,
-        )
+        for index, one in enumerate(correlation_by_system(each.scores, spearman, generator=each.generator()))
     ]
     metas = [(each, meta_correlation(each.scores, spearman)) for each in besides]
     told = "; ".join(f"{each.dimension.name} {_said(found)}" for each, found in metas)
     columns = [
         _DIMENSION,
-        Column("system", "System", Kind.TEXT),
+        _SYSTEM,
         Column("quality", "mean human score", decimals=2),
         Column("agreement", "Spearman with people"),
     ]
@@ -228,6 +217,13 @@ def _quality(key: str, name: str, besides: Sequence[Beside]) -> Table:
         says=f"Where agreement falls as quality rises, the judge fails on good systems. M: {told}.",
         plot="quality",
     )
+
+
+def _mean(beside: Beside, system: int) -> Cell:
+    """Return a system's mean human score; its interval resamples its items."""
+    own = beside.scores.human_means[beside.scores.systems == system]
+    found = mean(own, generator=beside.generator())
+    return figure(found, count=found.counts.ratings)
 
 
 def _said(coefficient: Coefficient) -> str:

@@ -1,0 +1,52 @@
+"""Results in a real browser: a page that is computed renews itself, and its plots take the page's colours."""
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from annotate import tasks
+from annotate.commands.rounds import close_round_one
+from annotate.models import ComputedResult
+from annotate.views import results
+from tests.annotate.rounds import opened, rate
+from tests.browser.people import signed_in
+from tests.factories import Cast, make_project
+
+INK = "() => getComputedStyle(document.querySelector('#alpha svg text')).fill"
+
+
+@pytest.fixture
+def cast(live_server) -> Cast:
+    cast = make_project(annotators=2, raters_per_item=2)
+    round = opened(cast)
+    for annotator, values in zip(cast.annotators, ([1, 2, 3, 4], [1, 2, 3, 2]), strict=True):
+        for item, value in zip(cast.items, values, strict=True):
+            rate(cast, round, annotator, item, value, comment=f"Because of {value}.")
+    close_round_one(project=cast.project, by=cast.admin)
+    return cast
+
+
+def test_from_computing_over_a_plot_to_the_reason_of_a_rater(
+    cast: Cast, context: BrowserContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(results, "AT_ONCE", 0)
+    page = signed_in(context, cast.researcher)
+    page.goto(f"/projects/{cast.project.slug}/results/")
+    page.get_by_role("link", name="Agreement", exact=True).last.click()
+    expect(page.get_by_text("Computing the figures of the data as they are now")).to_be_visible()
+    tasks.compute_result(ComputedResult.objects.get().pk)
+    plot = page.get_by_role("img", name="Krippendorff’s alpha", exact=True)
+    expect(plot).to_be_visible()
+    light = page.evaluate(INK)
+    page.emulate_media(color_scheme="dark")
+    assert page.evaluate(INK) != light
+    figure = page.locator("#alpha tbody summary")
+    figure.click()
+    expect(page.locator("#alpha .how")).to_contain_text("function krippendorff_alpha")
+    follow_a_figure(page)
+    expect(page.get_by_text("Because of 4.")).to_be_visible()
+
+
+def follow_a_figure(page: Page) -> None:
+    """Go from alpha of the second document to its unit that raters disagree on."""
+    page.locator("#round-1-by-document").get_by_role("link", name="n = 2").last.click()
+    page.get_by_role("link", name="product-2").click()
