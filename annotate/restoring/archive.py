@@ -4,14 +4,14 @@ import hashlib
 import json
 import zipfile
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from annotate.errors import DomainError
-from annotate.export_tables import TABLES, Kind, Part, Table
+from annotate.export_tables import TABLES, Part
 from annotate.exporting.choice import Choice, Format
 from annotate.exporting.manifest import FORMAT, MANIFEST, hash_of
+from annotate.restoring.tables import READERS
 
 
 class UnreadableExportError(DomainError):
@@ -21,7 +21,7 @@ class UnreadableExportError(DomainError):
 
 
 class ExportArchive:
-    """The tables of a JSONL snapshot. Raises UnreadableExportError for anything else, and for changed files.
+    """The tables of a snapshot in JSONL or Parquet. Raises UnreadableExportError for others.
 
     choice: how it was exported, and so how to export it again.
     """
@@ -47,20 +47,18 @@ class ExportArchive:
 
     def rows(self, name: str) -> Iterator[dict[str, Any]]:
         """Yield the rows of a table in their order, times as such; texts that were left out are empty."""
-        table = TABLES[name]
-        if f"{name}.jsonl" not in self.manifest["files"]:
+        file_name = f"{name}.{self.choice.format}"
+        if file_name not in self.manifest["files"]:
             return
-        times = [column for column in table.columns if table.kind(column) == Kind.TIME]
-        with self._file(f"{name}.jsonl").open("r", encoding="utf-8") as file:
-            for line in file:
-                row = {**_left_out(table), **json.loads(line)}
-                for column in times:
-                    row[column] = row[column] and datetime.fromisoformat(row[column])
-                yield row
+        table = TABLES[name]
+        left_out = dict.fromkeys(table.parts, "")
+        with self._file(file_name).open("rb") as file:
+            for row in READERS[self.choice.format](table, file):
+                yield {**left_out, **row}
 
     def _check(self) -> None:
-        if self.manifest["manifest"] != FORMAT or self.choice.format != Format.JSONL:
-            raise UnreadableExportError("Only exports in the format JSONL can be imported: export it so.")
+        if self.manifest["manifest"] != FORMAT or self.choice.format not in READERS:
+            raise UnreadableExportError("Exports in JSONL and Parquet can be imported; take one of these.")
         if Part.SOURCES in self.choice.left_out:
             raise UnreadableExportError("This export was made without the texts of its documents.")
         for name, digest in self.manifest["files"].items():
@@ -85,7 +83,3 @@ def _root(path: Path) -> Any:
     if len(folders) != 1:
         raise UnreadableExportError(f"“{path.name}” is not an export of Concord: it has not one folder.")
     return folders[0]
-
-
-def _left_out(table: Table) -> dict[str, Any]:
-    return dict.fromkeys(table.parts, "")

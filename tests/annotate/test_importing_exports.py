@@ -118,15 +118,17 @@ def taken_away(cast: Cast, path: Path, *arguments: str) -> bytes:
     return content
 
 
-@pytest.mark.parametrize("closed", [False, True])
-def test_exported_again_it_is_the_same_byte_by_byte(cast: Cast, tmp_path: Path, closed: bool) -> None:
+@pytest.mark.parametrize(("closed", "format"), [(False, "jsonl"), (True, "jsonl"), (False, "parquet")])
+def test_exported_again_it_is_the_same_byte_by_byte(
+    cast: Cast, tmp_path: Path, closed: bool, format: str
+) -> None:
     if closed:
         close_round_two(project=cast.project, by=cast.admin)
-    before = taken_away(cast, tmp_path / "first.zip")
+    before = taken_away(cast, tmp_path / "first.zip", "--format", format)
     told = imported(tmp_path / "first.zip", "--admin", cast.admin.email)
     assert (told["identical"], told["differing"]) == (True, [])
     project = Project.objects.get()
-    assert exported(project, tmp_path / "second.zip") == before
+    assert exported(project, tmp_path / "second.zip", "--format", format) == before
     with zipfile.ZipFile(tmp_path / "first.zip") as archive:
         empty = [each.filename for each in archive.infolist() if not each.file_size]
     assert [Path(name).stem for name in empty] == []
@@ -210,7 +212,7 @@ def test_what_is_no_export_of_concord_is_refused_with_a_sentence(tmp_path: Path)
     changed(whole, tmp_path / "empty.zip", "manifest.json", b"[]")
     delete_project(project=cast.project, name=cast.project.name, by=cast.admin)
     for name, sentence in {
-        "csv.zip": "Only exports in the format JSONL can be imported",
+        "csv.zip": "Exports in JSONL and Parquet can be imported",
         "sources.zip": "made without the texts of its documents",
         "text.zip": "neither a zip file nor a folder",
         "folder": "not an export of Concord",

@@ -22,6 +22,8 @@ from annotate.restoring.restored import RESTORERS, Restored
 
 SETTINGS = ("name", "description", "raters_per_item", "dispute_threshold", "tolerance", "seed")
 FROZEN_SETTINGS = ("raters_per_item", "dispute_threshold", "tolerance")
+# What rows of another project's tables, or of none, end in.
+MISFITS = (ArithmeticError, AttributeError, DatabaseError, KeyError, StopIteration, TypeError, ValueError)
 
 
 class RestoreRefusedError(DomainError):
@@ -40,7 +42,7 @@ def restore_export(*, archive: ExportArchive, admin: User | None) -> Project:
     try:
         with transaction.atomic():
             return _restore(archive, admin)
-    except (AttributeError, DatabaseError, KeyError, TypeError, ValueError) as error:
+    except MISFITS as error:
         raise RestoreRefusedError("The tables of this export do not fit each other.") from error
 
 
