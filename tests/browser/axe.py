@@ -12,9 +12,11 @@ assert SPEC.origin
 AXE = Path(SPEC.origin).with_name("axe.min.js")
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 NEVER_SERIOUS = {"region": {"enabled": False}}  # and slow
-RUN = """([options, impacts]) => axe.run({ resultTypes: ["violations"], ...options }).then(({ violations }) =>
-  violations.filter(({ impact }) => impacts.includes(impact)).flatMap(({ id, nodes }) =>
-    nodes.map((node) => `${id}: ${node.html}\\n${node.failureSummary}`)))"""
+RUN = """async ([options, impacts]) => {
+    const { violations } = await axe.run({ resultTypes: ["violations"], preload: false, ...options });
+    return violations.filter(({ impact }) => impacts.includes(impact)).flatMap(({ id, nodes }) =>
+        nodes.map((node) => `${id}: ${node.html}\\n${node.failureSummary}`));
+}"""
 SERIOUS = ["serious", "critical"]
 ALL = ["minor", "moderate", *SERIOUS]
 

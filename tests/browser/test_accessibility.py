@@ -25,9 +25,7 @@ from annotate.commands.practice import set_practice_bar
 from annotate.commands.projects import create_project
 from annotate.commands.rounds import close_round_one, open_round_two
 from annotate.commands.webhooks import add_webhook, try_webhook
-from annotate.digest_mail import digest_token
 from annotate.exporting.choice import Choice, Format
-from annotate.invitations import invitation_token
 from annotate.models import Delivery, GoldItem, Project, Role, User, Webhook
 from annotate.queries.raters import disputes_of
 from annotate.queries.reproduction import BEGUN
@@ -44,16 +42,17 @@ from tests.judges.certified import calibrated_project, calibration_spec, rate_sa
 from tests.judges.factories import make_run
 from tests.judges.routing import judges_of, spec_of
 
+pytestmark = pytest.mark.once
+
 # What answers GET without being an admin's page: files, parts of pages, and what annotators see.
 NO_PAGES = {
     *("template_file", "project_template", "template_text", "image", "import_refused"),
     *("export_file", "export_one", "audit_download", "result_file"),
     *("rate", "rate_flagged", "rate_progress", "rate_item", "practice", "practice_item"),
+    *("keys", "preferences", "digest_stop", "invitation"),
 }
 ANYWHERE = (
     "",
-    "account/keys/",
-    "account/preferences/",
     "account/tokens/",
     "projects/new/",
     "templates/",
@@ -106,7 +105,7 @@ def people_at_work() -> Scene:
     for other in (rated, fresh):
         make_member(other.project, Role.ADMIN, user=admin)
     add_image(project=discussed.project, by=admin, name="scale.png", content=b"\x89PNG\r\n\x1a\n a picture")
-    invitation = invite(project=discussed.project, by=admin, role=Role.ANNOTATOR, place=None)
+    invite(project=discussed.project, by=admin, role=Role.ANNOTATOR, place=None)
     round = opened(discussed)
     for annotator, value in zip(discussed.annotators, (1, 3, 5), strict=True):
         rate(discussed, round, annotator, discussed.items[0], value, comment="Because.")
@@ -134,8 +133,6 @@ def people_at_work() -> Scene:
         admin,
         [
             *(f"/{each}" for each in ANYWHERE),
-            f"/invitations/{invitation_token(invitation)}/",
-            f"/account/digest/{digest_token(admin)}/",
             home(discussed),
             *(home(discussed, each.format(**keys)) for each in OF_PEOPLE.split()),
             *(home(rated, each) for each in WHILE_RATED),
@@ -227,7 +224,7 @@ def test_a_new_page_must_be_looked_at(client: Client) -> None:
     """Fail for a route that answers GET and is neither visited nor known to be no page."""
     client.force_login(make_user())
     inside = [*OF_PEOPLE.split(), *OF_JUDGES.split(), *BEFORE_ROUND_ONE, *WHILE_RATED, REPRODUCTION]
-    named = [*ANYWHERE, "invitations/x/", "account/digest/x/", *(f"projects/x/{each}" for each in inside)]
+    named = [*ANYWHERE, *(f"projects/x/{each}" for each in inside)]
     visited = {resolve(re.sub(r"\{\w+\}", "1", f"/{each}")).route for each in named}
     routes = [(str(each.pattern), each.name) for each in annotate.urls.urlpatterns + judges.urls.urlpatterns]
     missing = [

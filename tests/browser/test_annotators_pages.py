@@ -16,12 +16,15 @@ from tests.browser.axe import bring_axe, every_violation, poor_contrasts
 from tests.browser.focus import problems_of_focus
 from tests.browser.people import signed_in
 
+pytestmark = pytest.mark.once
+
 SCREEN, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 700}
 # As root.html and styles.html say it of who chose this theme.
 LOOK = """theme => {
     document.documentElement.dataset.theme = theme;
     document.querySelector("link[href*=contrast]").media = theme === "contrast" ? "all" : "not all";
 }"""
+RATED = ".rating-body"
 TARGETS = "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']"
 RATING = ".point input, .answer-buttons :is(button, input), label.plain input[type=radio]"
 SMALL = """([targets, least]) => [...document.querySelectorAll(targets)]
@@ -46,7 +49,8 @@ def problems(page: Page, address: str) -> Iterator[str]:
     """Yield what is wrong with a page; a theme changes colours alone, so they alone are looked at again."""
     for size in (SCREEN, PHONE):
         page.set_viewport_size(size)  # type: ignore[arg-type]
-        page.goto(address)  # the width at which a page is loaded decides what stands where
+        if size is SCREEN or page.locator(RATED).count():
+            page.goto(address)  # the width at which work is loaded decides what stands where
         page.evaluate(LOOK, "light")
         yield from (f"{size}: {each}" for each in every_violation(page))
         yield from small_targets(page, is_phone=size is PHONE)

@@ -8,6 +8,8 @@ from playwright.sync_api import BrowserContext, Page
 from tests.browser.annotators_pages import Visit, while_discussing, while_rating
 from tests.browser.people import signed_in
 
+pytestmark = pytest.mark.once
+
 # What stands outside of the page or of what scrolls, apart from what only screen readers are to have.
 LOST = """() => [...document.querySelectorAll("main *, header *")]
     .filter((each) => each.checkVisibility({ visibilityProperty: true }) && !each.closest(".visually-hidden"))
@@ -20,7 +22,15 @@ LOST = """() => [...document.querySelectorAll("main *, header *")]
         return isCut || isWide || (width > 2 && (left < -1 || right > innerWidth + 1));
     })
     .map((each) => each.outerHTML.slice(0, 120))"""
-CONTROLS = "main :is(button, input:not([type=hidden]), textarea, summary, a):visible"
+CONTROLS = "main :is(button, input:not([type=hidden]), textarea, summary, a)"
+UNREACHED = """(controls) => [...document.querySelectorAll(controls)]
+    .filter((each) => each.checkVisibility({ visibilityProperty: true }))
+    .filter((each) => {
+        each.scrollIntoView({ block: "center" });
+        const { top, bottom } = each.getBoundingClientRect();
+        return top < 0 || bottom > innerHeight;
+    })
+    .map((each) => each.outerHTML.slice(0, 120))"""
 
 
 @pytest.mark.parametrize(("visited", "at"), [(while_rating, 1), (while_discussing, 3)])
@@ -42,10 +52,7 @@ def test_nothing_is_lost_and_only_up_and_down_is_scrolled(
 
 
 def lost(page: Page) -> list[str]:
-    """Return what is cut off, or makes the page wider than its window."""
+    """Return what is cut off, makes the page wider than its window, or cannot be scrolled to."""
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    for control in page.locator(CONTROLS).all():
-        control.scroll_into_view_if_needed()
-        assert control.bounding_box()
-    found: list[str] = page.evaluate(LOST)
+    found: list[str] = page.evaluate(LOST) + page.evaluate(UNREACHED, CONTROLS)
     return found

@@ -1,5 +1,6 @@
 """All that an annotator does, without a mouse: the focus is seen at every step, and never lost."""
 
+import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from annotate.commands.rounds import close_round_one, open_round_two
@@ -7,6 +8,8 @@ from annotate.models import Dispute, Document, Item, Post, Preferences, Rating
 from tests.annotate.rounds import opened, rate
 from tests.browser.focus import PROBLEM, tab_to
 from tests.factories import PASSWORD, Cast, make_project
+
+pytestmark = pytest.mark.once
 
 FOCUSED = (
     """(({ activeElement: it }) => it.closest(".row, .panel")?.dataset.key ?? (it.id || it.type))(document)"""

@@ -1,5 +1,6 @@
 """What a person prefers holds on the next page and in another browser; texts run in their own direction."""
 
+import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
@@ -7,6 +8,8 @@ from annotate.models import Dimension, Document, Item
 from tests.annotate.rounds import discussed, opened
 from tests.browser.people import signed_in
 from tests.factories import make_project
+
+pytestmark = pytest.mark.once
 
 SIZE = "parseFloat(getComputedStyle(document.documentElement).fontSize)"
 HEBREW = "מגפיים טובים, 10 מתוך 10."
