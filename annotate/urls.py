@@ -149,6 +149,11 @@ urlpatterns = [
         name="agreement_dimension",
     ),
     path("projects/<slug:slug>/reproduction/", reproduction.reproduction_page, name="reproduction"),
+    path(
+        "projects/<slug:slug>/reproduction/table-<slug:name>.<slug:format>",
+        reproduction.reproduction_table,
+        name="reproduction_table",
+    ),
     path("projects/<slug:slug>/results/", results.results, name="results"),
     path("projects/<slug:slug>/results/disagreements/", disagreements.disagreements, name="disagreements"),
     path(

@@ -138,7 +138,14 @@ a     POST      {home}judges/runs/{run}/start/
 """
 
 # Answered by 404 or 401 in JSON rather than by a page, or only there in another state of a project.
-ELSEWHERE = {"save_rating", "save_note", "import_refused", "export_file", "reproduction"}
+ELSEWHERE = {
+    "save_rating",
+    "save_note",
+    "import_refused",
+    "export_file",
+    "reproduction",
+    "reproduction_table",
+}
 
 API = """
 arno  GET    me/

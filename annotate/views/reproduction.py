@@ -6,7 +6,10 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_GET
 
 from annotate import access
-from annotate.queries.reproduction import paper_of, reproduction
+from annotate.models import Project
+from annotate.queries.reproduction import Reproduction, paper_of, reproduction
+from annotate.reproduction.table_form import as_result
+from annotate.results.text import FORMATS
 from annotate.views.page import render_in_project
 
 
@@ -14,9 +17,28 @@ from annotate.views.page import render_in_project
 @require_GET
 def reproduction_page(request: HttpRequest, slug: str) -> HttpResponse:
     """Show every published figure beside the project's to admins and researchers."""
+    project, found = _found(request, slug)
+    context = {"found": found, "formats": list(FORMATS)}
+    return render_in_project(request, project, "reproduction/reproduction.html", context)
+
+
+@login_required
+@require_GET
+def reproduction_table(request: HttpRequest, slug: str, name: str, format: str) -> HttpResponse:
+    """Give one table as CSV, Markdown or LaTeX."""
+    project, found = _found(request, slug)
+    table = next((each for each in found.tables if each.name == name), None)
+    if table is None or format not in FORMATS:
+        raise Http404(gettext("There is no such table or format."))
+    write, content_type = FORMATS[format]
+    response = HttpResponse(write(as_result(table)), content_type=content_type)
+    response["Content-Disposition"] = f'attachment; filename="{project.slug}-table-{name}.{format}"'
+    return response
+
+
+def _found(request: HttpRequest, slug: str) -> tuple[Project, Reproduction]:
     project = access.project_for_reader(request.user, slug)
     paper = paper_of(project)
     if paper is None:
         raise Http404(gettext("This project was not made to reproduce a paper."))
-    context = {"found": reproduction(project, paper)}
-    return render_in_project(request, project, "reproduction/reproduction.html", context)
+    return project, reproduction(project, paper)

@@ -47,7 +47,7 @@ pytestmark = pytest.mark.once
 # What answers GET without being an admin's page: files, parts of pages, and what annotators see.
 NO_PAGES = {
     *("template_file", "project_template", "template_text", "image", "import_refused"),
-    *("export_file", "export_one", "audit_download", "result_file"),
+    *("export_file", "export_one", "audit_download", "reproduction_table", "result_file"),
     *("rate", "rate_flagged", "rate_progress", "rate_item", "practice", "practice_item"),
     *("keys", "preferences", "digest_stop", "invitation"),
 }

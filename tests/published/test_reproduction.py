@@ -1,6 +1,8 @@
 """`manage.py reproduce`: papers' releases imported and computed anew, on the command line and as a page."""
 
+import csv
 import json
+from io import StringIO
 
 import pytest
 from django.db import transaction
@@ -71,5 +73,14 @@ def test_the_page_shows_the_same_to_admins_and_researchers_only(summeval_op, cli
         assert page.count("known difference</span>") == 1
         assert "0.749" in page
         assert address in client.get(reverse("project", args=[project.slug])).content.decode()
+    name = reverse("reproduction_table", args=[project.slug, "8", "csv"])
+    rows = list(csv.DictReader(StringIO(client.get(name).content.decode())))
+    row = next(row for row in rows if row["figure"] == "mean-A2 kendall")
+    assert (row["faithfulness_published"], row["faithfulness_note"]) == ("0.76", "known difference")
+    assert float(row["faithfulness_computed"]) == pytest.approx(0.749024, abs=5.1e-7)
+    latex = client.get(name.replace(".csv", ".tex")).content.decode()
+    assert r"mean-A2 kendall & 0.67 & 0.666 &  &" in latex
+    assert client.get(name.replace("table-8", "table-3")).status_code == 404
     client.force_login(people[Role.ANNOTATOR])
+    assert client.get(name).status_code == 404
     assert client.get(address).status_code == 404
