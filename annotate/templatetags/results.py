@@ -60,13 +60,11 @@ def heads_of(table: Table) -> SafeString:
 
 def _row(table: Table, row: Sequence[Cell], disagreements: str) -> SafeString:
     cells, opens = enumerate(zip(row, table.columns, strict=True)), _each_opens(table)
-    return format_html_join(
-        "",
-        "{}",
-        [
-            (_head(cell) if index < table.heads else _cell(cell, column, disagreements, opens),)
+    return SafeString(
+        "".join(
+            _head(cell) if index < table.heads else _cell(cell, column, disagreements, opens)
             for index, (cell, column) in cells
-        ],
+        )
     )
 
 
@@ -79,11 +77,7 @@ def _each_opens(table: Table) -> bool:
 
 
 def _cell(cell: Cell, column: Column, disagreements: str, opens: bool) -> SafeString:
-    shown = format_html('<span class="tag tag-warn">{}</span>', gettext("undefined"))
-    if isinstance(cell.value, str):
-        shown = format_html("{}", cell.value)
-    elif cell.value is not None:
-        shown = format_html("{}", number(cell.value, column))
+    shown = _shown(cell, column)
     return format_html(
         "<td{}>{}{}{}</td>",
         _class(column),
@@ -93,16 +87,26 @@ def _cell(cell: Cell, column: Column, disagreements: str, opens: bool) -> SafeSt
     )
 
 
+def _shown(cell: Cell, column: Column) -> str:
+    if cell.value is None:
+        return format_html('<span class="tag tag-warn">{}</span>', gettext("undefined"))
+    return cell.value if isinstance(cell.value, str) else number(cell.value, column)
+
+
 def _below(cell: Cell, column: Column, disagreements: str) -> SafeString:
     """Return the interval and the count of a figure, the count as a link to the units behind it."""
-    count = format_html("n = {}", f"{cell.count:,}") if cell.count is not None else SafeString("")
-    if cell.link:
-        count = format_html('<a href="{}?{}">{}</a>', disagreements, cell.link, count)
-    parts = [part for part in (interval(cell, column), count) if part]
+    counted = f"n = {cell.count:,}" if cell.count is not None else ""
+    parts = [part for part in (interval(cell, column), counted) if part]
     if not parts:
         return SafeString("")
+    if not (cell.link and counted):
+        return format_html('<span class="figure-more">{}</span>', " · ".join(parts))
     return format_html(
-        '<span class="figure-more">{}</span>', format_html_join(" · ", "{}", [(x,) for x in parts])
+        '<span class="figure-more">{}<a href="{}?{}">{}</a></span>',
+        "".join(f"{part} · " for part in parts[:-1]),
+        disagreements,
+        cell.link,
+        counted,
     )
 
 
@@ -110,7 +114,7 @@ def _why(reason: str) -> SafeString:
     return format_html('<span class="figure-why">{}</span>', reason) if reason else SafeString("")
 
 
-def _opening(shown: SafeString, cell: Cell) -> SafeString:
+def _opening(shown: str, cell: Cell) -> SafeString:
     return format_html(
         '<details class="computed figure"><summary title="{}">{}</summary><p class="how">{}</p></details>',
         gettext("How was this computed?"),

@@ -14,8 +14,9 @@ from django.urls import reverse
 from annotate import tasks
 from annotate.agreement import krippendorff_alpha, root_mean_squared_error
 from annotate.commands.disputes import answer_dispute
+from annotate.commands.quality import decide_counting
 from annotate.commands.rounds import close_round_one, close_round_two, open_round_two
-from annotate.models import ComputedResult, Dispute
+from annotate.models import ComputedResult, Dispute, System
 from annotate.queries.agreement import agreement_table
 from annotate.queries.reliability import rated_items
 from annotate.queries.rounds import rounds_of
@@ -138,6 +139,20 @@ def test_every_figure_opens_how_it_was_computed_and_every_table_can_be_had(
     assert asked(reader, cast, "nothing").status_code == 404
 
 
+def test_names_of_systems_are_text_on_the_page(client: Client) -> None:
+    made = make_project(annotators=2, raters_per_item=2)
+    System.objects.filter(pk=made.items[0].system_id).update(name="<b>R&D</b>")
+    round = opened(made)
+    for annotator in made.annotators:
+        for value, item in enumerate(made.items, start=1):
+            rate(made, round, annotator, item, value)
+    close_round_one(project=made.project, by=made.admin)
+    client.force_login(made.admin)
+    html = asked(client, made, "systems").content.decode()
+    assert "&lt;b&gt;R&amp;D&lt;/b&gt;" in html
+    assert "<b>R" not in html
+
+
 def test_a_plot_stands_in_the_page_and_is_kept_until_the_data_are_others(reader: Client, cast: Cast) -> None:
     address = reverse("result_file", args=[cast.project.slug, "agreement", "alpha", "svg"])
     inside = reader.get(address, headers={"HX-Request": "true"}).content.decode()
@@ -166,6 +181,22 @@ def test_a_page_is_computed_once_for_the_same_data(reader: Client, cast: Cast) -
     again = ComputedResult.objects.get(pk=first.pk)
     assert again.version != first.version
     assert again.content != first.content
+
+
+def test_a_rater_who_is_left_out_is_gone_from_figures_and_files_at_once(reader: Client, cast: Cast) -> None:
+    assert len(rows(reader, cast, "agreement", "round-1-pairs")) == 3
+    decide_counting(place=cast.annotators[2], counted=False, note="Rated too fast.", by=cast.admin)
+    (pair,) = rows(reader, cast, "agreement", "round-1-pairs")
+    assert pair["pair"] == "Rater A – Rater B"
+    assert "Left out by an admin:" in asked(reader, cast, "agreement").content.decode()
+
+
+def test_taking_data_away_computes_nothing_again(reader: Client, cast: Cast) -> None:
+    asked(reader, cast, "agreement")
+    before = ComputedResult.objects.get().computed_at
+    reader.get(reverse("export_one", args=[cast.project.slug, "ratings", "csv"]))
+    asked(reader, cast, "agreement")
+    assert ComputedResult.objects.get().computed_at == before
 
 
 def test_much_is_computed_by_a_worker_while_the_page_says_so(
