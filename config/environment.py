@@ -65,7 +65,6 @@ def database(default_file: Path) -> dict[str, Any]:
             "timeout": 20,
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA busy_timeout=20000;",
         }
-        found["CONN_MAX_AGE"] = 0
     else:
         found.setdefault("OPTIONS", {})["prepare_threshold"] = 0  # those of annotate.statements; no others
     return found
