@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 from annotate.models import Project
@@ -45,6 +47,11 @@ class Table:
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     parts: Mapping[str, Part] = field(default_factory=dict)
     part: Part | None = None
+
+    @cached_property
+    def values(self) -> Callable[[Row], tuple[Any, ...]]:
+        """What returns the values of a row in the order of the columns."""
+        return itemgetter(*self.columns)
 
     def kind(self, column: str) -> Kind:
         """Return what a column holds."""

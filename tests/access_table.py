@@ -166,6 +166,16 @@ a     POST   {home}items/
 ar    GET    {home}raters/
 a     GET    {home}people/
 a     PATCH  {home}people/{rater}/
+a     PUT    {home}people/{rater}/role/
+a     POST   {home}people/{rater}/hand-over/
+a     GET    {home}gold/
+a     POST   {home}gold/
+a     PUT    {home}gold/bar/
+a     PUT    {home}gold/{gold}/
+a     DELETE {home}gold/{gold}/
+a     GET    {home}plan/
+a     PUT    {home}plan/
+a     GET    {home}audit/
 a     GET    {home}invitations/
 a     POST   {home}invitations/
 a     DELETE {home}invitations/{invitation}/

@@ -122,6 +122,12 @@ class DisputeAnswer(Input):
     revision = Whole(
         min_value=0, max_value=2**31 - 1, help_text="Of one's answer as it was last seen; 0 for Round I."
     )
+    seen_status = Text(
+        required=False,
+        max_length=12,
+        help_text="The dispute's as it was last seen: an answer that opens again what was settled meanwhile "
+        "is then refused.",
+    )
 
 
 Decision = form_input("Decision", AdjudicationForm)
@@ -176,6 +182,7 @@ class AnswerToDispute(ApiView):
             value=sent["value"],
             comment=sent.get("comment", ""),
             seen_revision=sent["revision"],
+            seen_status=sent.get("seen_status", ""),
         )
         return Response(DisputeDetail(_page(request, slug, number)).data)
 

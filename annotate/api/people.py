@@ -10,14 +10,22 @@ from rest_framework.response import Response
 from annotate.access import invitation_in, place_in, project_for_admin, project_for_reader
 from annotate.api.forms import form_input, valid
 from annotate.api.operations import ApiView, reads, writes
-from annotate.api.values import Flag, Input
-from annotate.commands.people import deactivate_member, invite, reactivate_member, withdraw_invitation
-from annotate.forms.people import InvitationForm
+from annotate.api.values import Flag, Input, Text
+from annotate.commands.people import (
+    change_role,
+    deactivate_member,
+    invite,
+    reactivate_member,
+    withdraw_invitation,
+)
+from annotate.commands.reassignment import hand_over_work
+from annotate.forms.people import HandOverForm, InvitationForm, RoleForm
 from annotate.models import Invitation, Membership, Role
-from annotate.queries.people import PendingInvitation, people_of
+from annotate.queries.people import PendingInvitation, other_annotators, people_of
 from annotate.views.page import request_user
 
 NewInvitation = form_input("NewInvitation", InvitationForm, without=("send",))
+RoleInput = form_input("RoleInput", RoleForm)
 
 
 class RaterRow(serializers.ModelSerializer[Membership]):
@@ -66,6 +74,22 @@ class PlaceInput(Input):
     active = Flag()
 
 
+class HandOverInput(Input):
+    """Who takes over."""
+
+    to = Text(
+        max_length=40, help_text="The id of a place, `everyone`, or `queue`: whoever asks for work next."
+    )
+
+
+class HandedOverRow(serializers.Serializer[Any]):
+    """What was handed over."""
+
+    given = serializers.IntegerField(help_text="Items that have another rater now.")
+    freed = serializers.IntegerField(help_text="Items that are free for whoever asks next.")
+    begun = serializers.IntegerField(help_text="Of both, those of which something was answered.")
+
+
 class Raters(ApiView):
     """The annotators of a project."""
 
@@ -103,6 +127,33 @@ class OnePlace(ApiView):
         change = reactivate_member if active else deactivate_member
         change(place=place)
         return Response(PlaceRow(place_in(project, pk)).data)
+
+
+class RoleOfPlace(ApiView):
+    """The role of a place."""
+
+    about = "people"
+
+    @writes(PlaceRow, accepts=RoleInput)
+    def put(self, request: Request, slug: str, pk: int) -> Response:
+        """Give a person another role; who has rated keeps that place, closed, and gets a new one."""
+        project = project_for_admin(request.user, slug)
+        role = Role(valid(RoleForm(self.checked(RoleInput))).cleaned_data["role"])
+        now = change_role(place=place_in(project, pk), role=role)
+        return Response(PlaceRow(place_in(project, now.pk)).data)
+
+
+class HandOver(ApiView):
+    """An annotator's unfinished work."""
+
+    about = "people"
+
+    @writes(HandedOverRow, accepts=HandOverInput)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        """Hand unfinished items to others; what was answered stays with its rater."""
+        place = place_in(project_for_admin(request.user, slug), pk)
+        form = HandOverForm(self.checked(HandOverInput), others=other_annotators(place))
+        return Response(HandedOverRow(hand_over_work(place=place, to=valid(form).receivers)).data)
 
 
 class Invitations(ApiView):

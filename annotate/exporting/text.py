@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from annotate.export_tables import Row, Table
+from annotate.export_tables import Kind, Row, Table
 from annotate.models import Project
 
 CHUNK = 64 * 1024
@@ -14,17 +14,23 @@ CHUNK = 64 * 1024
 
 def jsonl(table: Table, rows: Iterable[Row]) -> Iterator[str]:
     """Yield one JSON object a line, its keys in the order of the columns."""
+    encode, values = json.JSONEncoder(ensure_ascii=False, default=_plain).encode, table.values
     for row in rows:
-        values = {column: row[column] for column in table.columns}
-        yield json.dumps(values, ensure_ascii=False, default=_plain) + "\n"
+        yield encode(dict(zip(table.columns, values(row), strict=True))) + "\n"
 
 
 def comma_separated(table: Table, rows: Iterable[Row]) -> Iterator[str]:
     """Yield CSV after RFC 4180 with a header; what is not a single value stands in its cell as JSON."""
-    echo = csv.writer(_Echo())
-    yield echo.writerow(table.columns)
+    write, values = csv.writer(_Echo()).writerow, table.values
+    yield write(table.columns)
+    others = [
+        place for place, name in enumerate(table.columns) if table.kind(name) in (Kind.TIME, Kind.LISTED)
+    ]
     for row in rows:
-        yield echo.writerow([_cell(row[column]) for column in table.columns])
+        cells = list(values(row))
+        for place in others:
+            cells[place] = _cell(cells[place])
+        yield write(cells)
 
 
 FORMATS: Mapping[str, Callable[[Table, Iterable[Row]], Iterator[str]]] = {

@@ -135,3 +135,12 @@ def test_an_answer_to_what_no_longer_stands_is_refused():
     assert rater.post(address, {"value": 2, "revision": 0}).status_code == 200
     assert rater.post(address, {"value": 4, "revision": 0}).json()["code"] == "changed_elsewhere"
     assert Dispute.objects.get().status == "open"
+    last = ApiClient(cast.annotators[2].user)
+    assert (
+        last.post(address, {"value": 3, "revision": 0, "seen_status": "open"}).json()["status"] == "settled"
+    )
+    refused = rater.post(address, {"value": 1, "revision": 1, "seen_status": "open"})
+    assert refused.json()["code"] == "changed_elsewhere"
+    assert (
+        rater.post(address, {"value": 1, "revision": 1, "seen_status": "settled"}).json()["status"] == "open"
+    )
