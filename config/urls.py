@@ -1,7 +1,7 @@
 """All routes."""
 
 from django.apps import apps
-from django.urls import URLPattern, URLResolver, include, path
+from django.urls import URLPattern, URLResolver, include, path, re_path
 
 from annotate.api.documentation import not_there
 
@@ -16,4 +16,4 @@ if apps.is_installed("judges"):
     urlpatterns.append(path("api/v1/", include("judges.api.urls")))
 
 # Last, so that what no part of the API has is told as the API tells errors.
-urlpatterns.append(path("api/<path:rest>", not_there))
+urlpatterns.append(path("api/", include([re_path(r"^(?P<rest>[\s\S]*)$", not_there)])))  # line ends too

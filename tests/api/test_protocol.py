@@ -43,6 +43,8 @@ def test_errors_have_one_shape(cast):
     }
     unknown = program.get("nowhere/")
     assert (unknown.status_code, unknown.json()["code"]) == (404, "not_found")
+    broken = program.get("projects/a%0Ab/")  # which the converters of no route match
+    assert (broken.status_code, broken.json()["code"]) == (404, "not_found")
 
 
 def test_a_misspelt_field_is_refused_by_its_name(cast):
