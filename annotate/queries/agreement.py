@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-import numpy as np
-
 from annotate.agreement import (
     COEFFICIENTS,
     Coefficient,
@@ -25,6 +23,7 @@ from annotate.agreement import (
     with_mean,
     within_one_agreement,
 )
+from annotate.generators import generator_for
 from annotate.guideline import FrozenDimension, FrozenGuideline
 from annotate.models import Dispute, MeasurementLevel, Project, Round
 from annotate.queries.reliability import reliability_data
@@ -163,7 +162,7 @@ def alpha_with_interval(
     data: ReliabilityData, round: Round, dimension: FrozenDimension, drawn: Drawn
 ) -> Coefficient:
     """Return alpha with an interval that is the same whenever it is computed: its seed is the round's."""
-    generator = np.random.default_rng([round.seed, dimension.id])
+    generator = generator_for(round.seed, dimension.key)
     return krippendorff_alpha(data, generator=generator, resampling=Resampling(by=drawn))
 
 

@@ -1,6 +1,5 @@
 """The paper's rule: R of systems on dimensions against r, and which units it sends to people."""
 
-import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annotate.agreement import Coefficient, Resampling
+from annotate.generators import generator_for
 from annotate.guideline import FrozenDimension
 from judges.comparison import CORRELATIONS, Scores
 from judges.models import Judge, RoutingPolicy
@@ -111,7 +111,7 @@ def _indicators(policy: RoutingPolicy, judged: _Judged, key: str) -> dict[str, C
     found = {}
     for index, system in enumerate(judged.scores.system_names):
         own = judged.scores.systems == index
-        generator = np.random.default_rng([policy.seed, zlib.crc32(f"{key}/{system}".encode())])
+        generator = generator_for(policy.seed, f"{key}/{system}")
         (one,) = indicator(
             judged.scores.of_items(own), judged.other[own], measure, generator=generator, resampling=plan
         )

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annotate.agreement import ReliabilityData, Resampling
+from annotate.generators import generator_for
 from annotate.guideline import FrozenDimension, FrozenGuideline
 from annotate.models import Item, Project, Round
 from annotate.queries.agreement import Drawn
@@ -44,7 +45,7 @@ class RatedRound:
 
     def generator(self, dimension: FrozenDimension) -> np.random.Generator:
         """Return the generator of a dimension's intervals: the same whenever they are computed."""
-        return np.random.default_rng([self.round.seed, dimension.id])
+        return generator_for(self.round.seed, dimension.key)
 
     @property
     def raters(self) -> Sequence[str]:

@@ -14,6 +14,7 @@ from annotate.agreement import (
     root_mean_squared_error,
     spearman,
 )
+from annotate.generators import generator_for
 from annotate.guideline import FrozenDimension
 from annotate.models import Project
 from annotate.queries.rounds import rounds_of
@@ -58,7 +59,7 @@ class Beside:
 
     def generator(self) -> np.random.Generator:
         """Return the generator of an interval: the same whenever it is computed."""
-        return np.random.default_rng([self.seed, self.judge.pk, self.dimension.id])
+        return generator_for(self.seed, self.judge.name, self.dimension.key)
 
 
 def judges_sections(project: Project) -> list[Section]:
