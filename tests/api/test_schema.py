@@ -1,15 +1,19 @@
 """The description of the API is the one that is checked in, and both its page and the API keep to it."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from annotate.api.documentation import schema
+from annotate.api.examples import SHAPES
+from judges.api import examples as judges_examples
 
 CHECKED_IN = Path(__file__).resolve().parents[2] / "docs" / "api" / "openapi.json"
-
+FORMATS = Draft202012Validator.FORMAT_CHECKER
 
 LIMITS = {2**15 - 1, -(2**15), 2**31 - 1, -(2**31), 2**63 - 1, -(2**63)}
 
@@ -50,3 +54,43 @@ def test_the_page_lists_every_operation_and_asks_no_other_host(client):
             assert f'id="{each["operationId"]}"' in page
     assert "https://" not in page
     assert client.get("/api/v1/openapi.json").json()["openapi"] == "3.1.1"
+
+
+WITHOUT_EXAMPLE = {"DimensionAgreement", "Indicators"}  # answers whose shape is that of results
+JSON = "application/json"
+
+
+def contents() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what every operation takes and answers in JSON, with the operation's name."""
+    for operation in (each for path in schema()["paths"].values() for each in path.values()):
+        for each in (operation.get("requestBody", {}), *operation["responses"].values()):
+            if JSON in each.get("content", {}):
+                yield operation["operationId"], each["content"][JSON]
+
+
+def test_all_that_is_sent_and_answered_has_an_example():
+    without = {
+        (name, str(content["schema"]).rpartition("/")[2].rstrip("'}"))
+        for name, content in contents()
+        if "examples" not in content
+    }
+    assert {shape for _, shape in without} == WITHOUT_EXAMPLE, without
+
+
+def test_every_example_keeps_to_its_schema():
+    described = json.loads(json.dumps(schema()))
+    checked = set()
+    for operation, content in contents():
+        for name in content.get("examples", {}):
+            root = {"components": described["components"], **content["schema"]}
+            example = described["components"]["examples"][name]["value"]
+            problems = Draft202012Validator(root, format_checker=FORMATS).iter_errors(example)
+            assert [f"{operation} {name}: {each.message}" for each in problems] == []
+            checked.add(name)
+    assert checked == described["components"]["examples"].keys()
+
+
+def test_examples_name_no_field_that_there_is_not():
+    described = schema()["components"]
+    for name, example in {**SHAPES, **judges_examples.EXAMPLES}.items():
+        assert example.keys() <= described["schemas"][name]["properties"].keys(), name

@@ -1,0 +1,30 @@
+"""Documents, systems and items, and gold."""
+
+DOCUMENT = {
+    "document": "boots",
+    "title": "Boots",
+    "parts": [{"label": "Review 1", "text": "Great boots, but they run small."}],
+}
+ITEM = {"document": "boots", "system": "a", "text": "People like these boots; order a size up."}
+RIGHT = {
+    "explanation": "The summary leaves nothing out.",
+    "values": [{"dimension": "fluency", "value": 4, "explanation": "One comma is missing."}],
+}
+MARKED = {"document": "boots", "system": "a", "use": "practice"}
+
+EXAMPLES = {
+    "DocumentsInput": {"documents": [DOCUMENT]},
+    "DocumentRow": DOCUMENT,
+    "SystemRow": {"system": "a"},
+    "ItemsInput": {"items": [ITEM, {**ITEM, "system": "b", "text": "Boots that run small."}]},
+    "ItemRow": ITEM,
+    "Imported": {
+        "made": {"documents": 0, "systems": 2, "items": 2},
+        "already_there": {"documents": 0, "systems": 0, "items": 0},
+    },
+    "MarkInput": MARKED,
+    "GoldInput": RIGHT,
+    "GoldRow": {"id": 3, **MARKED, **RIGHT},
+    "BarInput": {"practice_bar": 80},
+    "PracticeBar": {"practice_bar": 80},
+}
