@@ -11,7 +11,6 @@ from annotate.exporting.parquet import write_parquet, write_shards
 from annotate.exporting.snapshot import snapshot
 from annotate.exporting.text import FORMATS as TEXT_FORMATS
 from annotate.exporting.text import in_pieces
-from annotate.exporting.workbook import WorkbookWriter
 from annotate.models import Project
 
 Heard = Callable[[int], None]
@@ -60,6 +59,8 @@ def _write_parquet(_project: Project, choice: Choice, folder: Path, rows_of: Row
 
 
 def _write_workbook(project: Project, choice: Choice, folder: Path, rows_of: Rows) -> None:
+    from annotate.exporting.workbook import WorkbookWriter  # openpyxl takes 10 MB
+
     writer = WorkbookWriter()
     for table in choice.tables:
         writer.add(table, rows_of(table))

@@ -14,7 +14,6 @@ from annotate.importing.jsonl import read_jsonl
 from annotate.importing.parquet import read_arrow, read_parquet
 from annotate.importing.rows import Record, RefusedLine, UnreadableFileError
 from annotate.importing.tables import read_csv, read_tsv
-from annotate.importing.worksheets import read_xlsx
 
 Records = Iterator[Record | RefusedLine]
 Reader = Callable[[IO[bytes]], Records]
@@ -120,6 +119,8 @@ def records_in(stream: IO[bytes], name: str) -> Records:
         with gzip.open(stream) as unpacked:
             yield from _text_reader(name)(cast("IO[bytes]", unpacked))
     elif magic == ZIP_MAGIC:
+        from annotate.importing.worksheets import read_xlsx  # openpyxl takes 10 MB
+
         yield from read_xlsx(stream)
     elif magic == PARQUET_MAGIC:
         yield from read_parquet(stream)
