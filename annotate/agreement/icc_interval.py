@@ -1,11 +1,14 @@
 """McGraw and Wong's confidence intervals for intraclass correlations."""
 
+import math
 from typing import Literal
 
 import scipy
 
 from annotate.agreement.coefficient import Interval
 from annotate.agreement.mean_squares import MeanSquares
+
+LEAST = 1e-9  # what rounding leaves of 1 + (k - 1) r where it is 0
 
 Form = Literal["1", "k", "A,1", "A,k", "C,1", "C,k"]
 """McGraw and Wong's names: one-way, agreement, consistency; of one rater's values or the mean of k raters."""
@@ -17,8 +20,8 @@ def f_interval(
     """The interval from F distributions, or None and why; `squares` hold one replicate.
 
     McGraw and Wong 1996, table 7; for agreement with Satterthwaite's degrees of freedom. The limits for the
-    mean of k raters are those for one rater, stepped up by Spearman and Brown's k r / (1 + (k - 1) r). It
-    assumes normal effects and independent units.
+    mean of k raters are those for one rater, stepped up by Spearman and Brown's k r / (1 + (k - 1) r), which
+    has no value from r = -1 / (k - 1) down. It assumes normal effects and independent units.
     """
     noise = squares.within if form in ("1", "k") else squares.error
     if not noise[0] > 0:
@@ -27,8 +30,12 @@ def f_interval(
     low, high = (
         _agreement(squares, upper_tail) if form[0] == "A" else _variance_ratio(squares, form, upper_tail)
     )
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return None, "The F distributions have no limits for so few units with such values."
     k = squares.k
     if form.endswith("k"):
+        if 1 + (k - 1) * low < LEAST:
+            return None, "One rater’s limit is so low that the mean of the raters has none."
         low, high = (k * limit / (1 + (k - 1) * limit) for limit in (low, high))
     return Interval(low, high, "F distribution (McGraw and Wong 1996)", confidence_level), None
 

@@ -158,6 +158,20 @@ def test_icc_by_hand() -> None:
         assert icc.value == pytest.approx(float(value), abs=1e-14)
 
 
+@pytest.mark.parametrize(
+    ("form", "table", "reason"),
+    [
+        ("A,k", [[5, 1, 1, 5], [1, 3, 1, 2], [3, 3, 3, 1]], "One rater’s limit is so low"),
+        ("A,k", [[4, 3], [1, 2], [4, 4]], "The F distributions have no limits"),
+    ],
+)
+def test_icc_without_limits_says_so(form: Form, table: list[list[int]], reason: str) -> None:
+    icc = intraclass_correlation(ratings(table), form=form)
+    assert icc.value is not None
+    assert icc.interval is None
+    assert (icc.interval_reason or "").startswith(reason)
+
+
 def test_icc_leaves_out_incomplete_units_and_says_so() -> None:
     gaps = np.array([[1.0, GAP], [GAP, 2.0], [3.0, 3.0], [GAP, GAP]])
     icc = intraclass_correlation(ratings(np.hstack([SHROUT_FLEISS, gaps])))

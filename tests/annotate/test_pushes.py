@@ -40,6 +40,7 @@ def there(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
         monkeypatch.setenv("HF_TOKEN", there.token)
         # As in a worker, which loads huggingface_hub with its first push; here others may have before.
         monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
         yield there
 
 

@@ -90,7 +90,7 @@ def test_a_rating_is_kept_under_the_version_that_its_rater_saw(scene):
     assert versions("history", cast) == [1, 1, 2]
     assert [
         (row["guideline_version"], row["in_force"]) for row in TABLES["guidelines"].rows(cast.project)
-    ] == [(2, True)]
+    ] == [(2, True), (1, False)]
 
 
 def test_wording_taken_back_is_the_version_it_was(scene):

@@ -114,9 +114,7 @@ def test_a_renewed_sign_against_forgery_is_taken_and_a_lost_one_is_asked_for_in_
     expect(page.get_by_role("dialog")).to_contain_text("Your answers are kept")
     with context.expect_page() as door:
         page.get_by_role("link", name="Sign in").click()
-    door.value.wait_for_load_state()
-    door.value.close()
-    page.get_by_role("button", name="Send again").click()
+    expect(page.get_by_role("dialog")).to_be_hidden()  # the page behind the door has sent what waited
     expect(page.locator("#save-mark")).to_have_text("Saved")
-    expect(page.get_by_role("dialog")).to_be_hidden()
+    door.value.close()
     assert given() == {1: [4, 2]}
