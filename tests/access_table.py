@@ -109,8 +109,11 @@ ar    GET       {home}judges/beside-people/
 ar    GET       {home}judges/of-unit/{item}/fluency/
 ar    GET       {home}judges/{judge}/beside-people/
 ar    GET       {home}judges/reliability/
+ar    GET       {home}judges/reliability/indicator.tex
 ar    GET       {home}judges/estimates/
+ar    GET       {home}judges/estimates/means.tex
 ar    GET       {home}judges/replacement/
+ar    GET       {home}judges/replacement/tests.tex
 ar    GET       {home}judges/certificates/
 a     GET POST  {home}judges/certificates/new/
 ar    GET       {home}judges/certificates/{calibration}/

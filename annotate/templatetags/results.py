@@ -35,9 +35,14 @@ def result_table(
         "drawn": drawn,
         "most": len(table.rows) if whole else MOST_ROWS,
         "how_below": [] if _each_opens(table) else table.how,
-        "table_files": TABLE_FILES,
         "plot_files": PLOT_FILES if table.plot and table.rows else [],
     }
+
+
+@register.inclusion_tag("results/_table_files.html")
+def table_files(here: str, table: Table, query: str) -> dict[str, Any]:
+    """Link to the files of a table below the page's address `here`, computed for its `query`."""
+    return {"here": here, "table": table, "query": query, "table_files": TABLE_FILES}
 
 
 @register.simple_tag

@@ -11,6 +11,7 @@ from annotate.queries.reproduction import Reproduction, paper_of, reproduction
 from annotate.reproduction.table_form import as_result
 from annotate.results.text import FORMATS
 from annotate.views.page import render_in_project
+from annotate.views.table_files import table_file
 
 
 @login_required
@@ -27,13 +28,8 @@ def reproduction_page(request: HttpRequest, slug: str) -> HttpResponse:
 def reproduction_table(request: HttpRequest, slug: str, name: str, format: str) -> HttpResponse:
     """Give one table as CSV, Markdown or LaTeX."""
     project, found = _found(request, slug)
-    table = next((each for each in found.tables if each.name == name), None)
-    if table is None or format not in FORMATS:
-        raise Http404(gettext("There is no such table or format."))
-    write, content_type = FORMATS[format]
-    response = HttpResponse(write(as_result(table)), content_type=content_type)
-    response["Content-Disposition"] = f'attachment; filename="{project.slug}-table-{name}.{format}"'
-    return response
+    table = next((as_result(each) for each in found.tables if each.name == name), None)
+    return table_file(table, f"{project.slug}-table-{name}", format)
 
 
 def _found(request: HttpRequest, slug: str) -> tuple[Project, Reproduction]:

@@ -18,6 +18,7 @@ from annotate.results.table import Table
 from annotate.results.text import FORMATS
 from annotate.results_pages import PAGES, ResultsPage, name_of, version_of
 from annotate.views.page import Request, render_in_project
+from annotate.views.table_files import table_file
 
 AT_ONCE = 2_000  # a page of as many values is computed while the reader waits
 
@@ -65,19 +66,19 @@ def result_file(request: Request, slug: str, name: str, key: str, format: str) -
     """
     project, page, drawn = _asked(request, slug, name)
     kept, table = _table(project, page, drawn, key)
+    file_name = f"{project.slug}-{name}-{key}"
     if format in FORMATS:
-        write, content_type = FORMATS[format]
-        response = HttpResponse(write(table), content_type=content_type)
-    elif format not in CONTENT_TYPES or not (table.plot and table.rows):
+        return table_file(table, file_name, format)
+    if format not in CONTENT_TYPES or not (table.plot and table.rows):
         raise Http404(gettext("There is no such file of this result."))
-    elif format == "svg":
+    if format == "svg":
         drawing = _svg(project, page, drawn, kept, table)
         if request.htmx:
             return HttpResponse(for_page(drawing))
         response = HttpResponse(drawing, content_type=CONTENT_TYPES["svg"])
     else:
         response = HttpResponse(draw(table, format), content_type=CONTENT_TYPES[format])
-    response["Content-Disposition"] = f'attachment; filename="{project.slug}-{name}-{key}.{format}"'
+    response["Content-Disposition"] = f'attachment; filename="{file_name}.{format}"'
     return response
 
 

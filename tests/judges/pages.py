@@ -1,7 +1,9 @@
 """Asking for pages of judges, and reading what they say."""
 
+import csv
 import re
 from html import unescape
+from io import StringIO
 
 HTMX = {"HX-Request": "true"}
 
@@ -22,3 +24,11 @@ def html_of(response):
 def address(cast, path=""):
     """Return the address of a page of a project's judges."""
     return f"/projects/{cast.project.slug}/judges/{path}"
+
+
+def file_of(client, cast, page, key):
+    """Return the rows of a table's CSV by the address that a page gives, beside Markdown and LaTeX."""
+    found = dict(re.findall(rf'href="([^"]*/{key}\.(csv|md|tex)[^"]*)"', page))
+    csv_address, _markdown, latex = (unescape(each) for each in found)
+    assert rf"\label{{tab:{key}}}" in client.get(latex).content.decode()
+    return list(csv.DictReader(StringIO(client.get(csv_address).content.decode())))

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from annotate.agreement import rank_sets
 from annotate.models import Assignment, Rating, Role
+from annotate.templatetags.figures import decimals
 from judges.commands.routing import make_policy, route
 from judges.models import Judgment
 from judges.reliability import (
@@ -28,7 +29,7 @@ from judges.reliability import (
 from tests.factories import Cast, make_member, make_project
 from tests.judges.factories import make_judge
 from tests.judges.measured import as_scores, let_judge, rated_at_once, routed_at_once
-from tests.judges.pages import address, text_of
+from tests.judges.pages import address, file_of, text_of
 from tests.judges.routing import TRUSTED, routing_project, rts_value, sent_by, spec_of
 
 pytestmark = pytest.mark.django_db
@@ -72,6 +73,20 @@ def bounds(estimate):
         return [estimate.value, interval and interval.low, interval and interval.high]
     interval = estimate["interval"]
     return [estimate["value"], interval and interval["low"], interval and interval["high"]]
+
+
+def test_its_tables_are_taken_away_with_its_figures(cast, client):
+    page = client.get(address(cast, PAGE)).content.decode()
+    means = file_of(client, cast, page, "means")
+    for row, found in zip(means, reported(cast)["systems"], strict=True):
+        assert row["system"] == found["system"]
+        for kind in ("humans", "judge", "combined", "guaranteed"):
+            held = [row.get(f"{kind}{part}") or None for part in ("", "_low", "_high")]
+            assert [each and float(each) for each in held] == bounds(found[kind])
+        assert decimals(float(row["combined"])) in page
+    differences = file_of(client, cast, page, "differences")
+    assert float(differences[0]["p_value"]) == reported(cast)["differences"][0]["p_value"]
+    assert len(file_of(client, cast, page, "widths")) == len(reported(cast)["widths"])
 
 
 def test_every_estimate_is_that_of_its_function(cast):

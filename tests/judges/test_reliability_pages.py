@@ -21,7 +21,7 @@ from tests.annotate.rounds import opened, rate
 from tests.factories import make_member, make_project
 from tests.judges.factories import make_judge
 from tests.judges.measured import MCQ, PEOPLE, RTS, as_scores, let_judge, measured_project, rate_all
-from tests.judges.pages import address, text_of
+from tests.judges.pages import address, file_of, text_of
 
 pytestmark = pytest.mark.django_db
 PAGE = "reliability/"
@@ -58,6 +58,34 @@ def test_the_command_gives_what_the_pure_functions_give(cast, coefficient):
     assert found["validity"]["p_value"] == pytest.approx(expected.validity.p_value)
     assert expected.indicator_spread
     assert found["indicator_spread"]["median"] == pytest.approx(expected.indicator_spread.median)
+
+
+def test_its_tables_are_taken_away_with_its_figures(cast, client):
+    page = client.get(address(cast, PAGE), {"coefficient": "kendall_tau_b"}).content.decode()
+    found = reported(cast, "--coefficient", "kendall_tau_b")
+    (dimension,) = cast.project.dimensions.all()
+    systems = found["figures"]["systems"]
+    for side, key in (("indicator", "indicator"), ("agreement", "agreement")):
+        rows = file_of(client, cast, page, key)
+        for row, each in zip(rows, systems, strict=True):
+            assert row["system"] == each["system"]
+            assert (row[dimension.key] or None) == (each[side]["value"] and str(each[side]["value"]))
+            assert decimals(each[side]["value"]) in page or each[side]["value"] is None
+    (reading,) = file_of(client, cast, page, "validity")
+    assert (reading["reading"], float(reading["systems"])) == (found["reading"], 3)
+    assert float(reading["meta_correlation"]) == found["figures"]["meta_correlation"]["value"]
+    assert (
+        float(file_of(client, cast, page, "spread")[0]["median"])
+        == (found["figures"]["indicator_spread"]["median"])
+    )
+    assert [row["system"] for row in file_of(client, cast, page, "quality")] == [
+        each["system"] for each in systems
+    ]
+
+
+@pytest.mark.parametrize("asked", ["indicator.pdf", "nothing.csv", "indicator.csv?coefficient=none"])
+def test_there_is_no_file_of_what_cannot_be_asked(cast, client, asked):
+    assert client.get(address(cast, f"{PAGE}{asked}")).status_code == 404
 
 
 def test_intervals_are_those_of_the_projects_seed(cast):

@@ -8,11 +8,12 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotate.models import Role
+from annotate.templatetags.figures import decimals
 from judges.reliability import alternative_annotator_test
 from tests.factories import make_member, make_project
 from tests.judges.factories import make_judge
 from tests.judges.measured import let_judge, rated_at_once
-from tests.judges.pages import address, text_of
+from tests.judges.pages import address, file_of, text_of
 
 pytestmark = pytest.mark.django_db
 PAGE = "replacement/"
@@ -52,6 +53,21 @@ def test_the_command_gives_what_the_test_gives_clustered_by_document(client):
     assert [each["p_value"] for each in found["annotators"]] == [each.p_value for each in wanted.annotators]
     assert found["shuffled"]["advantage"] == wanted.shuffled.advantage
     assert found["beyond_constant"] == list(wanted.beyond_constant)
+
+
+def test_its_tables_are_taken_away_with_its_figures(client):
+    cast = tried(client, TRUTH)
+    page = client.get(address(cast, PAGE), {"epsilon": "0.15"}).content.decode()
+    wanted = expected(cast, TRUTH, 0.15)
+    own, constant, shuffled = file_of(client, cast, page, "tests")
+    held = [[float(row["winning_rate"]), float(row["advantage"])] for row in (own, constant, shuffled)]
+    tests = (wanted, wanted.constant, wanted.shuffled)
+    assert held == [[each.winning_rate, each.advantage] for each in tests]
+    assert all(decimals(each.advantage) in page for each in tests)
+    assert (float(own["beyond_low"]), float(own["beyond_high"])) == wanted.beyond_constant
+    assert "epsilon: 0.15" in own["advantage_how"]
+    annotators = file_of(client, cast, page, "annotators")
+    assert [float(row["p_value"]) for row in annotators] == [each.p_value for each in wanted.annotators]
 
 
 def test_a_judge_that_says_what_all_mean_may_replace_an_annotator(client):
