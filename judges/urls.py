@@ -26,7 +26,17 @@ urlpatterns = [
     path(f"{PROJECT}import/<int:pk>/", imports.judgment_import, name="judgment_import"),
     path(f"{PROJECT}of-unit/<int:item>/<slug:key>/", comparison.unit_judgments, name="unit_judgments"),
     path(f"{PROJECT}beside-people/", comparison.judge_comparison, name="judge_comparison"),
+    path(
+        f"{PROJECT}beside-people/<slug:key>.<slug:format>",
+        comparison.judge_comparison_table,
+        name="judge_comparison_table",
+    ),
     path(f"{PROJECT}<int:pk>/beside-people/", comparison.judge_figures, name="judge_figures"),
+    path(
+        f"{PROJECT}<int:pk>/beside-people/<slug:key>.<slug:format>",
+        comparison.judge_figures_table,
+        name="judge_figures_table",
+    ),
     path(f"{PROJECT}reliability/", reliability.measured, {"name": "reliability"}, name="judge_reliability"),
     path(
         f"{PROJECT}reliability/<slug:key>.<slug:format>",
@@ -51,6 +61,11 @@ urlpatterns = [
     path(f"{PROJECT}certificates/", certificates.certificates, name="certificates"),
     path(f"{PROJECT}certificates/new/", certificates.certificate_new, name="certificate_new"),
     path(f"{PROJECT}certificates/<int:pk>/", certificates.certificate, name="certificate"),
+    path(
+        f"{PROJECT}certificates/<int:pk>/<slug:key>.<slug:format>",
+        certificates.certificate_table,
+        name="certificate_table",
+    ),
     path(
         f"{PROJECT}certificates/<int:pk>/<slug:step>/", certificates.certificate_step, name="certificate_step"
     ),

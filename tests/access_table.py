@@ -106,8 +106,10 @@ ar    GET       {home}judges/{judge}/judgments/failed/
 a     GET POST  {home}judges/import/
 a     GET POST  {home}judges/import/{judgments}/
 ar    GET       {home}judges/beside-people/
+ar    GET       {home}judges/beside-people/scoring.tex
 ar    GET       {home}judges/of-unit/{item}/fluency/
 ar    GET       {home}judges/{judge}/beside-people/
+ar    GET       {home}judges/{judge}/beside-people/agreement.tex
 ar    GET       {home}judges/reliability/
 ar    GET       {home}judges/reliability/indicator.tex
 ar    GET       {home}judges/estimates/
@@ -117,6 +119,7 @@ ar    GET       {home}judges/replacement/tests.tex
 ar    GET       {home}judges/certificates/
 a     GET POST  {home}judges/certificates/new/
 ar    GET       {home}judges/certificates/{calibration}/
+-     GET       {home}judges/certificates/{calibration}/certificates.tex
 a     POST      {home}judges/certificates/{calibration}/withdraw/
 ar    GET       {home}judges/routing/
 a     GET POST  {home}judges/routing/new/

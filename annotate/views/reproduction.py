@@ -28,8 +28,8 @@ def reproduction_page(request: HttpRequest, slug: str) -> HttpResponse:
 def reproduction_table(request: HttpRequest, slug: str, name: str, format: str) -> HttpResponse:
     """Give one table as CSV, Markdown or LaTeX."""
     project, found = _found(request, slug)
-    table = next((as_result(each) for each in found.tables if each.name == name), None)
-    return table_file(table, f"{project.slug}-table-{name}", format)
+    key = f"table-{name}"
+    return table_file(map(as_result, found.tables), key, f"{project.slug}-{key}", format)
 
 
 def _found(request: HttpRequest, slug: str) -> tuple[Project, Reproduction]:

@@ -68,7 +68,7 @@ def result_file(request: Request, slug: str, name: str, key: str, format: str) -
     kept, table = _table(project, page, drawn, key)
     file_name = f"{project.slug}-{name}-{key}"
     if format in FORMATS:
-        return table_file(table, file_name, format)
+        return table_file([table], key, file_name, format)
     if format not in CONTENT_TYPES or not (table.plot and table.rows):
         raise Http404(gettext("There is no such file of this result."))
     if format == "svg":

@@ -13,6 +13,7 @@ from annotate.access import project_for_reader
 from annotate.errors import DomainError
 from annotate.models import Project
 from annotate.views.page import Request, request_user
+from annotate.views.table_files import table_file
 from judges.access import calibration_in, project_for_routing
 from judges.commands.certificates import compute_certificates, draw_calibration, withdraw_calibration
 from judges.commands.routing import make_policy
@@ -23,6 +24,7 @@ from judges.queries.calibration_plans import draw_plan
 from judges.queries.certificates import calibration_state, calibrations_of
 from judges.queries.pairings import measured_judges
 from judges.queries.policies import policies_of
+from judges.queries.results.certificates import certificates_tables
 from judges.specification import by_certificates
 from judges.views.page import add_refusal, render_judges
 
@@ -54,8 +56,18 @@ def certificate_new(request: Request, slug: str) -> HttpResponse:
 def certificate(request: Request, slug: str, pk: int) -> HttpResponse:
     """Show a calibration: how far its sample is, then its certificates and what has changed since."""
     project = project_for_reader(request.user, slug)
-    context = {"state": calibration_state(calibration_in(project, pk))}
+    state = calibration_state(calibration_in(project, pk))
+    context = {"state": state, "tables": certificates_tables(state)}
     return render_judges(request, project, "judges/certificate.html", context)
+
+
+@login_required
+@require_GET
+def certificate_table(request: Request, slug: str, pk: int, key: str, format: str) -> HttpResponse:
+    """Give one table of a calibration as CSV, Markdown or LaTeX."""
+    project = project_for_reader(request.user, slug)
+    tables = certificates_tables(calibration_state(calibration_in(project, pk)))
+    return table_file(tables, key, f"{project.slug}-certificates-{pk}-{key}", format)
 
 
 @login_required

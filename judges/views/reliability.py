@@ -93,5 +93,4 @@ def measured_table(request: Request, slug: str, name: str, key: str, format: str
     if not form.is_valid():
         raise Http404(gettext("No such judges, or nothing that can be asked of them."))
     tables = page.tables(page.report(project, form))
-    table = next((each for each in tables if each.key == key), None)
-    return table_file(table, f"{project.slug}-{name}-{key}", format)
+    return table_file(tables, key, f"{project.slug}-{name}-{key}", format)

@@ -49,6 +49,7 @@ NO_PAGES = {
     *("template_file", "project_template", "template_text", "image", "import_refused"),
     *("export_file", "export_one", "audit_download", "reproduction_table", "result_file"),
     *("judge_reliability_table", "judge_estimates_table", "judge_replacement_table"),
+    *("judge_comparison_table", "judge_figures_table", "certificate_table"),
     *("rate", "rate_flagged", "rate_progress", "rate_item", "practice", "practice_item"),
     *("keys", "preferences", "digest_stop", "invitation"),
 }

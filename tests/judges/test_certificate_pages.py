@@ -9,13 +9,14 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Role, Round
+from annotate.templatetags.figures import decimals
 from judges.commands.certificates import compute_certificates, draw_calibration
 from judges.commands.routing import make_policy
 from judges.models import Calibration, Judge, RoutingPolicy
 from judges.specification import by_certificates
 from tests.factories import make_member, make_project
 from tests.judges.certified import calibrated_project, calibration_spec, rate_all_units, rate_sample
-from tests.judges.pages import HTMX, address, html_of, text_of
+from tests.judges.pages import HTMX, address, file_of, html_of, text_of
 from tests.judges.routing import judges_of
 
 pytestmark = pytest.mark.django_db
@@ -69,6 +70,25 @@ def test_a_calibration_is_planned_drawn_rated_and_computed_on_its_pages(client, 
     assert "Coherence all units go to people" in page
     assert "No number of ratings will change this while 100.0%" in page
     assert "60 % stay" in text_of(client.get(address(cast, "certificates/")))
+
+
+def test_its_tables_are_taken_away_with_its_figures(client, cast):
+    calibration = certified(cast)
+    page = client.get(page_of(calibration)).content.decode()
+    found = {each.dimension.name: each for each in calibration.certificates.all()}
+    rows = {row["dimension"]: row for row in file_of(client, cast, page, "certificates")}
+    assert rows.keys() == found.keys()
+    fluency, coherence = rows["Fluency"], rows["Coherence"]
+    assert (fluency["status"], fluency["kept"], fluency["units"]) == ("certified", "72", "120")
+    assert float(fluency["upper_bound"]) == found["Fluency"].upper_bound
+    assert coherence["threshold"] == ""
+    assert coherence["threshold_reason"] == found["Coherence"].reason
+    steps = [row for row in file_of(client, cast, page, "thresholds") if row["dimension"] == "Fluency"]
+    assert [float(row["p_value"]) for row in steps] == [each["p_value"] for each in found["Fluency"].steps]
+    assert all(decimals(float(row["bound"])) in page for row in steps)
+    for person, status in [(cast.annotators[0].user, 404), (cast.outsider, 404), (cast.researcher, 200)]:
+        client.force_login(person)
+        assert client.get(page_of(calibration, "certificates.md")).status_code == status
 
 
 def test_a_lapsed_certificate_says_what_changed(client, cast):

@@ -5,13 +5,15 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils.html import escape
 
 from annotate.commands.rounds import close_round_one
 from annotate.models import Assignment, Role
+from judges.queries.comparison import comparison
 from tests.annotate.rounds import opened, rate
 from tests.factories import make_member, make_project
 from tests.judges.factories import make_judge, make_judgment
-from tests.judges.pages import address, text_of
+from tests.judges.pages import address, file_of, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -43,6 +45,24 @@ def test_a_judges_page_shows_its_figures_by_system(client, cast):
     page = text_of(client.get(address(cast, f"{judge.pk}/beside-people/")))
     assert "system-1 2 2.000 2.000" in page
     assert "system-2 2 3.000 3.000" in page
+
+
+def test_its_tables_are_taken_away_with_its_figures(client, cast):
+    (judge,) = cast.project.judges.all()
+    (fluency,) = comparison(cast.project, [judge], seed=cast.project.seed).judges[0].scoring
+    (row,) = file_of(client, cast, client.get(address(cast, "beside-people/")).content.decode(), "scoring")
+    assert [row["judge"], row["items"], row["correct"], row["compared"]] == ["Echo", "4", "1", "1"]
+    assert float(row["with_mean"]) == fluency.alpha.with_mean.value
+    assert float(row["spearman"]) == fluency.correlations["dataset"]["spearman"].value
+    page = client.get(address(cast, f"{judge.pk}/beside-people/")).content.decode()
+    agreement = {row["coefficient"]: row["value"] for row in file_of(client, cast, page, "agreement")}
+    assert float(agreement[fluency.alpha.among_people.label]) == fluency.alpha.among_people.value
+    assert all(escape(label) in page for label in agreement)
+    systems = file_of(client, cast, page, "systems")
+    assert [[row["system"], row["human_mean"], row["judge_mean"]] for row in systems] == [
+        ["system-1", "2.0", "2.0"],
+        ["system-2", "3.0", "3.0"],
+    ]
 
 
 def test_the_command_says_the_same(cast):
@@ -119,3 +139,11 @@ def test_a_judge_that_compares_is_shown_by_pairs_the_better_system_first(client,
     assert "100 % of comparisons are the same after swapping 1 of 1" in text_of(
         client.get(address(cast, "beside-people/"))
     )
+    page = client.get(address(cast, f"{judge.pk}/beside-people/")).content.decode()
+    (pair,) = file_of(client, cast, page, "pairs")
+    held = [pair[name] for name in ("first", "second", "points", "documents", "consistency")]
+    assert held == ["system-2", "system-1", "2.0", "2", "1.0"]
+    page = client.get(address(cast, "beside-people/")).content.decode()
+    (versus,) = file_of(client, cast, page, "comparing")
+    held = [versus[name] for name in ("judge", "consistency", "correct", "compared")]
+    assert held == ["Versus", "1.0", "1", "1"]
