@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from annotate.commands import deliveries, digests, exports, nudges, pushes, results, uploads
+from annotate.commands import deliveries, digests, exports, invitation_mails, nudges, pushes, results, uploads
 
 
 @shared_task
@@ -33,6 +33,12 @@ def run_push(push_id: int) -> None:
 def mail_nudge(nudge_id: int, link: str) -> None:
     """Send a nudge by mail."""
     nudges.mail_nudge(nudge_id=nudge_id, link=link)
+
+
+@shared_task
+def mail_invitation(invitation_id: int, site: str) -> None:
+    """Send the link of an invitation by mail."""
+    invitation_mails.mail_invitation(invitation_id=invitation_id, site=site)
 
 
 @shared_task

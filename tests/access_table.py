@@ -156,9 +156,11 @@ ELSEWHERE = {
 API = """
 arno  GET    me/
 arno  GET    projects/
+arno  GET    templates/
 a     POST   projects/
 arn   GET    {home}
 a     PATCH  {home}
+a     POST   {home}template/
 arn   GET    {home}dimensions/
 a     POST   {home}dimensions/
 arn   GET    {home}dimensions/fluency/
@@ -185,6 +187,7 @@ a     GET    {home}audit/
 a     GET    {home}invitations/
 a     POST   {home}invitations/
 a     DELETE {home}invitations/{invitation}/
+a     POST   {home}invitations/{invitation}/mail/
 arn   GET    {home}rounds/
 a     PUT    {home}rounds/2/deadline/
 ar    GET    {home}rounds/1/coefficients/
@@ -193,6 +196,9 @@ ar    GET    {home}assignments/
 ar    GET    {home}ratings/
 ar    GET    {home}ratings/history/
 arn   GET    {home}disputes/
+a     GET    {home}disputes/rules/
+a     PUT    {home}disputes/rules/
+a     POST   {home}disputes/nudges/
 arn   GET    {home}disputes/{dispute}/
 n     POST   {home}disputes/{dispute}/answer/
 n     POST   {home}disputes/{dispute}/thread/
@@ -222,6 +228,7 @@ ar    GET    {home}endpoints/
 a     POST   {home}endpoints/
 ar    GET    {home}endpoints/{endpoint}/
 a     PUT    {home}endpoints/{endpoint}/
+a     POST   {home}endpoints/{endpoint}/test/
 ar    GET    {home}prompts/
 ar    GET    {home}judges/
 a     POST   {home}judges/

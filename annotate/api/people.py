@@ -1,16 +1,20 @@
 """People of a project, and the links that invite to it."""
 
+from functools import partial
 from typing import Any
 
+from django.db import transaction
 from django.urls import reverse
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotate import tasks
 from annotate.access import invitation_in, place_in, project_for_admin, project_for_reader
 from annotate.api.forms import form_input, valid
 from annotate.api.operations import ApiView, reads, writes
 from annotate.api.values import Flag, Input, Text
+from annotate.commands.invitation_mails import refuse_mail
 from annotate.commands.people import (
     change_role,
     deactivate_member,
@@ -176,6 +180,21 @@ class Invitations(ApiView):
         role, by = Role(chosen["role"]), request_user(request)
         made = invite(project=project, by=by, role=role, email=chosen["email"])
         return Response(InvitationRow(made).data, status=201)
+
+
+class MailOfInvitation(ApiView):
+    """The mail with the link of an invitation."""
+
+    about = "people"
+
+    @writes(InvitationRow)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        """Let a worker mail the link to its address, which gets one a day at most; `sent_at` says when."""
+        offer = invitation_in(project_for_admin(request.user, slug), pk)
+        refuse_mail(offer)
+        site = request.build_absolute_uri("/")
+        transaction.on_commit(partial(tasks.mail_invitation.delay, offer.pk, site), robust=True)
+        return Response(InvitationRow(offer).data)
 
 
 class OneInvitation(ApiView):

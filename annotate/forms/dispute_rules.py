@@ -48,12 +48,12 @@ class DisputeRulesForm(forms.Form):
         self.previews = [preview for preview in previews if not preview.is_named]
         initial: dict[str, Any] = {"threshold": project.dispute_threshold, "tolerance": project.tolerance}
         for preview in self.previews:
-            initial[_name("threshold", preview.dimension)] = preview.dimension.dispute_threshold
-            initial[_name("tolerance", preview.dimension)] = preview.dimension.tolerance
+            initial[field_name("threshold", preview.dimension)] = preview.dimension.dispute_threshold
+            initial[field_name("tolerance", preview.dimension)] = preview.dimension.tolerance
         super().__init__(entered, initial=initial)
         for preview in self.previews:
             for what, least in (("threshold", 1), ("tolerance", 0)):
-                self.fields[_name(what, preview.dimension)] = forms.IntegerField(
+                self.fields[field_name(what, preview.dimension)] = forms.IntegerField(
                     required=False,
                     min_value=least,
                     max_value=LARGEST,
@@ -68,12 +68,12 @@ class DisputeRulesForm(forms.Form):
     def rows(self, previews: Sequence[RulePreview]) -> Iterator[RuleRow]:
         """Yield every dimension with its fields."""
         for preview in previews:
-            name = _name("threshold", preview.dimension)
+            name = field_name("threshold", preview.dimension)
             has_fields = name in self.fields
             yield RuleRow(
                 preview,
                 self[name] if has_fields else None,
-                self[_name("tolerance", preview.dimension)] if has_fields else None,
+                self[field_name("tolerance", preview.dimension)] if has_fields else None,
             )
 
     def clean(self) -> dict[str, Any]:
@@ -81,7 +81,7 @@ class DisputeRulesForm(forms.Form):
         values = self.cleaned_data
         self._compare(values.get("threshold"), values.get("tolerance"), "tolerance")
         for preview in self.previews:
-            names = [_name(what, preview.dimension) for what in ("threshold", "tolerance")]
+            names = [field_name(what, preview.dimension) for what in ("threshold", "tolerance")]
             own_threshold, own_tolerance = (values.get(name) for name in names)
             self._compare(own_threshold or values.get("threshold"), own_tolerance, names[1])
             longest = preview.dimension.scale_maximum - preview.dimension.scale_minimum
@@ -104,8 +104,8 @@ class DisputeRulesForm(forms.Form):
         """What dimensions have of their own, by their keys."""
         return {
             preview.dimension.pk: OwnRule(
-                self.cleaned_data[_name("threshold", preview.dimension)],
-                self.cleaned_data[_name("tolerance", preview.dimension)],
+                self.cleaned_data[field_name("threshold", preview.dimension)],
+                self.cleaned_data[field_name("tolerance", preview.dimension)],
             )
             for preview in self.previews
         }
@@ -115,5 +115,6 @@ class DisputeRulesForm(forms.Form):
             self.add_error(field, gettext("The tolerance must be less than the threshold."))
 
 
-def _name(what: str, dimension: Dimension) -> str:
+def field_name(what: str, dimension: Dimension) -> str:
+    """Return the name of a dimension's own threshold or tolerance in the form."""
     return f"{what}_{dimension.pk}"

@@ -84,6 +84,15 @@ EXAMPLES = {
         "timeout_seconds": 60,
         "calls_in_flight": 16,
     },
+    "TrialInput": {"model": "gpt-4o-mini", "message": "Reply with the word: ready"},
+    "TrialRow": {
+        "text": "ready",
+        "problem": "",
+        "seconds": 0.62,
+        "input_tokens": 14,
+        "output_tokens": 1,
+        "cost": "0.00000270",
+    },
     "PromptRow": {
         "id": 1,
         "method": "rts",

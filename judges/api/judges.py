@@ -1,18 +1,20 @@
 """Endpoints, prompts and judges."""
 
+from typing import Any
+
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.access import project_for_admin
 from annotate.api.forms import form_input, valid
-from annotate.api.operations import ApiView, reads, writes
+from annotate.api.operations import READ_ERRORS, WRITE_ERRORS, ApiView, operation, reads, writes
 from annotate.models import Project
 from annotate.views.page import request_user
 from judges.access import endpoint_in, judge_in, project_for_judges
-from judges.commands.endpoints import add_endpoint, update_endpoint
+from judges.commands.endpoints import add_endpoint, try_endpoint, update_endpoint
 from judges.commands.judges import add_judge, update_judge
-from judges.forms.endpoints import EndpointForm
+from judges.forms.endpoints import EndpointForm, TrialForm
 from judges.forms.judges import JudgeForm
 from judges.models import Endpoint, Judge, PromptTemplate
 from judges.queries.endpoints import endpoints_of
@@ -20,6 +22,7 @@ from judges.queries.prompts import templates_of
 from judges.specification import JudgeSpec
 
 EndpointInput = form_input("EndpointInput", EndpointForm)
+TrialInput = form_input("TrialInput", TrialForm)
 JudgeInput = form_input("JudgeInput", JudgeForm)
 
 
@@ -32,6 +35,19 @@ class EndpointRow(serializers.ModelSerializer[Endpoint]):
             *("id", "name", "base_url", "key_variable", "requests_per_minute", "tokens_per_minute"),
             *("input_price", "output_price", "timeout_seconds", "calls_in_flight"),
         )
+
+
+class TrialRow(serializers.Serializer[Any]):
+    """What came of one call."""
+
+    text = serializers.CharField(help_text="The reply; empty where there is none.")
+    problem = serializers.CharField(help_text="Why there is none, in the server's words where it has any.")
+    seconds = serializers.FloatField(allow_null=True)
+    input_tokens = serializers.IntegerField(allow_null=True)
+    output_tokens = serializers.IntegerField(allow_null=True)
+    cost = serializers.DecimalField(
+        max_digits=20, decimal_places=8, allow_null=True, help_text="Null where prices or tokens are unknown."
+    )
 
 
 class PromptRow(serializers.ModelSerializer[PromptTemplate]):
@@ -87,6 +103,28 @@ class OneEndpoint(ApiView):
         endpoint = endpoint_in(project_for_admin(request.user, slug), pk)
         spec = valid(EndpointForm(self.checked(EndpointInput))).to_spec()
         return Response(EndpointRow(update_endpoint(endpoint=endpoint, to=spec)).data)
+
+
+class TrialOfEndpoint(ApiView):
+    """One call to an endpoint."""
+
+    about = "judges"
+
+    @operation(
+        {200: TrialRow},
+        (*READ_ERRORS, *WRITE_ERRORS),
+        scopes=("write",),
+        parameters=[],
+        request=TrialInput,
+    )
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        """Make one call and show the reply, or why there is none.
+
+        Nothing is written, so there is no Idempotency-Key: the same request again is another call.
+        """
+        endpoint = endpoint_in(project_for_admin(request.user, slug), pk)
+        sent = valid(TrialForm(self.checked(TrialInput))).cleaned_data
+        return Response(TrialRow(try_endpoint(endpoint=endpoint, **sent)).data)
 
 
 class Prompts(ApiView):

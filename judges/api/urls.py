@@ -10,6 +10,7 @@ P = "projects/<slug:slug>/"
 urlpatterns = [
     path(f"{P}endpoints/", judges.Endpoints.as_view(), name="endpoints"),
     path(f"{P}endpoints/<int:pk>/", judges.OneEndpoint.as_view(), name="endpoint"),
+    path(f"{P}endpoints/<int:pk>/test/", judges.TrialOfEndpoint.as_view(), name="endpoint_test"),
     path(f"{P}prompts/", judges.Prompts.as_view(), name="prompts"),
     path(f"{P}judges/", judges.Judges.as_view(), name="judges"),
     path(f"{P}judges/<int:pk>/", judges.OneJudge.as_view(), name="judge"),

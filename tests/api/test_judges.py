@@ -5,7 +5,8 @@ import pytest
 from judges.models import Judgment, Run
 from tests.api.client import ApiClient
 from tests.factories import make_project
-from tests.judges.factories import make_judge, make_judgments
+from tests.judges.factories import make_judge, make_judgments, make_priced_endpoint
+from tests.judges.provider import providing
 from tests.judges.routing import judges_of, routing_project
 
 pytestmark = pytest.mark.django_db
@@ -57,6 +58,28 @@ def test_a_key_is_never_taken_where_its_variable_is_asked_for():
         f"projects/{cast.project.slug}/endpoints/", {**ENDPOINT, "key_variable": "sk-secret"}
     )
     assert refused.json()["fields"].keys() == {"key_variable"}
+
+
+@pytest.fixture
+def provider():
+    with providing() as provider:
+        yield provider
+
+
+def test_an_endpoint_is_tested_with_one_call(provider):
+    cast = make_project()
+    endpoint = make_priced_endpoint(cast.project, provider.base_url)
+    program, address = ApiClient(cast.admin), f"projects/{cast.project.slug}/endpoints/{endpoint.pk}/test/"
+    asks = {"model": "gpt-x", "message": "Reply with the word: ready"}
+    trial = program.post(address, asks).json()
+    assert (trial["text"], trial["problem"], trial["cost"]) == ("Score: 4", "", "0.00060000")
+    assert trial["seconds"] > 0
+    assert [each["model"] for each in provider.asked] == ["gpt-x"]
+    provider.status, provider.error = 404, "The model gpt-x does not exist"
+    told = program.post(address, asks).json()
+    assert told["problem"].endswith("The model gpt-x does not exist")
+    assert (told["text"], told["seconds"], told["cost"]) == ("", None, None)
+    assert program.post(address, {"model": ""}).json()["fields"].keys() == {"model", "message"}
 
 
 def test_judgments_made_elsewhere_are_imported_all_or_none():

@@ -45,6 +45,7 @@ EXAMPLES = {
         "dispute_threshold": None,
         "tolerance": None,
     },
+    "TemplateRow": {"key": "own-2", "name": "Reviews of boots", "saved_at": "2026-11-02T10:00:00Z"},
     "PlanInput": PLAN,
     "PlanRow": PLAN,
     "Deadline": {"deadline": "2026-12-01"},

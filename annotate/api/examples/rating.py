@@ -5,6 +5,7 @@ TEXT = "People like these boots; order a size up."
 EVIDENCE = [{"part": 0, "start": 13, "end": 31}]
 ANSWER = {"value": 4, "unsure": False, "cannot_rate": False, "not_applicable": False}
 UNIT = {"document": "boots", "system": "a", "dimension": "fluency"}
+OWN_RULE = {"dimension": "fluency", "threshold": 3, "tolerance": None}
 POST = {"rater": "Rater B", "at": "2026-11-10T10:00:00Z", "text": "I see no error."}
 
 EXAMPLES = {
@@ -94,6 +95,26 @@ EXAMPLES = {
     "NewPost": {"text": "I see no error."},
     "PostRow": POST,
     "Decision": {"value": 3, "note": "Between both readings."},
+    "DisputeRulesInput": {"threshold": 2, "tolerance": 1, "dimensions": [OWN_RULE]},
+    "DisputeRules": {
+        "threshold": 2,
+        "tolerance": 1,
+        "dimensions": [
+            {
+                **OWN_RULE,
+                "in_force": {"threshold": 3, "tolerance": 1},
+                "is_named": False,
+                "would_open": [{"threshold": 2, "disputes": 31}, {"threshold": 3, "disputes": 12}],
+            }
+        ],
+    },
+    "NudgeInput": {"dimension": "fluency", "silent": 7},
+    "NudgedRow": {
+        "now": [{"id": 5, "label": "Grace"}],
+        "already": [],
+        "empty": [],
+        "mailed": True,
+    },
     "DisputeDetail": {
         "number": 7,
         "status": "open",
