@@ -148,6 +148,16 @@ urlpatterns = [
         agreement.agreement_dimension,
         name="agreement_dimension",
     ),
+    path(
+        "projects/<slug:slug>/agreement/<slug:table>.<slug:format>",
+        agreement.agreement_file,
+        name="agreement_file",
+    ),
+    path(
+        "projects/<slug:slug>/agreement/<slug:key>/<slug:table>.<slug:format>",
+        agreement.dimension_file,
+        name="dimension_file",
+    ),
     path("projects/<slug:slug>/reproduction/", reproduction.reproduction_page, name="reproduction"),
     path(
         "projects/<slug:slug>/reproduction/table-<slug:name>.<slug:format>",

@@ -41,7 +41,9 @@ ar    GET POST  {home}results/agreement/
 ar    GET       {home}results/agreement/alpha/
 ar    GET       {home}results/agreement/alpha.tex
 ar    GET       {home}agreement/
+ar    GET       {home}agreement/rounds.tex
 ar    GET       {home}agreement/fluency/
+ar    GET       {home}agreement/fluency/round-1-coefficients.tex
 ar    GET POST  {home}export/
 ar    GET       {home}export/{export}/
 ar    POST      {home}export/{export}/again/

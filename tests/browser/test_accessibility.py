@@ -50,6 +50,7 @@ NO_PAGES = {
     *("export_file", "export_one", "audit_download", "reproduction_table", "result_file"),
     *("judge_reliability_table", "judge_estimates_table", "judge_replacement_table"),
     *("judge_comparison_table", "judge_figures_table", "certificate_table"),
+    *("agreement_file", "dimension_file"),
     *("rate", "rate_flagged", "rate_progress", "rate_item", "practice", "practice_item"),
     *("keys", "preferences", "digest_stop", "invitation"),
 }

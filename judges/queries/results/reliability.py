@@ -88,7 +88,7 @@ def _readings(report: ReliabilityReport) -> Table:
         f"over dimensions: {len(report.dimensions)}."
     )
     rows = [_reading(one) for one in report.dimensions]
-    return Table("validity", "Does R tell where the judge agrees with people?", columns, rows, says=says)
+    return Table("validity", "Whether R tells where the judge agrees with people", columns, rows, says=says)
 
 
 def _reading(one: DimensionFigures) -> list[Cell]:

@@ -36,7 +36,7 @@ def _tests(report: ReplacementReport) -> Table:
         "at least as well. The constant and the shuffled judge know nothing. Beyond the constant judge: 95 % "
         "interval of the mean difference in wins."
     )
-    return Table("tests", "May the judge replace an annotator?", columns, rows, heads=2, says=says)
+    return Table("tests", "Whether the judge may replace an annotator", columns, rows, heads=2, says=says)
 
 
 def _of_dimension(each: DimensionTest, judge: str, how: str) -> list[list[Cell]]:
