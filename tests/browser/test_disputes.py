@@ -248,7 +248,7 @@ def test_words_are_found_and_marked_as_evidence_for_an_answer_which_the_others_s
     expect(page.locator(".document .marked").first).to_have_text("Reviewmarked by you B")
     length = len(cast.items[0].document.parts[0]["text"])
     assert passages("B") == [{"part": 1, "start": 0, "end": length}]
-    page.keyboard.press("z")
+    page.get_by_role("button", name="Undo").click()
     expect(page.locator("#answer .evidence")).to_be_hidden()
     expect(page.locator(".document .marked").first).not_to_contain_text("you")
     elsewhere.close()
