@@ -1,5 +1,5 @@
 # Everything Concord does from a command line. The environment is .venv, and is touched only when the pinned
-# requirements change.
+# requirements change: .venv/installed is newer than what running needs, .venv/installed-dev than the rest.
 
 # Nothing of the calling shell's own Python or Django counts.
 unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE DJANGO_SETTINGS_MODULE
@@ -10,16 +10,17 @@ BIN := .venv/bin/python
 
 # An environment whose interpreter is gone is made again.
 ifneq ($(shell $(BIN) -c "print(1)" 2>/dev/null),1)
-.PHONY: .venv/installed
+.PHONY: .venv/installed .venv/installed-dev
 endif
 
-.PHONY: help run install test check messages requirements screenshot openapi
+.PHONY: help run install test test-fast check messages requirements screenshot openapi
 
 help:
 	@echo "make run           installs, prepares and starts Concord (another port: make run PORT=9000)"
 	@echo "make test          runs every test (on another database: make test DATABASE_URL=postgres://...)"
+	@echo "make test-fast     runs the quick part: no pages, no browser, no worker"
 	@echo "make check         ruff, mypy, import-linter, djlint, migrations, deployment settings"
-	@echo "make install       makes the environment in .venv and nothing else"
+	@echo "make install       makes the environment in .venv, with what running needs, and nothing else"
 	@echo "make messages      collects what is to be translated and compiles the translations (needs gettext)"
 	@echo "make screenshot    takes the picture in the README anew"
 	@echo "make openapi       writes the description of the API anew"
@@ -30,7 +31,7 @@ run: install
 
 install: .venv/installed
 
-.venv/installed: requirements.txt requirements-dev.txt
+.venv/installed: requirements.txt
 	@python=; \
 	for name in $(CANDIDATES); do \
 	  if $$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then python=$$name; break; fi; \
@@ -40,22 +41,42 @@ install: .venv/installed
 	$$($(firstword $(CANDIDATES)) --version 2>/dev/null || echo missing): install a newer one, or name it with \
 	make $(or $(firstword $(MAKECMDGOALS)),install) PYTHON=/path/to/python3." >&2; exit 1; \
 	fi; \
-	if ! $$python -c 'import ensurepip, venv' 2>/dev/null; then \
+	echo "Making the environment in .venv with $$($$python --version); without uv this takes a minute the first time."; \
+	if ! $(BIN) -c '' 2>/dev/null && ! $$python -m venv --clear --without-pip .venv; then \
 	  echo "$$python cannot make environments: install its venv module (Debian: apt-get install python3-venv)." >&2; \
 	  exit 1; \
 	fi; \
-	echo "Making the environment in .venv with $$($$python --version); this takes a minute or two the first time."; \
-	$(BIN) -m pip --version >/dev/null 2>&1 || $$python -m venv --clear .venv; \
-	$(BIN) -m pip install --quiet --disable-pip-version-check -r requirements.txt -r requirements-dev.txt && touch $@
+	$(FIND_UV) || $$python -m pip --python $(BIN) install --quiet --disable-pip-version-check uv 2>/dev/null \
+	  || { $(HAVE_PIP) && $(PIP_INSTALL) uv; } || true; \
+	$(call install_with_uv_or_pip,-r requirements.txt)
+	@touch $@
 
-test: install
+.venv/installed-dev: .venv/installed requirements-dev.txt
+	@$(call install_with_uv_or_pip,-r requirements.txt -r requirements-dev.txt)
+	@touch $@
+
+# uv takes seconds where pip takes a minute or more. It does not read pip's configuration, so it is given the index
+# that pip would ask; where it fails all the same, pip does it.
+FIND_UV = uv=$$(command -v .venv/bin/uv || command -v uv)
+HAVE_PIP = { $(BIN) -m pip --version >/dev/null 2>&1 || $(BIN) -m ensurepip >/dev/null; }
+PIP_INSTALL = $(BIN) -m pip install --quiet --disable-pip-version-check
+define install_with_uv_or_pip
+{ $(FIND_UV) && { index=$$($(BIN) -m pip config get global.index-url 2>/dev/null) || index=; } && \
+	UV_DEFAULT_INDEX=$${UV_DEFAULT_INDEX:-$${UV_INDEX_URL:-$$index}} $$uv pip install --quiet --python $(BIN) $(1); \
+	} || { $(HAVE_PIP) && $(PIP_INSTALL) $(1); }
+endef
+
+test: .venv/installed-dev
 	$(BIN) -m pytest -n 4 --maxschedchunk 1 $(ARGS)
+
+test-fast: install
+	$(BIN) -m pytest -n 2 -m fast $(ARGS)
 
 check: export CONCORD_DEBUG = 0
 check: export CONCORD_HTTPS = 1
 check: export CONCORD_ALLOWED_HOSTS = concord.example
 check: export CONCORD_SECRET_KEY = a-key-for-checking-only-0123456789-abcdefghijklmnopqrstuvwxyz
-check: install
+check: .venv/installed-dev
 	$(BIN) -m ruff check .
 	$(BIN) -m ruff format --check .
 	$(BIN) -m mypy .
@@ -69,14 +90,14 @@ messages: install
 	  --ignore var --ignore .venv --ignore tests --ignore benchmarks
 	$(BIN) manage.py compilemessages --ignore .venv
 
-screenshot: install
+screenshot: .venv/installed-dev
 	$(BIN) docs/screenshot.py
 
 openapi: install
 	$(BIN) manage.py spectacular --format openapi-json --validate --fail-on-warn --file docs/api/openapi.json
 
 requirements: export CUSTOM_COMPILE_COMMAND = make requirements
-requirements: install
+requirements: .venv/installed-dev
 	for list in requirements.in requirements-dev.in; do \
 	  $(BIN) -m piptools compile -q --upgrade --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
 	    --strip-extras $$list; \

@@ -12,21 +12,21 @@ class AnnotateConfig(AppConfig):
 
     def ready(self) -> None:
         """Add what needs the models, which cannot be imported before."""
-        from annotate.commands.uploads import MATERIAL_KIND
-        from annotate.export_tables import add_export_tables
-        from annotate.import_kinds import add_import_kind
-        from annotate.queries.export import OWN_TABLES
-        from annotate.queries.results.pages import OWN_PAGES
-        from annotate.reproduction.papers import add_paper
-        from annotate.reproduction.summeval_op import SUMMEVAL_OP
-        from annotate.results_pages import add_results_pages
-        from annotate.waking import LookForDeliveries, LookForDigests
-        from annotate.worker_signs import GiveSigns
+        from annotate.exports.tables import OWN_TABLES
+        from annotate.extension import Extension, extend
+        from annotate.material.commands.uploads import MATERIAL_KIND
+        from annotate.periodic_tasks import SendDueDeliveries, SendDueDigests
+        from annotate.results.queries.pages import OWN_PAGES
+        from annotate.results.reproduction.summeval_op import SUMMEVAL_OP
+        from annotate.watching.heartbeat import Heartbeat
 
-        current_app.steps["worker"].add(GiveSigns)
-        current_app.steps["worker"].add(LookForDigests)
-        current_app.steps["worker"].add(LookForDeliveries)
-        add_import_kind(MATERIAL_KIND)
-        add_export_tables(*OWN_TABLES)
-        add_paper(SUMMEVAL_OP)
-        add_results_pages(*OWN_PAGES)
+        current_app.steps["worker"].update((Heartbeat, SendDueDigests, SendDueDeliveries))
+        extend(
+            Extension(
+                app="annotate",
+                import_kinds=[MATERIAL_KIND],
+                export_tables=OWN_TABLES,
+                results_pages=OWN_PAGES,
+                papers=[SUMMEVAL_OP],
+            )
+        )

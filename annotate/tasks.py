@@ -2,7 +2,12 @@
 
 from celery import shared_task
 
-from annotate.commands import deliveries, digests, exports, invitation_mails, nudges, pushes, results, uploads
+from annotate.disputes.commands import digests, nudges
+from annotate.exports.commands import exports, pushes
+from annotate.material.commands import uploads
+from annotate.people import commands as people_commands
+from annotate.results import commands as results_commands
+from annotate.webhooks import commands as webhooks_commands
 
 
 @shared_task
@@ -20,7 +25,7 @@ def run_export(export_id: int) -> None:
 @shared_task
 def compute_result(result_id: int) -> None:
     """Compute a page of results that was asked for."""
-    results.compute_asked(result_id=result_id)
+    results_commands.compute_asked(result_id=result_id)
 
 
 @shared_task
@@ -38,7 +43,7 @@ def mail_nudge(nudge_id: int, link: str) -> None:
 @shared_task
 def mail_invitation(invitation_id: int, site: str) -> None:
     """Send the link of an invitation by mail."""
-    invitation_mails.mail_invitation(invitation_id=invitation_id, site=site)
+    people_commands.mail_invitation(invitation_id=invitation_id, site=site)
 
 
 @shared_task
@@ -50,4 +55,4 @@ def send_digests() -> None:
 @shared_task
 def deliver(delivery_id: int) -> None:
     """Send a webhook what is due."""
-    deliveries.deliver(delivery_id=delivery_id)
+    webhooks_commands.deliver(delivery_id=delivery_id)

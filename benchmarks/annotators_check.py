@@ -15,7 +15,7 @@ import django
 
 django.setup()
 
-from annotate.models import RatingChange  # noqa: E402
+from annotate.core.models import RatingChange  # noqa: E402
 
 slug, file = sys.argv[1:]
 acknowledged = [tuple(answer) for answer in json.loads(Path(file).read_text())]

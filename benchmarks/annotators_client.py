@@ -6,9 +6,11 @@ import random
 import re
 import time
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import urlencode
 
 FOR = re.compile(r'data-annotator="(\w+)" data-assignment="(\w+)"')
+TOGETHER = re.compile(r'data-together="([^"]+)"')
 ROWS = re.compile(r'data-url="([^"]+)" data-key="([^"]+)"')
 NEXT = re.compile(r'id="next"[^>]* href="([^"]+)"')
 PATIENCE = 30.0  # seconds that a server may be away
@@ -32,11 +34,15 @@ class Told:
 
 
 class Annotator:
-    """Loads an item, saves each rating when it is given, one after the other, and goes on."""
+    """Loads an item, saves its ratings one after the other, or in one request, and goes on.
 
-    def __init__(self, port: int, session: str, number: int) -> None:
+    bursts: ratings are given so quickly that the page sends them together.
+    """
+
+    def __init__(self, port: int, session: str, number: int, *, bursts: bool = False) -> None:
         self.told = Told()
         self.stopped = False
+        self._bursts = bursts
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
         self._cookies = {"sessionid": session}
         self._chance = random.Random(number)
@@ -52,8 +58,12 @@ class Annotator:
                     return
                 raise RuntimeError(f"{address} answered {status}: {page[:500]}")
             self.told.loads.append(time.perf_counter() - begun)
-            for url, key in ROWS.findall(page):
-                self._save(url, key, *made_for.groups())
+            rows, together = ROWS.findall(page), TOGETHER.search(page)
+            if self._bursts and together:
+                self._save_together(together[1], rows, *made_for.groups())
+            else:
+                for url, key in rows:
+                    self._save(url, key, *made_for.groups())
             self.told.items += 1
             address = next(iter(NEXT.findall(page)), address.rpartition("rate/")[0] + "rate/")
 
@@ -62,16 +72,34 @@ class Annotator:
         return self._load(location) if location else (status, page, address)
 
     def _save(self, url: str, key: str, annotator: str, assignment: str) -> None:
-        self._sequence += 1
-        value = self._chance.randint(1, 5)
-        answer = {"annotator": annotator, "assignment": assignment, "value": value, "comment": ""}
-        how = {"revision": 0, "active_seconds": 2.5, "client": self._client, "sequence": self._sequence}
+        answer = {"annotator": annotator, "assignment": assignment} | self._answer()
         begun = time.perf_counter()
-        status, reply, _ = self._ask("POST", url, urlencode(answer | how))
+        status, reply, _ = self._ask("POST", url, urlencode(answer))
         if status != 200 or json.loads(reply).get("revision") != 1:
             raise RuntimeError(f"{url} answered {status}: {reply[:500]}")
         self.told.saves.append(time.perf_counter() - begun)
-        self.told.answers.append((int(annotator), int(url.split("/")[-3]), key, value))
+        self.told.answers.append((int(annotator), int(url.split("/")[-3]), key, int(answer["value"])))
+
+    def _save_together(
+        self, address: str, rows: list[tuple[str, str]], annotator: str, assignment: str
+    ) -> None:
+        answers = [{"key": key} | self._answer() for _, key in rows]
+        body = {"annotator": annotator, "assignment": assignment, "answers": json.dumps(answers)}
+        begun = time.perf_counter()
+        status, reply, _ = self._ask("POST", address, urlencode(body))
+        if status != 200 or any(each.get("revision") != 1 for each in json.loads(reply)["answers"]):
+            raise RuntimeError(f"{address} answered {status}: {reply[:500]}")
+        self.told.saves.append(time.perf_counter() - begun)
+        position = int(address.split("/")[-2])
+        self.told.answers += [
+            (int(annotator), position, str(each["key"]), int(each["value"])) for each in answers
+        ]
+
+    def _answer(self) -> dict[str, Any]:
+        self._sequence += 1
+        value = {"value": self._chance.randint(1, 5), "comment": ""}
+        how = {"revision": 0, "active_seconds": 2.5, "client": self._client, "sequence": self._sequence}
+        return value | how
 
     def _ask(self, method: str, address: str, body: str) -> tuple[int, str, str]:
         """Send until the server answers, the same each time, as the page's queue does."""

@@ -18,11 +18,11 @@ from django.core.management import call_command  # noqa: E402
 from django.db import connection, transaction  # noqa: E402
 from django.test import Client  # noqa: E402
 
-from annotate.commands.people import add_member  # noqa: E402
-from annotate.commands.projects import create_project  # noqa: E402
-from annotate.commands.rounds import open_round_one  # noqa: E402
-from annotate.models import Project, Role, User  # noqa: E402
-from annotate.presets import TEMPLATES  # noqa: E402
+from annotate.core.models import Project, Role, User  # noqa: E402
+from annotate.people.commands import add_member  # noqa: E402
+from annotate.rating.commands.rounds import open_round_one  # noqa: E402
+from annotate.setup.commands import create_project  # noqa: E402
+from annotate.setup.presets import TEMPLATES  # noqa: E402
 from benchmarks.export_fill import add_items  # noqa: E402
 from config.management.commands.start import collect_static_files  # noqa: E402
 

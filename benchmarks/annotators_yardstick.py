@@ -3,12 +3,14 @@
 A GET reads one item's texts, a POST inserts its body as a row and commits. Same server, same database.
 """
 
+import json
 import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import psycopg
 
@@ -39,8 +41,11 @@ def application(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[
     address, database = environ["PATH_INFO"], connection()
     if environ["REQUEST_METHOD"] == "POST":
         body = environ["wsgi.input"].read().decode()
-        database.execute(INSERT.format(mark), (environ["HTTP_COOKIE"], address, body))
-        content = b'{"revision": 1}'
+        answers = json.loads(parse_qs(body).get("answers", ["[]"])[0])  # seven in one request, or one
+        for answer in [json.dumps(each) for each in answers] or [body]:
+            database.execute(INSERT.format(mark), (environ["HTTP_COOKIE"], address, answer))
+        saved = {"revision": 1}
+        content = json.dumps({"answers": [saved for _ in answers]} if answers else saved).encode()
     else:
         content = page(database, address).encode()
     database.commit()
@@ -54,4 +59,5 @@ def page(database: Any, address: str) -> str:
     parts, text = database.execute(ITEM.format(mark), (position % ITEMS,)).fetchone()
     rows = "".join(f'<p data-url="{address}d{n}/" data-key="d{n}">' for n in range(DIMENSIONS))
     go_on = f'<a id="next" href="/rate/{position + 1}/">'
-    return f'<form data-annotator="1" data-assignment="1"><p>{parts}<p>{text}{rows}{go_on}'
+    form = f'<form data-annotator="1" data-assignment="1" data-together="{address}">'
+    return f"{form}<p>{parts}<p>{text}{rows}{go_on}"

@@ -19,10 +19,7 @@ from django.db import connection, transaction  # noqa: E402
 from django.db.models import F  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
-from annotate.commands.people import add_member  # noqa: E402
-from annotate.commands.projects import create_project  # noqa: E402
-from annotate.commands.rounds import close_round_one, open_round_one, open_round_two  # noqa: E402
-from annotate.models import (  # noqa: E402
+from annotate.core.models import (  # noqa: E402
     Assignment,
     Dispute,
     Document,
@@ -35,7 +32,10 @@ from annotate.models import (  # noqa: E402
     User,
     text_digest,
 )
-from annotate.presets import TEMPLATES  # noqa: E402
+from annotate.people.commands import add_member  # noqa: E402
+from annotate.rating.commands.rounds import close_round_one, open_round_one, open_round_two  # noqa: E402
+from annotate.setup.commands import create_project  # noqa: E402
+from annotate.setup.presets import TEMPLATES  # noqa: E402
 
 RATERS, DIMENSIONS, SYSTEMS = 3, 7, 13  # as SummEval-OP
 BATCH = 5000
@@ -117,8 +117,9 @@ RATINGS = """
 """
 HISTORY = """
     INSERT INTO annotate_ratingchange (rating_id, revision, at, cause, value_after, unsure, cannot_rate,
-                                       not_applicable, comment)
-    SELECT id, 1, created_at, 'rated', value, false, false, false, comment FROM annotate_rating ORDER BY id
+                                       not_applicable, comment, short_reason)
+    SELECT id, 1, created_at, 'rated', value, false, false, false, comment, ''
+    FROM annotate_rating ORDER BY id
 """
 
 

@@ -12,18 +12,18 @@ import django
 
 django.setup()
 
-from annotate.export_tables import TABLES  # noqa: E402
-from annotate.exporting.choice import Choice, Format  # noqa: E402
-from annotate.exporting.files import write_file  # noqa: E402
-from annotate.exporting.parquet import write_parquet  # noqa: E402
-from annotate.exporting.text import export_table  # noqa: E402
-from annotate.models import Project  # noqa: E402
+from annotate.core.models import Project  # noqa: E402
+from annotate.exports.choice import ExportChoice, Format  # noqa: E402
+from annotate.exports.files import write_file  # noqa: E402
+from annotate.exports.formats.parquet import write_parquet  # noqa: E402
+from annotate.exports.formats.text import export_table  # noqa: E402
+from annotate.exports.registry import TABLES  # noqa: E402
 
 target, what, format = sys.argv[1:]
 begun = time.perf_counter()
 project = Project.objects.get()
 if what == "everything":
-    write_file(project, Choice(Format(format)), Path(target))
+    write_file(project, ExportChoice(Format(format)), Path(target))
 elif format == Format.PARQUET:
     write_parquet(TABLES[what], TABLES[what].rows(project), Path(target))
 else:

@@ -14,10 +14,11 @@ django.setup()
 from django.core.files import File  # noqa: E402
 
 from annotate import tasks  # noqa: E402
-from annotate.commands.uploads import receive_upload, start_import  # noqa: E402
-from annotate.importing.mappings import guess_mapping  # noqa: E402
-from annotate.importing.readers import first_records  # noqa: E402
-from annotate.models import DataImport, Project  # noqa: E402
+from annotate.core.models import DataImport, Project  # noqa: E402
+from annotate.material.commands.uploads import receive_upload, start_upload  # noqa: E402
+from annotate.material.reading.mapping_json import mapping_to_json  # noqa: E402
+from annotate.material.reading.mappings import guess_mapping  # noqa: E402
+from annotate.material.reading.readers import first_records  # noqa: E402
 
 LOOK = 0.05  # seconds
 
@@ -27,7 +28,7 @@ with path.open("rb") as stream:
     upload = receive_upload(project=project, by=None, file=File(stream), name=path.name)
 mapping = guess_mapping(first_records(path))
 begun = time.perf_counter()
-start_import(data_import=upload, mapping=mapping, what=DataImport.What.ITEMS)
+start_upload(data_import=upload, mapping=json.loads(mapping_to_json(mapping)), what=DataImport.What.ITEMS)
 tasks.run_import.delay(upload.pk)
 while upload.is_under_way or upload.status == DataImport.Status.UPLOADED:
     time.sleep(LOOK)

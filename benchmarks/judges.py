@@ -138,6 +138,7 @@ def main() -> None:
         folder, broker = Path(name), os.environ.get("CONCORD_BROKER_URL", "")
         with own_database(folder) as environment:
             environment |= {"CONCORD_BROKER_URL": broker} if broker else {}
+            environment["CONCORD_LOCAL_ENDPOINTS"] = "127.0.0.1:*"  # where the server answers
             prompts = folder / "prompts.jsonl"
             run("judges_fill.py", environment, DATA / "news_summeval", prompts)
             where = "PostgreSQL" if "DATABASE_URL" in environment else "SQLite"

@@ -16,14 +16,14 @@ django.setup()
 
 from django.core.management import call_command  # noqa: E402
 
-from annotate.commands.projects import create_project  # noqa: E402
-from annotate.models import Item, User  # noqa: E402
-from annotate.presets import TEMPLATES  # noqa: E402
-from annotate.queries.guidelines import current_guideline  # noqa: E402
+from annotate.core.guidelines import current_guideline  # noqa: E402
+from annotate.core.models import Item, User  # noqa: E402
+from annotate.setup.commands import create_project  # noqa: E402
+from annotate.setup.presets import TEMPLATES  # noqa: E402
+from judges.core.models import Endpoint, Judge, PromptTemplate  # noqa: E402
 from judges.methods import METHODS  # noqa: E402
 from judges.methods.base import Subject  # noqa: E402
-from judges.models import Endpoint, Judge, PromptTemplate  # noqa: E402
-from judges.queries.work import question  # noqa: E402
+from judges.runs.queries.work import question  # noqa: E402
 
 CALLS_IN_FLIGHT = 64
 SAMPLES = 21  # of the judge with which 100,800 judgments are planned

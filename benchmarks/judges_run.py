@@ -19,10 +19,10 @@ django.setup()
 
 from django.utils import timezone  # noqa: E402
 
-from annotate.models import Project  # noqa: E402
-from judges.commands.runs import pause_run, plan_run, start_run  # noqa: E402
-from judges.models import Endpoint, Judge, Judgment, Run  # noqa: E402
-from judges.specification import Scope  # noqa: E402
+from annotate.core.models import Project  # noqa: E402
+from judges.core.models import Endpoint, Judge, Judgment, Run  # noqa: E402
+from judges.core.specification import Scope  # noqa: E402
+from judges.runs.commands.runs import pause_run, plan_run, start_run  # noqa: E402
 
 LOOK_EVERY = 0.1
 

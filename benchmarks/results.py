@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.export import own_database, run_script
 
-AIM = 0.5  # seconds for a page from what is kept
+AIM = 0.15  # seconds for a page from what is kept
 REPEATS = 7
 
 
@@ -40,9 +40,10 @@ def measure() -> bool:
     from django.test import Client
     from django.urls import reverse
 
-    from annotate.commands.results import compute_page
-    from annotate.models import Project, User
-    from annotate.results_pages import PAGES, version_of
+    from annotate.core.errors import DomainError
+    from annotate.core.models import Project, User
+    from annotate.results.commands import compute_page
+    from annotate.results.registry import PAGES, result_of, version_of
 
     settings.ALLOWED_HOSTS = ["testserver"]
     settings.STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
@@ -53,7 +54,11 @@ def measure() -> bool:
     line("yardstick: alphas alone", yardstick, yardstick)
     met = True
     for page in PAGES.values():
-        computing = timed(partial(compute_page, project=project, page=page, drawn="units"))
+        try:
+            result = result_of(project, page)
+        except DomainError:  # a page of judges, of which this project has none
+            continue
+        computing = timed(partial(compute_page, project=project, result=result))
         line(f"{page.name}: computing", computing, yardstick)
         line(f"{page.name}: version of the data", usual(partial(version_of, page, project)), yardstick)
         address = reverse("results_page", args=[project.slug, page.name])
@@ -73,9 +78,9 @@ def alphas(project: object) -> None:
     """Read the ratings and compute alpha of every dimension by the package krippendorff."""
     import krippendorff
 
-    from annotate.models import Project
-    from annotate.queries.reliability import reliability_data
-    from annotate.queries.rounds import rounds_of
+    from annotate.core.models import Project
+    from annotate.core.rounds import rounds_of
+    from annotate.results.queries.reliability_data import reliability_data
 
     assert isinstance(project, Project)
     for data in reliability_data(rounds_of(project)[1]).values():

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from annotate.models import Project
-    from judges.models import Judge
+    from annotate.core.models import Project
+    from judges.core.models import Judge
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -41,7 +41,7 @@ def measure() -> None:
     from django.core.management import call_command
     from django.test import Client
 
-    from annotate.models import User
+    from annotate.core.models import User
 
     call_command("migrate", verbosity=0)
     project, rts, mcq = filled()
@@ -79,10 +79,10 @@ def measure() -> None:
 
 def filled() -> "tuple[Project, Judge, Judge]":
     """Make project, items and judgments whose agreement differs from system to system."""
-    from annotate.commands.projects import create_project
-    from annotate.models import Document, Item, System, User
-    from annotate.presets import TEMPLATES
-    from judges.models import Endpoint, Judge, Judgment, PromptTemplate
+    from annotate.core.models import Document, Item, System, User
+    from annotate.setup.commands import create_project
+    from annotate.setup.presets import TEMPLATES
+    from judges.core.models import Endpoint, Judge, Judgment, PromptTemplate
 
     user = User.objects.create_user("admin@example.org")
     project = create_project(user=user, name="Large", template=TEMPLATES["news-summaries"])

@@ -3,7 +3,11 @@
 from django.apps import AppConfig
 from django.core.checks import Tags, register
 
-from config.checks import a_shared_database_has_a_shared_key
+from config.checks import (
+    a_shared_database_has_a_shared_key,
+    listed_variables_are_set,
+    no_host_is_open_at_every_port,
+)
 
 
 class ConfigConfig(AppConfig):
@@ -14,3 +18,5 @@ class ConfigConfig(AppConfig):
     def ready(self) -> None:
         """Let every command check the settings first."""
         register(a_shared_database_has_a_shared_key, Tags.security)
+        register(listed_variables_are_set, Tags.security)
+        register(no_host_is_open_at_every_port, Tags.security, deploy=True)

@@ -4,6 +4,7 @@ import os
 from typing import Any
 
 from django.conf import settings
+from django.core import checks
 from django.core.checks import CheckMessage, Error
 
 
@@ -20,3 +21,29 @@ def a_shared_database_has_a_shared_key(**_options: Any) -> list[CheckMessage]:
             )
         ]
     return []
+
+
+def listed_variables_are_set(**_options: Any) -> list[CheckMessage]:
+    """Report variables that the operator lists for hosts, and that this process does not have."""
+    missing = {each.variable for each in settings.ENVIRONMENT_KEYS} - os.environ.keys()
+    return [
+        checks.Warning(
+            f"CONCORD_ENVIRONMENT_KEYS lists {name}, which is not set.",
+            hint=f"Set {name} for the web server and for every worker, or take it from the list.",
+            id="concord.W001",
+        )
+        for name in sorted(missing)
+    ]
+
+
+def no_host_is_open_at_every_port(**_options: Any) -> list[CheckMessage]:
+    """Report hosts of private networks at which endpoints may name any port."""
+    hosts = sorted({place.host for place in settings.LOCAL_ENDPOINTS if place.port is None})
+    return [
+        checks.Warning(
+            f"CONCORD_LOCAL_ENDPOINTS opens every port of {host} to the admins of all projects.",
+            hint=f"List the ports at which models answer, such as {host}:8000.",
+            id="concord.W002",
+        )
+        for host in hosts
+    ]

@@ -3,9 +3,10 @@
 import logging
 import os
 import secrets
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from zoneinfo import available_timezones
 
 import dj_database_url
@@ -13,7 +14,11 @@ import dj_email_url
 from django.core.exceptions import ImproperlyConfigured
 from environs import Env, EnvError
 
+from annotate.core.outbound.permits import Place, VariablePermit, read_permit, read_place
+
 env = Env()
+Read = TypeVar("Read")
+SHORTEST_SECRET = 32  # characters
 
 CURES = {
     "bool": "Write 1 or 0.",
@@ -65,9 +70,15 @@ def database(default_file: Path) -> dict[str, Any]:
             "timeout": 20,
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA busy_timeout=20000;",
         }
-    else:
-        found.setdefault("OPTIONS", {})["prepare_threshold"] = 0  # those of annotate.statements; no others
     return found
+
+
+def fast_path() -> str:
+    """Return how rating asks the database, see annotate.fastpath."""
+    path: str = read("str", "CONCORD_FAST_PATH", "libpq")
+    if path not in ("libpq", "cursor", "off"):
+        raise SettingError("CONCORD_FAST_PATH", f"is {path!r}", "Write libpq, cursor or off.")
+    return path
 
 
 def data_folder(default: Path) -> Path:
@@ -148,3 +159,38 @@ def broker(name: str) -> str:
         cure = "Write it like redis://host:6379/0 or amqp://user:password@host:5672//, or leave it out."
         raise SettingError(name, "is not the address of a broker that Concord knows", cure)
     return url
+
+
+def local_endpoints(name: str) -> tuple[Place, ...]:
+    """Return the places in networks of their own that endpoints may name."""
+    cure = "Write host:port with commas between them, such as 127.0.0.1:8090,vllm:8000."
+    return tuple(_read_each(name, read_place, cure))
+
+
+def environment_keys(name: str) -> tuple[VariablePermit, ...]:
+    """Return which variables may be sent to which host, for which projects."""
+    cure = (
+        "Write VARIABLE_API_KEY=host or HF_TOKEN=host, with @project+project for these projects only, and "
+        "commas between them."
+    )
+    return tuple(_read_each(name, read_permit, cure))
+
+
+def key_encryption(name: str) -> tuple[str, ...]:
+    """Return the secrets that endpoints' keys are encrypted with, the first one for new keys."""
+    given = os.environ.get(name, "")
+    secrets_given = tuple(each.strip() for each in given.split(",") if each.strip())
+    if any(len(each) < SHORTEST_SECRET for each in secrets_given):
+        cure = f"Write random secrets of at least {SHORTEST_SECRET} characters, with commas between them."
+        raise SettingError(name, f"has a secret of fewer than {SHORTEST_SECRET} characters", cure)
+    return secrets_given
+
+
+def _read_each(name: str, reads: Callable[[str], Read], cure: str) -> Iterator[Read]:
+    for text in read("list", name, []):
+        try:
+            yield reads(text)
+        except ValueError:
+            # Only what comes before "=": a key may have been written in place of a host.
+            begins = text.partition("=")[0]
+            raise SettingError(name, f"has an entry {begins!r} that cannot be read", cure) from None

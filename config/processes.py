@@ -1,4 +1,4 @@
-"""Runs several programs as one: when one ends or a signal arrives, all of them end."""
+"""Runs several programs as one: one that dies is started again, and a signal ends all of them."""
 
 import ctypes
 import os
@@ -7,38 +7,52 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from dataclasses import dataclass, field
 
 PATIENCE = 10.0  # seconds that the programs have to finish what they are doing
+FIRST_BACKOFF, LONGEST_BACKOFF = 1.0, 60.0  # seconds before a program that died is started again
+RECOVERED_AFTER = 60.0  # seconds that a program must have run for its next backoff to be the first one again
 PR_SET_PDEATHSIG = 1
 
 
-def run_together(commands: dict[str, list[str]], *, environment: dict[str, str]) -> int:
-    """Run the commands until one ends or a signal arrives, stop them all, return the exit code."""
+@dataclass
+class Program:
+    """A program that is kept running. `due`: when to start it again, None while it runs."""
+
+    name: str
+    command: list[str]
+    backoff: float = field(default_factory=lambda: FIRST_BACKOFF)
+    due: float | None = None
+    started: float = 0.0
+    process: "subprocess.Popen[bytes] | None" = None
+
+
+def run_together(commands: dict[str, list[str]], *, environment: dict[str, str]) -> None:
+    """Run the commands until a signal arrives, then stop them all; one that ends before is started again."""
     stopping = _stopping()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, stopping | {signal.SIGCHLD})
-    running: dict[str, subprocess.Popen[bytes]] = {}
+    programs = [Program(name, command) for name, command in commands.items()]
     try:
-        for name, command in commands.items():
-            running[name] = _start(command, environment)
-        ended = _wait_for_the_first(running, stopping)
+        for program in programs:
+            _start(program, environment)
+        _keep_running(programs, environment, stopping)
     finally:
-        _stop(list(running.values()))
+        _stop([program.process for program in programs if program.process])
         while signal.sigpending() & stopping:  # an impatient second Ctrl-C
             signal.sigwait(stopping)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    if ended is None:
-        return 0
-    sys.stderr.write(
-        f"The {ended} process ended by itself, so everything was stopped; the reason is above.\n"
-    )
-    return 1
 
 
-def _start(command: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
+def _start(program: Program, environment: dict[str, str]) -> None:
     # In a session of its own, a program does not get the terminal's Ctrl-C: it is asked to stop once, by us.
-    return subprocess.Popen(
-        command, env=environment, stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=_as_a_child
+    program.process = subprocess.Popen(
+        program.command,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+        preexec_fn=_as_a_child,
     )
+    program.started, program.due = time.monotonic(), None
 
 
 def _as_a_child() -> None:
@@ -53,16 +67,47 @@ def _stopping() -> set[signal.Signals]:
     return {signal.SIGINT, signal.SIGTERM} | hangup
 
 
-def _wait_for_the_first(
-    running: dict[str, subprocess.Popen[bytes]], stopping: set[signal.Signals]
-) -> str | None:
-    """Return the name of the program that ended, or None when a signal asks to stop."""
-    while True:
-        if signal.sigwait(stopping | {signal.SIGCHLD}) in stopping:
-            return None
-        for name, process in running.items():
-            if process.poll() is not None:
-                return name
+def _keep_running(
+    programs: list[Program], environment: dict[str, str], stopping: set[signal.Signals]
+) -> None:
+    """Start what ends again, each time after a longer backoff, until a signal asks to stop."""
+    while not _wait_for_signal(programs, stopping):
+        for program in programs:
+            if program.due is not None and time.monotonic() >= program.due:
+                _start(program, environment)
+            elif program.due is None and program.process and program.process.poll() is not None:
+                _plan_restart(program)
+
+
+def _wait_for_signal(programs: list[Program], stopping: set[signal.Signals]) -> bool:
+    """Wait until a program has ended or is to be started; return whether a signal asks to stop instead."""
+    awaited = stopping | {signal.SIGCHLD}
+    dues = [program.due for program in programs if program.due is not None]
+    if not dues:
+        return signal.sigwait(awaited) in stopping
+    received = signal.sigtimedwait(awaited, max(0.0, min(dues) - time.monotonic()))
+    return received is not None and received.si_signo in stopping
+
+
+def _plan_restart(program: Program) -> None:
+    """Say in one line that a program has ended, and when it is started again."""
+    assert program.process is not None
+    with suppress(ProcessLookupError):  # children left behind would keep the port
+        os.killpg(program.process.pid, signal.SIGKILL)
+    now = time.monotonic()
+    if now - program.started >= RECOVERED_AFTER:
+        program.backoff = FIRST_BACKOFF
+    how = _how_it_ended(program.process.returncode)
+    sys.stderr.write(
+        f"The {program.name} process ended by itself ({how}); it starts again in {program.backoff:g} s.\n"
+    )
+    sys.stderr.flush()
+    program.due = now + program.backoff
+    program.backoff = min(2 * program.backoff, LONGEST_BACKOFF)
+
+
+def _how_it_ended(code: int) -> str:
+    return f"exit code {code}" if code >= 0 else signal.Signals(-code).name
 
 
 def _stop(processes: list[subprocess.Popen[bytes]]) -> None:

@@ -12,6 +12,7 @@ from django.core.files.storage import FileSystemStorage
 JOINED = {
     "rating-page.js": (
         "concord.js",
+        "press.js",
         "unsent.js",
         "keys.js",
         "passages.js",
@@ -45,16 +46,16 @@ class JoinedScripts(BaseFinder):
 
     def find(self, path: str, find_all: bool = False, **_options: Any) -> Any:
         """Return where a joined script lies."""
-        found = [str(self._made(path))] if path in JOINED else []
+        found = [str(self._join(path))] if path in JOINED else []
         return found if find_all else found[0] if found else []
 
     def list(self, _ignore_patterns: Iterable[str] | None) -> Iterator[tuple[str, FileSystemStorage]]:
         """Give every joined script with its storage."""
         for name in JOINED:
-            self._made(name)
+            self._join(name)
             yield name, self.storage
 
-    def _made(self, name: str) -> Path:
+    def _join(self, name: str) -> Path:
         file = Path(self.storage.path(name))
         content = b"\n".join((settings.BASE_DIR / "static" / each).read_bytes() for each in JOINED[name])
         if not file.exists() or file.read_bytes() != content:

@@ -8,6 +8,10 @@ from config.environment import (
     data_folder,
     database,
     email,
+    environment_keys,
+    fast_path,
+    key_encryption,
+    local_endpoints,
     log_level,
     positive,
     read,
@@ -52,9 +56,9 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "annotate.preferences.LanguageMiddleware",
+    "annotate.people.preferences.LanguageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "annotate.acting.ActingMiddleware",
+    "annotate.core.acting_user.ActingMiddleware",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -70,7 +74,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "annotate.preferences.preferences",
+                "annotate.people.preferences.preferences",
             ],
         },
     }
@@ -80,23 +84,24 @@ DATABASES = {"default": database(DATA_DIR / "concord.sqlite3")}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_USER_MODEL = "annotate.User"
-AUTHENTICATION_BACKENDS = ["annotate.accounts.Backend"]
+AUTHENTICATION_BACKENDS = ["annotate.people.accounts.Backend"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("MinimumLengthValidator", "CommonPasswordValidator", "NumericPasswordValidator")
 ]
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
-ACCOUNT_ADAPTER = "annotate.accounts.AccountAdapter"
+ACCOUNT_ADAPTER = "annotate.people.accounts.AccountAdapter"
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
-ACCOUNT_FORMS = {"signup": "annotate.forms.accounts.SignupForm"}
+ACCOUNT_FORMS = {"signup": "annotate.people.forms.SignupForm"}
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "Concord: "
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 ACCOUNT_SESSION_REMEMBER = True
-SESSION_ENGINE = "annotate.sessions"
+SESSION_ENGINE = "annotate.fastpath.sessions"
+FAST_PATH = fast_path()
 SESSION_COOKIE_AGE = 60 * 60 * 24 * 30
 
 LANGUAGE_CODE = "en"
@@ -128,6 +133,8 @@ DEFAULT_FROM_EMAIL = read("str", "CONCORD_FROM_EMAIL", "concord@localhost")
 CELERY_BROKER_URL = broker("CONCORD_BROKER_URL")
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
+# A message that waits in a worker behind slices of runs is not acknowledged: no more wait than threads work.
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 if CELERY_BROKER_URL.startswith("filesystem"):
@@ -147,6 +154,11 @@ elif CELERY_BROKER_URL.startswith("redis"):
 # Webhooks go to addresses of the internet only, and are given up after days of failing.
 PRIVATE_WEBHOOKS = read("bool", "CONCORD_PRIVATE_WEBHOOKS", False)
 WEBHOOK_DAYS = positive("CONCORD_WEBHOOK_DAYS", 5)
+
+# Judges' endpoints too, but for those that the operator lists; variables go to listed hosts only.
+LOCAL_ENDPOINTS = local_endpoints("CONCORD_LOCAL_ENDPOINTS")
+ENVIRONMENT_KEYS = environment_keys("CONCORD_ENVIRONMENT_KEYS")
+KEY_ENCRYPTION = key_encryption("CONCORD_KEY_ENCRYPTION")
 
 # That what a dead worker was asking waits for another one.
 LEASE_SECONDS = positive("CONCORD_LEASE_SECONDS", 10)
@@ -182,7 +194,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "annotate.api.examples.add_examples",
-        "judges.api.examples.add_examples",
+        "judges.api_examples.add_examples",
     ],
 }
 

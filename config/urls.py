@@ -8,12 +8,12 @@ from annotate.api.documentation import not_there
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotate.urls")),
     path("accounts/", include("allauth.urls")),
-    path("api/v1/", include("annotate.api.urls")),
+    path("api/v1/", include("annotate.api_urls")),
 ]
 
 if apps.is_installed("judges"):
     urlpatterns.append(path("", include("judges.urls")))
-    urlpatterns.append(path("api/v1/", include("judges.api.urls")))
+    urlpatterns.append(path("api/v1/", include("judges.api_urls")))
 
 # Last, so that what no part of the API has is told as the API tells errors.
 urlpatterns.append(path("api/", include([re_path(r"^(?P<rest>[\s\S]*)$", not_there)])))  # line ends too

@@ -2,12 +2,14 @@
 
 from celery import shared_task
 
-from judges.commands.collecting import collect
+from judges.runs.commands.collecting import collect_slice
 
 SLICE = 120.0  # seconds after which a worker lets other runs have a turn
 
 
-@shared_task(name="judges.tasks.collect_judgments")
+# Acknowledged when it begins: brokers take a worker for dead that keeps a message for long (RabbitMQ after 30
+# minutes), and a message that is lost costs nothing, since workers look for work by themselves.
+@shared_task(name="judges.tasks.collect_judgments", acks_late=False)
 def collect_judgments(run: int) -> None:
     """Ask what a run still needs; what is left when time is up waits until workers look for work again."""
-    collect(run=run, seconds=SLICE)
+    collect_slice(run=run, seconds=SLICE)

@@ -2,18 +2,12 @@
 
 from django.urls import path
 
-from judges.views import (
-    certificates,
-    comparison,
-    endpoints,
-    imports,
-    judges,
-    plans,
-    reliability,
-    routing,
-    runs,
-    templates,
-)
+from annotate.results import views as annotate_results_views
+from judges.endpoints.views import endpoints, judges, templates
+from judges.interchange import views as interchange_views
+from judges.results import views as results_views
+from judges.routing import views as routing_views
+from judges.runs import views as runs_views
 
 PROJECT = "projects/<slug:slug>/judges/"
 
@@ -22,69 +16,63 @@ urlpatterns = [
     path(f"{PROJECT}new/", judges.judge_new, name="judge_new"),
     path(f"{PROJECT}<int:pk>/", judges.judge, name="judge"),
     path(f"{PROJECT}<int:pk>/judgments/<slug:status>/", judges.judge_judgments, name="judge_judgments"),
-    path(f"{PROJECT}import/", imports.judgment_imports, name="judgment_imports"),
-    path(f"{PROJECT}import/<int:pk>/", imports.judgment_import, name="judgment_import"),
-    path(f"{PROJECT}of-unit/<int:item>/<slug:key>/", comparison.unit_judgments, name="unit_judgments"),
-    path(f"{PROJECT}beside-people/", comparison.judge_comparison, name="judge_comparison"),
+    path(f"{PROJECT}import/", interchange_views.judgment_imports, name="judgment_imports"),
+    path(f"{PROJECT}import/<int:pk>/", interchange_views.judgment_import, name="judgment_import"),
+    path(f"{PROJECT}of-unit/<int:item>/<slug:key>/", results_views.unit_judgments, name="unit_judgments"),
     path(
-        f"{PROJECT}beside-people/<slug:key>.<slug:format>",
-        comparison.judge_comparison_table,
-        name="judge_comparison_table",
+        f"{PROJECT}beside-people/", annotate_results_views.moved, {"name": "judges"}, name="judge_comparison"
     ),
-    path(f"{PROJECT}<int:pk>/beside-people/", comparison.judge_figures, name="judge_figures"),
+    path(f"{PROJECT}beside-people/<path:rest>", annotate_results_views.moved, {"name": "judges"}),
+    path(f"{PROJECT}<int:pk>/beside-people/", results_views.judge_figures, name="judge_figures"),
+    path(f"{PROJECT}<int:pk>/beside-people/<path:rest>", results_views.judge_figures),
     path(
-        f"{PROJECT}<int:pk>/beside-people/<slug:key>.<slug:format>",
-        comparison.judge_figures_table,
-        name="judge_figures_table",
-    ),
-    path(f"{PROJECT}reliability/", reliability.measured, {"name": "reliability"}, name="judge_reliability"),
-    path(
-        f"{PROJECT}reliability/<slug:key>.<slug:format>",
-        reliability.measured_table,
+        f"{PROJECT}reliability/",
+        annotate_results_views.moved,
         {"name": "reliability"},
-        name="judge_reliability_table",
+        name="judge_reliability",
     ),
-    path(f"{PROJECT}estimates/", reliability.measured, {"name": "estimates"}, name="judge_estimates"),
+    path(f"{PROJECT}reliability/<path:rest>", annotate_results_views.moved, {"name": "reliability"}),
+    path(f"{PROJECT}estimates/", annotate_results_views.moved, {"name": "estimates"}, name="judge_estimates"),
+    path(f"{PROJECT}estimates/<path:rest>", annotate_results_views.moved, {"name": "estimates"}),
     path(
-        f"{PROJECT}estimates/<slug:key>.<slug:format>",
-        reliability.measured_table,
-        {"name": "estimates"},
-        name="judge_estimates_table",
-    ),
-    path(f"{PROJECT}replacement/", reliability.measured, {"name": "replacement"}, name="judge_replacement"),
-    path(
-        f"{PROJECT}replacement/<slug:key>.<slug:format>",
-        reliability.measured_table,
+        f"{PROJECT}replacement/",
+        annotate_results_views.moved,
         {"name": "replacement"},
-        name="judge_replacement_table",
+        name="judge_replacement",
     ),
-    path(f"{PROJECT}certificates/", certificates.certificates, name="certificates"),
-    path(f"{PROJECT}certificates/new/", certificates.certificate_new, name="certificate_new"),
-    path(f"{PROJECT}certificates/<int:pk>/", certificates.certificate, name="certificate"),
+    path(f"{PROJECT}replacement/<path:rest>", annotate_results_views.moved, {"name": "replacement"}),
+    path(f"{PROJECT}certificates/", routing_views.certificates, name="certificates"),
+    path(f"{PROJECT}certificates/new/", routing_views.certificate_new, name="certificate_new"),
+    path(f"{PROJECT}certificates/<int:pk>/", routing_views.certificate, name="certificate"),
     path(
         f"{PROJECT}certificates/<int:pk>/<slug:key>.<slug:format>",
-        certificates.certificate_table,
+        routing_views.certificate_table,
         name="certificate_table",
     ),
     path(
-        f"{PROJECT}certificates/<int:pk>/<slug:step>/", certificates.certificate_step, name="certificate_step"
+        f"{PROJECT}certificates/<int:pk>/<slug:step>/",
+        routing_views.certificate_step,
+        name="certificate_step",
     ),
-    path(f"{PROJECT}routing/", routing.routing, name="routing"),
-    path(f"{PROJECT}routing/new/", routing.routing_new, name="routing_new"),
-    path(f"{PROJECT}routing/<int:pk>/", routing.routing_policy, name="routing_policy"),
-    path(f"{PROJECT}routing/<int:pk>/<slug:step>/", routing.routing_step, name="routing_step"),
+    path(f"{PROJECT}routing/", routing_views.routing, name="routing"),
+    path(f"{PROJECT}routing/new/", routing_views.routing_new, name="routing_new"),
+    path(f"{PROJECT}routing/<int:pk>/", routing_views.routing_policy, name="routing_policy"),
+    path(f"{PROJECT}routing/<int:pk>/<slug:step>/", routing_views.routing_step, name="routing_step"),
     path(f"{PROJECT}endpoints/", endpoints.endpoints, name="endpoints"),
     path(f"{PROJECT}endpoints/new/", endpoints.endpoint_new, name="endpoint_new"),
     path(f"{PROJECT}endpoints/<int:pk>/", endpoints.endpoint, name="endpoint"),
+    path(
+        f"{PROJECT}endpoints/<int:pk>/key/remove/", endpoints.endpoint_key_remove, name="endpoint_key_remove"
+    ),
     path(f"{PROJECT}endpoints/<int:pk>/test/", endpoints.endpoint_test, name="endpoint_test"),
     path(f"{PROJECT}prompts/", templates.templates, name="templates"),
     path(f"{PROJECT}prompts/new/<slug:method>/", templates.template_new, name="template_new"),
     path(f"{PROJECT}prompts/<int:pk>/", templates.template, name="template"),
     path(f"{PROJECT}prompts/<int:pk>/text/", templates.template_text, name="template_text"),
-    path(f"{PROJECT}runs/", runs.runs, name="runs"),
-    path(f"{PROJECT}runs/new/", plans.run_plan, name="run_plan"),
-    path(f"{PROJECT}runs/<int:pk>/", runs.run, name="run"),
-    path(f"{PROJECT}runs/<int:pk>/budget/", runs.run_budget, name="run_budget"),
-    path(f"{PROJECT}runs/<int:pk>/judgments/<slug:status>/", runs.run_judgments, name="run_judgments"),
-    path(f"{PROJECT}runs/<int:pk>/<slug:step>/", runs.run_step, name="run_step"),
+    path(f"{PROJECT}runs/", runs_views.runs, name="runs"),
+    path(f"{PROJECT}runs/new/", runs_views.run_plan, name="run_plan"),
+    path(f"{PROJECT}runs/<int:pk>/", runs_views.run, name="run"),
+    path(f"{PROJECT}runs/<int:pk>/budget/", runs_views.run_budget, name="run_budget"),
+    path(f"{PROJECT}runs/<int:pk>/judgments/<slug:status>/", runs_views.run_judgments, name="run_judgments"),
+    path(f"{PROJECT}runs/<int:pk>/<slug:step>/", runs_views.run_step, name="run_step"),
 ]

@@ -19,7 +19,7 @@ const Advance = (() => {
   // `place` is shown meanwhile; `stay` is called where the person ends the pause.
   function begin(place, go, stay) {
     place.hidden = false;
-    ended = () => { place.hidden = true; stay(); };
+    ended = () => { Press.after(() => { place.hidden = true; }); stay(); };
     timer = setTimeout(() => {
       timer = 0;
       place.hidden = true;

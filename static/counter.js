@@ -22,7 +22,9 @@ const Counter = (() => {
     asking = new AbortController();
     try {
       const response = await fetch(counter.dataset.url, { signal: asking.signal });
-      if (response.ok) counter.outerHTML = await response.text();
+      if (!response.ok) return;
+      const text = await response.text();
+      Press.after(() => { counter.outerHTML = text; });
     } catch { /* it says what was counted here */ }
   }
 

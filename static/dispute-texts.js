@@ -33,10 +33,10 @@ const DisputeTexts = (() => {
   let selecting = 0;
   document.addEventListener("selectionchange", () => {
     cancelAnimationFrame(selecting);
-    selecting = requestAnimationFrame(() => {
+    selecting = requestAnimationFrame(() => Press.after(() => {
       Words.markShared(main);
       if (input()) evidence.offer(form);
-    });
+    }));
   });
 
   const actions = {
@@ -77,6 +77,7 @@ const DisputeTexts = (() => {
     try {
       const response = await fetch(location.href);
       const there = new DOMParser().parseFromString(await response.text(), "text/html").getElementById("content");
+      await new Promise(Press.after);
       for (const text of response.ok ? Passages.textsIn(there) : []) {
         main.querySelector(`.text[data-part="${text.dataset.part}"]`).replaceChildren(...text.childNodes);
       }

@@ -98,6 +98,11 @@
 
   document.addEventListener("htmx:beforeSwap", ({ detail }) => {
     if (detail.target !== discussion()) return;
+    if (detail.requestConfig.verb === "get" && Press.isOn()) { // news under a finger would move what it is on
+      detail.shouldSwap = false;
+      Press.after(look);
+      return;
+    }
     const held = document.activeElement;
     before = { told: new Set(told().map((each) => each.dataset.news)), held, top: held.getBoundingClientRect().top };
   });

@@ -36,7 +36,7 @@ function Evidence(main, { rows, field, panel }) {
     return true;
   }
 
-  function list(row) {
+  const list = (row) => Press.after(() => {
     const place = panel(row).querySelector("[data-evidence]");
     const found = passages(row);
     place.hidden = !found.length;
@@ -50,7 +50,7 @@ function Evidence(main, { rows, field, panel }) {
       );
       return item;
     }));
-  }
+  });
 
   function control(kind, text, label, act) {
     const made = document.createElement("button");

@@ -42,27 +42,42 @@
   }
 
   // --- going to another item ----------------------------------------------------------------------------------
+  // Between items of one document the source stays as it is: where it is scrolled and what is folded.
+  function keepSource(from, to) {
+    if (!from?.dataset.document || from.dataset.document !== to?.dataset.document) return () => {};
+    const parts = to.querySelectorAll("details");
+    from.querySelectorAll("details").forEach((part, index) => { parts[index].open = part.open; });
+    const { scrollTop } = from;
+    return () => { to.scrollTop = scrollTop; };
+  }
+
   function show(page) {
     current.leave();
+    const scroll = keepSource(current.main.querySelector(".document"), page.main.querySelector(".document"));
     current.main.replaceWith(page.main);
     current = page;
     pages.delete(location.href);
     pages.set(location.href, page);
     for (const [address, kept] of pages) if (pages.size > KEPT && kept !== page) pages.delete(address);
     page.enter();
+    scroll();
     Unsent.showRefused();
     Unsent.flush().then(Counter.ask);
     lookAhead();
   }
 
-  // The page is left only for what is there: an address that nobody answers would blank it.
+  // The page is left only for what is there: an address that nobody answers would blank it. And not under a finger,
+  // whose tap would rate the next item.
   async function open(address, enter, otherwise) {
     const begun = current;
     const found = pages.has(address) ? { page: pages.get(address) } : await load(address);
     if (current !== begun) return; // someone was quicker
     if (found.page) {
-      enter();
-      show(found.page);
+      Press.after(() => {
+        if (current !== begun) return;
+        enter();
+        show(found.page);
+      });
     } else if (found.away) {
       current.notice(say("There is no connection now. Your answers are kept; the next item opens when the connection is back."), "notice-warn");
     } else {
@@ -92,7 +107,7 @@
   let selecting = 0;
   document.addEventListener("selectionchange", () => {
     cancelAnimationFrame(selecting);
-    selecting = requestAnimationFrame(() => current.selectionChanged());
+    selecting = requestAnimationFrame(() => Press.after(() => current.selectionChanged()));
   });
   for (const sign of ["keydown", "pointerdown", "scroll"]) document.addEventListener(sign, () => current.tick(), { capture: true, passive: true });
   document.addEventListener("visibilitychange", () => current.tick(document.hidden));

@@ -12,12 +12,12 @@ function RatingPage(main) {
   const evidence = Evidence(main, { rows, field, panel });
   Keys.label(main);
 
-  const notice = (text, kind) => {
+  const notice = (text, kind) => Press.after(() => {
     const line = document.createElement("p");
     line.className = `notice ${kind}`;
     line.textContent = text;
     notices.replaceChildren(line);
-  };
+  });
 
   // --- a row is shown, and has the focus ------------------------------------------------------------------------
   function showAnswer(row, answer) {
@@ -35,6 +35,13 @@ function RatingPage(main) {
     evidence.offer(row);
   }
 
+  // What was tapped stays under the finger when a panel above it closes, so that a second tap hits it again.
+  function selectInPlace(row) {
+    const { top } = row.getBoundingClientRect();
+    select(row);
+    if (isNarrow) window.scrollBy({ top: row.getBoundingClientRect().top - top, behavior: "instant" });
+  }
+
   function focusRow(row) {
     select(row);
     row.scrollIntoView({ block: "nearest" });
@@ -46,13 +53,17 @@ function RatingPage(main) {
   function save(row) {
     changed.delete(row);
     describe(row);
-    row.querySelector(".row-refusal").hidden = true;
-    row.querySelector(".row-again")?.remove();
+    Press.after(() => {
+      row.querySelector(".row-refusal").hidden = true;
+      row.querySelector(".row-again")?.remove();
+    });
     delete row.dataset.again;
     if ("preview" in form.dataset) return;
     time.addTo(field(row, "active_seconds"));
     Unsent.put({
       url: row.dataset.url,
+      together: form.dataset.together,
+      key: row.dataset.key,
       annotator,
       assignment,
       about: `${about}, ${row.dataset.name}`,
@@ -91,15 +102,17 @@ function RatingPage(main) {
   function refused({ entry, message }) {
     const row = entry.assignment === assignment && rowAt(entry.url);
     if (!row) return;
-    const place = row.querySelector(".row-refusal");
-    place.textContent = say("Not saved: {message}", { message });
-    place.hidden = false;
+    Press.after(() => {
+      const place = row.querySelector(".row-refusal");
+      place.textContent = say("Not saved: {message}", { message });
+      place.hidden = false;
+    });
   }
 
   function count(complete) {
     if (String(complete) === form.dataset.complete) return;
     form.dataset.complete = String(complete);
-    Counter.count(complete ? 1 : -1);
+    Press.after(() => Counter.count(complete ? 1 : -1));
   }
 
   function savedElsewhere({ entry, reply }) {
@@ -132,11 +145,16 @@ function RatingPage(main) {
     clearTimeout(typing);
     if (event.target.tagName === "TEXTAREA") typing = setTimeout(saveChanged, 800);
   });
-  form.addEventListener("focusin", (event) => {
-    const row = rowOf(event.target);
-    if (row) select(row);
+  // A pointer moves the focus before its click: the row is selected with the click, or when it is clear that none comes.
+  form.addEventListener("focusin", () => Press.after(() => {
+    const row = rowOf(document.activeElement);
+    if (row && !row.classList.contains("focused")) selectInPlace(row);
+  }));
+  form.addEventListener("click", ({ target, detail }) => {
+    const row = rowOf(target);
+    if (row && detail) selectInPlace(row); // not every browser gives the focus to what is clicked
+    if (target.closest("[data-keep]")) keep(row);
   });
-  form.addEventListener("click", (event) => { if (event.target.closest("[data-keep]")) keep(rowOf(event.target)); });
 
   // --- evidence -----------------------------------------------------------------------------------------------
   const changeEvidence = (row, act) => { if (!row.disabled && act(row)) save(row); };

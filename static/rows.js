@@ -22,13 +22,13 @@ function Rows(form) {
     for (const radio of radios(row)) radio.checked = value !== null && radio.value === String(value);
   }
 
-  function describe(row) {
+  const describe = (row) => Press.after(() => {
     const comment = field(row, "comment").value;
     const passages = Passages.kept(field(row, "evidence")).length;
     row.querySelector(".says").textContent = field(row, "cannot_rate").checked ? (comment ? say("Cannot rate") : say("Cannot rate: say why in a comment")) : chosen(row)?.dataset.says ?? "";
     const flags = [field(row, "unsure").checked && "⚑", comment && "✎", passages && `❝${passages}`];
     row.querySelector(".flags").textContent = flags.filter(Boolean).join(" ");
-  }
+  });
 
   function fill(row, answer) {
     setValue(row, answer.value === "" ? null : answer.value);

@@ -11,6 +11,8 @@ const Unsent = (() => {
   let lastWasRefused = false;
   let pause = 0;
   let timer = 0;
+  let gathering = 0;
+  let gatheringSince = 0;
   let sending = null;
   let trouble = "";
 
@@ -69,7 +71,20 @@ const Unsent = (() => {
     waiting.set(nameOf(whole), whole);
     keptOnDevice = store(nameOf(whole), whole);
     if (trouble) show("unsaved", say("{why}: {count} waiting", { why: trouble, count: waiting.size }));
-    flush();
+    else show("saving", say("Saving…"));
+    if (keptOnDevice) gather();
+    else flush(); // a page that is left at once would take it along
+  }
+
+  // Digits that are typed quickly go in one request: each waits so short a time for the next that nobody sees it,
+  // and the first of many never longer than LONGEST. All of them are in the browser's storage meanwhile.
+  const GATHER = 60;
+  const LONGEST = 500;
+  function gather() {
+    clearTimeout(gathering);
+    gatheringSince ||= Date.now();
+    const left = gatheringSince + LONGEST - Date.now();
+    gathering = setTimeout(flush, Math.max(0, Math.min(GATHER, left)));
   }
 
   function take(entry) {
@@ -107,18 +122,23 @@ const Unsent = (() => {
 
   function flush() {
     clearTimeout(timer);
+    clearTimeout(gathering);
+    gatheringSince = 0;
     sending ??= sendAll().finally(() => { sending = null; });
     return sending;
   }
 
   async function sendAll() {
     for (;;) {
-      const entry = [...waiting.values()].sort((one, other) => one.sequence - other.sequence)[0];
-      if (!entry) { pause = 0; show(); return; }
+      const entries = [...waiting.values()].sort((one, other) => one.sequence - other.sequence);
+      if (!entries.length) { pause = 0; show(); return; }
       show("saving", say("Saving…"));
-      if (!(await send(entry))) return;
+      if (!(await send(entries.filter((entry) => goesWith(entry, entries[0]))))) return;
     }
   }
+
+  // Answers of one person about one item go together; a private note, or what an older page left, goes alone.
+  const goesWith = (entry, first) => entry === first || (Boolean(first.together) && ["together", "annotator", "assignment"].every((name) => entry[name] === first[name]));
 
   function later(why) {
     trouble = why;
@@ -128,26 +148,39 @@ const Unsent = (() => {
     return false;
   }
 
-  async function send(entry) {
-    const body = new URLSearchParams();
-    for (const [name, value] of Object.entries(entry)) if (value !== false && !["url", "about"].includes(name)) body.set(name, value);
+  const APART = ["url", "together", "about"]; // about an entry, and not for the server
+  const sent = (entry) => Object.entries(entry).filter(([name, value]) => value !== false && !APART.includes(name));
+
+  function request(entries) {
+    const [{ url, together, annotator, assignment }] = entries;
+    if (entries.length === 1) return [url, new URLSearchParams(sent(entries[0]))];
+    const answers = JSON.stringify(entries.map((entry) => Object.fromEntries(sent(entry))));
+    return [together, new URLSearchParams({ annotator, assignment, answers })];
+  }
+
+  async function send(entries) {
+    const [address, body] = request(entries);
     let response;
     let reply;
     try {
       const token = document.cookie.match(/csrftoken=([^;]+)/)?.[1] ?? document.querySelector("[name=csrfmiddlewaretoken]")?.value ?? "";
-      response = await fetch(entry.url, { method: "POST", body, headers: { "X-CSRFToken": token }, signal: AbortSignal.timeout(15_000) });
+      response = await fetch(address, { method: "POST", body, headers: { "X-CSRFToken": token }, signal: AbortSignal.timeout(15_000) });
       reply = await response.json().catch(() => ({}));
     } catch {
       return later(say("Not saved, no connection"));
     }
-    if (response.ok && Number.isInteger(reply.revision)) return acknowledged(entry, reply);
+    const replies = entries.length === 1 ? [reply] : reply.answers;
+    const isReply = (each) => Number.isInteger(each?.revision) || (entries.length > 1 && Boolean(each?.message));
+    if (response.ok && replies?.length === entries.length && replies.every(isReply)) {
+      return entries.every((entry, index) => (Number.isInteger(replies[index].revision) ? acknowledged(entry, replies[index]) : refused(entry, replies[index].message)));
+    }
     if (response.status === 401 || response.status === 403 || reply.code === "not_yours") {
       show("unsaved", say("{why}: {count} waiting", { why: say("Not saved, signed out"), count: waiting.size }));
       tell("signed-out", { message: reply.message ?? "", code: reply.code });
       return false;
     }
     if (response.ok || response.status >= 500 || response.status === 429 || !reply.message) return later(say("Not saved, trying again"));
-    return refused(entry, reply.message);
+    return entries.every((entry) => refused(entry, reply.message));
   }
 
   function acknowledged(entry, reply) {
@@ -172,7 +205,9 @@ const Unsent = (() => {
     return true;
   }
 
-  function showRefused() {
+  const showRefused = () => Press.after(listRefused);
+
+  function listRefused() {
     const place = document.getElementById("refused");
     place?.replaceChildren(...stored(REFUSED).map(([key, entry]) => {
       const line = document.createElement("p");
@@ -184,7 +219,7 @@ const Unsent = (() => {
       button.textContent = say("Put away");
       button.addEventListener("click", () => {
         store(key, null);
-        showRefused();
+        listRefused();
         (place.querySelector("button") ?? document.getElementById("content")).focus();
       });
       line.append(text, button);
@@ -199,14 +234,14 @@ const Unsent = (() => {
 })();
 
 // The mark in the bar, and the dialog that asks to sign in, are the same on every page that has them.
-document.addEventListener("unsent:state", ({ detail: { state, text } }) => {
+document.addEventListener("unsent:state", ({ detail: { state, text } }) => Press.after(() => {
   const mark = document.getElementById("save-mark");
   if (!mark) return;
   mark.dataset.state = state;
   mark.textContent = state === "saved" && mark.dataset.quiet ? "" : text;
-});
+}));
 
-document.addEventListener("unsent:signed-out", ({ detail: { message, code } }) => {
+document.addEventListener("unsent:signed-out", ({ detail: { message, code } }) => Press.after(() => {
   const dialog = document.getElementById("signed-out");
   if (!dialog) return;
   const someoneElse = code === "not_yours";
@@ -215,10 +250,10 @@ document.addEventListener("unsent:signed-out", ({ detail: { message, code } }) =
   document.getElementById("signed-out-door").textContent = someoneElse ? say("Sign out") : say("Sign in");
   document.getElementById("signed-out-door").href = dialog.dataset[someoneElse ? "logout" : "login"];
   if (!dialog.open) dialog.showModal();
-});
+}));
 
 for (const name of ["unsent:saved", "unsent:saved-elsewhere"]) {
-  document.addEventListener(name, () => document.getElementById("signed-out")?.close());
+  document.addEventListener(name, () => Press.after(() => document.getElementById("signed-out")?.close()));
 }
 document.addEventListener("click", (event) => {
   if (event.target.id !== "send-again") return;

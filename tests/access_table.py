@@ -41,9 +41,7 @@ ar    GET POST  {home}results/agreement/
 ar    GET       {home}results/agreement/alpha/
 ar    GET       {home}results/agreement/alpha.tex
 ar    GET       {home}agreement/
-ar    GET       {home}agreement/rounds.tex
 ar    GET       {home}agreement/fluency/
-ar    GET       {home}agreement/fluency/round-1-coefficients.tex
 ar    GET POST  {home}export/
 ar    GET       {home}export/{export}/
 ar    POST      {home}export/{export}/again/
@@ -114,10 +112,13 @@ ar    GET       {home}judges/{judge}/beside-people/
 ar    GET       {home}judges/{judge}/beside-people/agreement.tex
 ar    GET       {home}judges/reliability/
 ar    GET       {home}judges/reliability/indicator.tex
+ar    GET POST  {home}results/reliability/
 ar    GET       {home}judges/estimates/
 ar    GET       {home}judges/estimates/means.tex
+ar    GET       {home}results/estimates/
 ar    GET       {home}judges/replacement/
 ar    GET       {home}judges/replacement/tests.tex
+ar    GET       {home}results/replacement/
 ar    GET       {home}judges/certificates/
 a     GET POST  {home}judges/certificates/new/
 ar    GET       {home}judges/certificates/{calibration}/
@@ -132,6 +133,7 @@ ar    GET       {home}judges/endpoints/
 a     GET POST  {home}judges/endpoints/new/
 a     GET POST  {home}judges/endpoints/{endpoint}/
 a     POST      {home}judges/endpoints/{endpoint}/test/
+a     POST      {home}judges/endpoints/{endpoint}/key/remove/
 ar    GET       {home}judges/prompts/
 a     GET POST  {home}judges/prompts/new/rts/
 ar    GET       {home}judges/prompts/{prompt}/
@@ -148,6 +150,7 @@ a     POST      {home}judges/runs/{run}/start/
 # Answered by 404 or 401 in JSON rather than by a page, or only there in another state of a project.
 ELSEWHERE = {
     "save_rating",
+    "save_answers",
     "save_note",
     "import_refused",
     "export_file",
@@ -192,7 +195,9 @@ a     DELETE {home}invitations/{invitation}/
 a     POST   {home}invitations/{invitation}/mail/
 arn   GET    {home}rounds/
 a     PUT    {home}rounds/2/deadline/
-ar    GET    {home}rounds/1/coefficients/
+ar    GET    {home}results/
+ar    GET    {home}results/agreement/
+ar    GET    {home}results/agreement/rounds.csv
 a     POST   {home}rounds/close-2/
 ar    GET    {home}assignments/
 ar    GET    {home}ratings/
@@ -231,6 +236,9 @@ a     POST   {home}endpoints/
 ar    GET    {home}endpoints/{endpoint}/
 a     PUT    {home}endpoints/{endpoint}/
 a     POST   {home}endpoints/{endpoint}/test/
+a     GET    {home}endpoints/{endpoint}/key/
+a     PUT    {home}endpoints/{endpoint}/key/
+a     DELETE {home}endpoints/{endpoint}/key/
 ar    GET    {home}prompts/
 ar    GET    {home}judges/
 a     POST   {home}judges/
@@ -244,7 +252,6 @@ a     PUT    {home}runs/{run}/budget/
 a     POST   {home}runs/{run}/start/
 ar    GET    {home}judgments/
 a     POST   {home}judgments/
-ar    GET    {home}indicators/
 ar    GET    {home}policies/
 a     POST   {home}policies/
 ar    GET    {home}policies/{policy}/

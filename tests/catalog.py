@@ -17,8 +17,11 @@ ENTRY = re.compile(r'^(msgid|msgid_plural|msgstr(?:\[\d\])?) ((?:"(?:[^"\\]|\\.)
 
 
 def sentences_of(*folders: str) -> dict[str, str]:
-    """Return what templates and modules in these folders (or files) have translated, with where it stands."""
-    return {text: str(path.relative_to(ROOT)) for path in _files(folders) for text in _sentences(path)}
+    """Return what templates and modules in these folders (or files, or `file::name`) have translated, with
+    where it stands."""
+    return {
+        text: str(path.relative_to(ROOT)) for path, name in _files(folders) for text in _sentences(path, name)
+    }
 
 
 @cache
@@ -34,24 +37,45 @@ def german() -> dict[str, list[str]]:
     return found
 
 
-def _files(folders: tuple[str, ...]) -> Iterator[Path]:
+def _files(folders: tuple[str, ...]) -> Iterator[tuple[Path, str]]:
     for folder in folders:
+        folder, _, name = folder.partition("::")
         place = ROOT / folder
         found = [place] if place.is_file() else sorted(place.rglob("*"))
-        yield from (path for path in found if path.suffix in {".html", ".txt", ".py"})
+        yield from ((path, name) for path in found if path.suffix in {".html", ".txt", ".py"})
 
 
-def _sentences(path: Path) -> Iterator[str]:
+def _sentences(path: Path, name: str) -> Iterator[str]:
     text = path.read_text()
     if path.suffix == ".py":
-        yield from _sentences_of_code(text)
+        yield from _sentences_of_code(text, name)
         return
     for literal in IN_TEMPLATES.findall(templatize(text, origin=str(path))):
         yield ast.literal_eval(literal).replace("\r\n", "\n")
 
 
-def _sentences_of_code(text: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(text)):
+def _parts(text: str, name: str) -> Iterator[ast.AST]:
+    found = [node for node in ast.parse(text).body if not name or name in _names(node)]
+    assert found, f"{name} is not there"
+    for node in found:
+        yield from ast.walk(node)
+
+
+def _names(node: ast.stmt) -> set[str]:
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return {node.name}
+    targets = (
+        node.targets
+        if isinstance(node, ast.Assign)
+        else [node.target]
+        if isinstance(node, ast.AnnAssign)
+        else []
+    )
+    return {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+
+
+def _sentences_of_code(text: str, name: str) -> Iterator[str]:
+    for node in _parts(text, name):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id not in CALLS:
             continue
         first = node.args[0] if node.args else None

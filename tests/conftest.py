@@ -5,11 +5,14 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import django
 import pytest
+from hypothesis import settings as hypothesis_settings
 
 FOLDER = Path(tempfile.mkdtemp(prefix="concord-tests-"))
 atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
@@ -20,10 +23,28 @@ ONCE = (
     "judges/comparison/",
     "judges/methods/",
     "published/",
-    "reliability/",
+    "judges/reliability/",
     "results/",
 )
+# What `make test-fast` leaves out: whole data sets, pages, exports, plots, and processes. Most of the time
+# of a test on the database is a page that is rendered.
+SLOW = (
+    *("api/", "config/", "exports/", "published/", "results/", "test_access_table.py"),
+    *("agreement/test_coefficient_properties.py", "material/test_import_", "watching/test_worker_health.py"),
+    *("judges/core/", "judges/interchange/", "judges/results/", "judges/routing/", "rating/test_annotators"),
+    *("judges/endpoints/test_stolen_keys.py", "judges/methods/test_reading_anything.py"),
+    *("judges/reliability/test_alternative", "judges/reliability/test_routing_benchmark.py"),
+)
+PAGES = ("_page.py", "_pages.py")
+# The browser's stories that are played on every database; the others are about the page alone.
+AGAIN_IN_BROWSERS = {"test_disputes.py", "test_interruptions.py", "test_story.py"}
+BESIDE = {"live_server", "replay", "transactional_db"}
 LARGE = 512 * 1024  # bytes of a table after a test
+
+# The same examples in every run, however slow the machine is: a rare one that fails is written into its test
+# with @example, not met by chance in the run of somebody who changed something else.
+hypothesis_settings.register_profile("concord", derandomize=True, deadline=None, database=None)
+hypothesis_settings.load_profile("concord")
 
 # Before Django reads its settings: whatever the developer's shell says, tests see the defaults, and their
 # uploads and secret key stay out of the developer's installation. Messages to the worker go nowhere.
@@ -32,18 +53,32 @@ for name in [name for name in os.environ if name.startswith("CONCORD_") and name
 os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
 os.environ["CONCORD_DATA"] = str(FOLDER)
 os.environ["CONCORD_BROKER_URL"] = "memory://"
+os.environ["CONCORD_LOCAL_ENDPOINTS"] = "127.0.0.1:*"  # the tests' own providers
 (FOLDER / "static").mkdir()
 django.setup()
 # Workers of a parallel run start with this environment: a settings module in it would be read, with this
 # process's folder, before they make their own.
 del os.environ["DJANGO_SETTINGS_MODULE"]
 
+from django.core.cache import cache  # noqa: E402
 from django.db import connection  # noqa: E402
 from django.db.backends.postgresql.base import DatabaseWrapper as PostgreSQL  # noqa: E402
 from django.db.backends.sqlite3.base import DatabaseWrapper as SQLite  # noqa: E402
 from django.test import override_settings  # noqa: E402
+from django.utils import timezone  # noqa: E402
 
-from annotate.queries.guidelines import frozen_guideline  # noqa: E402
+from annotate.core.guidelines import frozen_guideline  # noqa: E402
+
+
+@dataclass
+class Clock:
+    """The time that Django tells; it goes on only when a test says so."""
+
+    now: datetime
+
+    def advance(self, **by: float) -> None:
+        """Set the clock on, by what timedelta takes: `clock.advance(minutes=3)`."""
+        self.now += timedelta(**by)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -60,8 +95,17 @@ def settings_of_tests() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def nothing_remembered() -> None:
-    """Let no test count the queries that another has spared it."""
+    """Let no test find what another has cached: queries that it counts, or how often someone signed in."""
     frozen_guideline.cache_clear()
+    cache.clear()
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """Stop the clock of Django at noon of today; the test sets it on."""
+    stopped = Clock(timezone.now().replace(hour=12, minute=0, second=0, microsecond=0))
+    monkeypatch.setattr(timezone, "now", lambda: stopped.now)
+    return stopped
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -133,8 +177,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "browser" in item.path.relative_to(Path(__file__).parent).parts:
             item.add_marker(pytest.mark.browser)
-        if knows_no_database(item):
+        if knows_no_database(item) or (
+            item.get_closest_marker("browser") and item.path.name not in AGAIN_IN_BROWSERS
+        ):
             item.add_marker(pytest.mark.once)
+        if is_fast(item):
+            item.add_marker(pytest.mark.fast)
     items.sort(key=turn)
 
 
@@ -143,6 +191,16 @@ def knows_no_database(item: pytest.Item) -> bool:
     path = item.path.relative_to(Path(__file__).parent).as_posix()
     asks = {"db", "transactional_db"} & set(getattr(item, "fixturenames", ()))
     return path.startswith(ONCE) and not asks and not item.get_closest_marker("django_db")
+
+
+def is_fast(item: pytest.Item) -> bool:
+    """Return whether a test needs no page, browser, process or server, and no connection of its own."""
+    path = item.path.relative_to(Path(__file__).parent).as_posix()
+    database = item.get_closest_marker("django_db")
+    is_transactional = bool(database and database.kwargs.get("transaction"))
+    is_slow = path.startswith(SLOW) or path.endswith(PAGES)
+    is_slow = is_slow or any(item.get_closest_marker(name) for name in ("browser", "long"))
+    return not (is_slow or is_transactional or BESIDE & set(getattr(item, "fixturenames", ())))
 
 
 def turn(item: pytest.Item) -> int:

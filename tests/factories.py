@@ -7,8 +7,7 @@ from itertools import count
 from django.contrib.auth.hashers import make_password
 from django.utils.text import slugify
 
-from annotate.commands.people import add_member
-from annotate.models import (
+from annotate.core.models import (
     Dimension,
     Document,
     Item,
@@ -20,6 +19,7 @@ from annotate.models import (
     User,
     text_digest,
 )
+from annotate.people.commands import add_member
 
 PASSWORD = "correct horse"
 _numbers = count(1)

@@ -14,29 +14,30 @@ from django.test import Client
 from django.urls import get_resolver, resolve
 from django.utils import timezone
 
+from annotate.api.commands import SCOPES, make_token
 from annotate.api.documentation import schema
-from annotate.commands.exports import start_export
-from annotate.commands.images import add_image
-from annotate.commands.people import invite
-from annotate.commands.rounds import close_round_one, open_round_two
-from annotate.commands.tokens import SCOPES, make_token
-from annotate.commands.uploads import receive_upload
-from annotate.commands.webhooks import add_webhook, try_webhook
-from annotate.digest_mail import digest_token
-from annotate.exporting.choice import Choice, Format
-from annotate.invitations import invitation_token
-from annotate.models import GoldItem, Membership, Project, Role, SavedTemplate, User
-from annotate.queries.raters import disputes_of
+from annotate.core.models import GoldItem, Membership, Project, Role, SavedTemplate, User
+from annotate.core.raters import disputes_of
+from annotate.disputes.digest_mail import digest_token
+from annotate.exports.choice import ExportChoice, Format
+from annotate.exports.commands.exports import start_export
+from annotate.material.commands.uploads import receive_upload
+from annotate.people.commands import invite
+from annotate.people.invitations import invitation_token
+from annotate.rating.commands.rounds import close_round_one, open_round_two
+from annotate.setup.commands import add_image
+from annotate.webhooks.commands import add_webhook, try_webhook
 from annotate.webhooks.events import EXPORT_READY
-from judges.commands.certificates import draw_calibration
-from judges.commands.judgment_imports import JUDGMENTS
-from judges.commands.routing import make_policy
-from judges.models import Calibration
+from judges.core.models import Calibration
+from judges.endpoints.commands import enter_key
+from judges.interchange.commands import JUDGMENTS
+from judges.routing.commands.certificates import draw_calibration
+from judges.routing.commands.policies import make_policy
 from tests.access_table import API, ELSEWHERE, PAGES
-from tests.annotate.rounds import opened, rate
 from tests.judges.certified import calibrated_project, calibration_spec, rate_sample
 from tests.judges.factories import make_run
-from tests.judges.routing import judges_of, spec_of
+from tests.judges.routing.project import judges_of, spec_of
+from tests.rating.rounds import opened, rate
 
 NOBODY = "x"
 pytestmark = pytest.mark.once
@@ -74,7 +75,7 @@ def scene(db: None) -> Scene:
     gold = GoldItem.objects.create(item=cast.items[-1], use=GoldItem.Use.PRACTICE)
     Project.objects.filter(pk=project.pk).update(practice_bar=100)
     Membership.objects.filter(project=project).update(practised_at=timezone.now())
-    export = start_export(project=project, choice=Choice(Format.CSV, frozenset(), ""), by=cast.admin)
+    export = start_export(project=project, choice=ExportChoice(Format.CSV, frozenset(), ""), by=cast.admin)
     people = {"a": cast.admin, "r": cast.researcher, "n": rater.user, "o": cast.outsider}
     tokens = {
         who: make_token(user=user, name=who, scopes=SCOPES, lasts=timedelta(days=1))
@@ -83,6 +84,8 @@ def scene(db: None) -> Scene:
     }
     hook, _ = add_webhook(project=project, url="https://example.org/", events=[EXPORT_READY], by=cast.admin)
     judge = judges_of(cast)[0]
+    assert judge.endpoint
+    enter_key(endpoint=judge.endpoint, key="a-key-of-nobody", by=cast.admin)
     names = {
         "home": f"projects/{project.slug}/",
         "invited": invitation_token(invitation),

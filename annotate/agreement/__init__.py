@@ -6,6 +6,7 @@ from annotate.agreement.bootstrap import Resampling
 from annotate.agreement.coefficient import Coefficient, Counts, Interval
 from annotate.agreement.concordance import kendall_w
 from annotate.agreement.correlation import kendall_tau_b, pearson, spearman
+from annotate.agreement.cross_check import checked_alpha
 from annotate.agreement.data import MeasurementLevel, ReliabilityData, observed_domain
 from annotate.agreement.differences import bias, mean_absolute_error, root_mean_squared_error
 from annotate.agreement.distribution import ValueDistribution, value_distributions, value_ranges
@@ -19,6 +20,7 @@ from annotate.agreement.pairs import ComparedRaters, between_raters, mean_values
 from annotate.agreement.percent import percent_agreement, within_one_agreement
 from annotate.agreement.ranks import RankSet, holm, rank_sets
 from annotate.agreement.registry import COEFFICIENTS, MEASURES, CoefficientFunction
+from annotate.agreement.streams import Randomness, Stream
 from annotate.agreement.summary import mean, spread_within_units, standard_deviation
 from annotate.agreement.system_differences import SystemDifference, system_differences
 
@@ -33,15 +35,18 @@ __all__ = [
     "Interval",
     "Measure",
     "MeasurementLevel",
+    "Randomness",
     "RankSet",
     "ReliabilityData",
     "Resampling",
+    "Stream",
     "SystemDifference",
     "ValueDistribution",
     "advice",
     "between_group_means",
     "between_raters",
     "bias",
+    "checked_alpha",
     "fleiss_kappa",
     "gwet_ac",
     "holm",

@@ -10,6 +10,7 @@ from annotate.agreement.data import FloatArray, MeasurementLevel, ReliabilityDat
 from annotate.agreement.estimate import Estimator, estimate
 from annotate.agreement.metric import FIXED_METRICS, expected_disagreement, pair_disagreement
 from annotate.agreement.patterns import Patterns, by_value
+from annotate.agreement.streams import Randomness
 
 _Disagreements = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 
@@ -17,7 +18,7 @@ _Disagreements = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray
 def krippendorff_alpha(
     data: ReliabilityData,
     *,
-    generator: np.random.Generator | None = None,
+    generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> Coefficient:
     """Krippendorff's alpha at the data's measurement level; with an interval where a generator is given.
@@ -48,7 +49,9 @@ def krippendorff_alpha(
 def _statistic(patterns: Patterns, level: MeasurementLevel) -> Statistic:
     """Alpha for many weightings of the patterns at once."""
     value_counts = patterns.value_counts()
-    disagreements = _ordinal(patterns) if level is MeasurementLevel.ORDINAL else _fixed(patterns, level)
+    disagreements = (
+        _ordinal(patterns) if level is MeasurementLevel.ORDINAL else _fixed_disagreements(patterns, level)
+    )
 
     def alphas(weights: FloatArray) -> FloatArray:
         marginals = np.asarray((value_counts.T @ weights.T).T)
@@ -61,7 +64,7 @@ def _statistic(patterns: Patterns, level: MeasurementLevel) -> Statistic:
     return alphas
 
 
-def _fixed(patterns: Patterns, level: MeasurementLevel) -> _Disagreements:
+def _fixed_disagreements(patterns: Patterns, level: MeasurementLevel) -> _Disagreements:
     """Both sums over ordered pairs, for differences that depend on the two values only."""
     metric, values = FIXED_METRICS[level], patterns.value_domain
     per_unit = 2 * pair_disagreement(patterns, metric, values) / (patterns.ratings - 1)

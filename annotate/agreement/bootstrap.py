@@ -10,11 +10,13 @@ import scipy
 from annotate.agreement.coefficient import Interval
 from annotate.agreement.data import FloatArray, IntArray
 from annotate.agreement.patterns import Patterns
+from annotate.agreement.streams import Randomness, generator_of
 
 Statistic = Callable[[FloatArray], FloatArray]
 """From weights (replicates, patterns) to values (replicates,), NaN where a replicate has no variation."""
 
 _BLOCK = 2**20  # numbers held at a time
+_ALIKE = 8  # groups of a kind, on average, from which a binomial for each kind is the faster draw
 
 
 @dataclass(frozen=True)
@@ -45,11 +47,12 @@ class Resampling:
 class Population:
     """What is resampled.
 
-    pattern_counts: (groups, patterns), sparse: how many units with each pattern a group has.
+    pattern_counts: (groups, patterns), sparse: how many units with each pattern a group has; None where each
+    kind of group is a pattern of its own.
     group_counts: (groups,): how many interchangeable groups there are of each kind.
     """
 
-    pattern_counts: "scipy.sparse.csr_array"
+    pattern_counts: "scipy.sparse.csr_array | None"
     group_counts: IntArray
     by: str
 
@@ -60,7 +63,7 @@ class Population:
 
     def weights(self, draws: IntArray) -> FloatArray:
         """(replicates, patterns): how often each pattern occurs, given how often each group was drawn."""
-        if self.by == "units":
+        if self.pattern_counts is None:
             return draws.astype(float)
         return np.asarray((self.pattern_counts.T @ draws.T).T, dtype=float)
 
@@ -68,8 +71,7 @@ class Population:
 def population(patterns: Patterns, documents: IntArray | None, by: str) -> Population:
     """The units to draw from, or the documents that have such units; `documents` is (units,)."""
     if by == "units":
-        each = scipy.sparse.eye_array(len(patterns.unit_counts), format="csr")
-        return Population(each, patterns.unit_counts, by)
+        return Population(None, patterns.unit_counts, by)
     if documents is None:
         raise ValueError("Resampling by documents needs the document of each unit.")
     groups = np.unique(documents, return_inverse=True)[1]
@@ -81,14 +83,13 @@ def population(patterns: Patterns, documents: IntArray | None, by: str) -> Popul
 
 def independent(size: int, by: str) -> Population:
     """Units (documents) that are all different, each with a weight of its own."""
-    each = scipy.sparse.eye_array(size, format="csr")
-    return Population(each, np.ones(size, dtype=np.intp), by)
+    return Population(None, np.ones(size, dtype=np.intp), by)
 
 
 def resampled_interval(
     statistic: Statistic,
     drawn_from: Population,
-    generator: np.random.Generator,
+    generator: Randomness,
     resampling: Resampling,
     bounds: tuple[float, float],
 ) -> tuple[Interval | None, str | None]:
@@ -103,16 +104,27 @@ def resampled_interval(
         return None, f"An interval needs at least two {drawn_from.by} with values from two raters."
     if drawn_from.size < resampling.jackknife_below:
         return _jackknife(statistic, drawn_from, resampling, bounds)
-    blocks = [statistic(weights) for weights in _draws(drawn_from, generator, resampling.replicates)]
+    draws = _draws(drawn_from, generator_of(generator, resampling.by), resampling.replicates)
+    blocks = [statistic(weights) for weights in draws]
     return _percentile(np.concatenate(blocks), drawn_from.by, resampling)
 
 
 def _draws(drawn_from: Population, generator: np.random.Generator, replicates: int) -> Iterator[FloatArray]:
-    probabilities = drawn_from.group_counts / drawn_from.size
-    block = max(1, _BLOCK // max(drawn_from.pattern_counts.shape))
+    counts = drawn_from.pattern_counts
+    block = max(1, _BLOCK // max((drawn_from.size,) if counts is None else (drawn_from.size, *counts.shape)))
     for start in range(0, replicates, block):
-        size = min(block, replicates - start)
-        yield drawn_from.weights(generator.multinomial(drawn_from.size, probabilities, size=size))
+        yield drawn_from.weights(_draw(drawn_from, generator, min(block, replicates - start)))
+
+
+def _draw(drawn_from: Population, generator: np.random.Generator, replicates: int) -> IntArray:
+    """(replicates, kinds of groups): how often each kind is drawn, as often as there are groups."""
+    size, kinds = drawn_from.size, len(drawn_from.group_counts)
+    if size > _ALIKE * kinds:
+        return generator.multinomial(size, drawn_from.group_counts / size, size=replicates)
+    # Of many kinds with few groups each, drawing group by group is faster than a binomial for each kind.
+    kind = np.repeat(np.arange(kinds), drawn_from.group_counts)
+    drawn = kind[generator.integers(size, size=(replicates, size))] + kinds * np.arange(replicates)[:, None]
+    return np.bincount(drawn.ravel(), minlength=replicates * kinds).reshape(replicates, kinds)
 
 
 def _percentile(

@@ -50,7 +50,10 @@ class Counts:
 
 @dataclass(frozen=True)
 class Coefficient:
-    """A value, or None with a `reason` that a person can act upon; its interval likewise."""
+    """A value, or None with a `reason` that a person can act upon; its interval likewise.
+
+    warning: why the value should not be used as it is; shown wherever the value is.
+    """
 
     name: str
     label: str
@@ -61,6 +64,7 @@ class Coefficient:
     interval: Interval | None = None
     interval_reason: str | None = None
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    warning: str = ""
 
     def __post_init__(self) -> None:
         if self.value is not None and not math.isfinite(self.value):

@@ -9,8 +9,9 @@ from annotate.agreement.bootstrap import Resampling, Statistic
 from annotate.agreement.coefficient import Coefficient, count
 from annotate.agreement.complete import complete_units, too_few_complete
 from annotate.agreement.data import FloatArray, MeasurementLevel, ReliabilityData
-from annotate.agreement.estimate import Estimator, estimate, undefined
+from annotate.agreement.estimate import Estimator, estimate, undefined_coefficient
 from annotate.agreement.patterns import Patterns, by_rater
+from annotate.agreement.streams import Randomness
 
 _WHY_UNDEFINED = "Every rater gave one and the same value throughout, so there is no order to compare."
 
@@ -18,7 +19,7 @@ _WHY_UNDEFINED = "Every rater gave one and the same value throughout, so there i
 def kendall_w(
     data: ReliabilityData,
     *,
-    generator: np.random.Generator | None = None,
+    generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> Coefficient:
     """Kendall's coefficient of concordance, corrected for ties; 0 to 1.
@@ -42,7 +43,9 @@ def kendall_w(
     )
     reason = _why_impossible(data) or too_few_complete(data, complete)
     result = (
-        undefined(estimator, data, reason) if reason else estimate(estimator, complete, generator, resampling)
+        undefined_coefficient(estimator, data, reason)
+        if reason
+        else estimate(estimator, complete, generator, resampling)
     )
     counts = count(data, units_left_out=left_out)
     result = replace(result, counts=counts)

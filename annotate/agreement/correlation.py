@@ -11,26 +11,35 @@ from annotate.agreement.measure import Measure, units_with_both
 from annotate.agreement.patterns import Patterns
 
 _BLOCK = 2**20  # signs held at a time
+_NOTHING = 1e-20  # a sum of squares of values that are rounded to ten decimals
+_FEW = 2**16  # numbers in a matrix of patterns by values
+
+
+def _undefined(weights: FloatArray) -> FloatArray:
+    """(replicates,): NaN, where no unit has both values."""
+    return np.full(len(weights), np.nan)
 
 
 def _pearson(patterns: Patterns) -> Statistic:
     values = patterns.value_domain[patterns.codes]
     x, y = (values - np.average(values, axis=0, weights=patterns.unit_counts)).T
+    marginals_of = _marginals_of(patterns)
     moments = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=1)
 
     def correlations(weights: FloatArray) -> FloatArray:
         n, sum_x, sum_y, sum_xx, sum_yy, sum_xy = (weights @ moments).T
         spread_x, spread_y = n * sum_xx - sum_x**2, n * sum_yy - sum_y**2
-        return _ratio(n * sum_xy - sum_x * sum_y, spread_x, spread_y, _marginals(weights, patterns))
+        return _ratio(n * sum_xy - sum_x * sum_y, spread_x, spread_y, marginals_of(weights))
 
     return correlations
 
 
 def _spearman(patterns: Patterns) -> Statistic:
     x, y = patterns.codes.T
+    marginals_of = _marginals_of(patterns)
 
     def correlations(weights: FloatArray) -> FloatArray:
-        marginals = _marginals(weights, patterns)
+        marginals = marginals_of(weights)
         ranks = [np.cumsum(side, axis=1) - (side + side.sum(axis=1, keepdims=True)) / 2 for side in marginals]
         product = np.sum(weights * ranks[0][:, x] * ranks[1][:, y], axis=1)
         spread = [np.sum(side * rank**2, axis=1) for side, rank in zip(marginals, ranks, strict=True)]
@@ -41,6 +50,7 @@ def _spearman(patterns: Patterns) -> Statistic:
 
 def _kendall_tau_b(patterns: Patterns) -> Statistic:
     x, y = patterns.codes.T
+    marginals_of = _marginals_of(patterns)
 
     def correlations(weights: FloatArray) -> FloatArray:
         balance = np.zeros(len(weights))
@@ -49,17 +59,58 @@ def _kendall_tau_b(patterns: Patterns) -> Statistic:
             rows = slice(start, start + block)
             signs = np.sign(x[rows, None] - x) * np.sign(y[rows, None] - y)
             balance += np.sum(weights[:, rows] * (weights @ signs.T), axis=1)
-        marginals = _marginals(weights, patterns)
+        marginals = marginals_of(weights)
         untied = [side.sum(axis=1) ** 2 - np.sum(side**2, axis=1) for side in marginals]
         return _ratio(balance, untied[0], untied[1], marginals)
 
     return correlations
 
 
-def _marginals(weights: FloatArray, patterns: Patterns) -> tuple[FloatArray, FloatArray]:
-    """(replicates, categories) of the first and of the second side."""
-    first, second = (np.asarray((patterns.values_of(side).T @ weights.T).T) for side in (0, 1))
-    return first, second
+def _marginals_of(patterns: Patterns) -> Callable[[FloatArray], tuple[FloatArray, FloatArray]]:
+    """From weights to (replicates, categories) of the first and of the second side."""
+    if patterns.codes.shape[0] * len(patterns.value_domain) > _FEW:
+        sparse = [patterns.values_of(side).T for side in (0, 1)]
+        return lambda weights: (np.asarray((sparse[0] @ weights.T).T), np.asarray((sparse[1] @ weights.T).T))
+    # Of few values a whole matrix is multiplied sooner than a sparse one is made.
+    each = np.eye(len(patterns.value_domain))[patterns.codes]
+    return lambda weights: (weights @ each[:, 0], weights @ each[:, 1])
+
+
+def correlations_of_rows(measure: Measure, first: FloatArray, second: FloatArray) -> FloatArray:
+    """(rows,): the correlation of each row of two arrays (rows, units), over the units with both values.
+
+    For many short rows, such as resamples of a few systems; needs rows x units x units numbers. NaN where a
+    side does not vary. Raises ValueError for a measure that is not a correlation.
+    """
+    name = measure.estimator.name
+    if name not in ("pearson", "spearman", "kendall_tau_b"):
+        raise ValueError(f"{measure.estimator.label} is not a correlation.")
+    both = ~np.isnan(first) & ~np.isnan(second)
+    sides = [np.where(both, side, np.nan) for side in (first, second)]
+    if name != "pearson":
+        # (rows, units, units): the signs of all differences, 0 where either unit has a gap.
+        signs = [np.nan_to_num(np.sign(side[:, :, None] - side[:, None, :])) for side in sides]
+        if name == "kendall_tau_b":
+            product, one, other = (
+                np.sum(left * right, axis=(1, 2))
+                for left, right in ((signs[0], signs[1]), (signs[0], signs[0]), (signs[1], signs[1]))
+            )
+            return _root_ratio(product, one, other)
+        # Twice the rank, counted from the middle.
+        sides = [np.where(both, sign.sum(axis=2), np.nan) for sign in signs]
+    units = np.maximum(both.sum(axis=1, keepdims=True), 1)
+    centred = [np.nan_to_num(side - np.nansum(side, axis=1, keepdims=True) / units) for side in sides]
+    return _root_ratio(
+        np.sum(centred[0] * centred[1], axis=1), *(np.sum(side**2, axis=1) for side in centred)
+    )
+
+
+def _root_ratio(product: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
+    """product / sqrt(first * second) within -1 and 1, NaN where one of them is nothing but rounding."""
+    result = np.full(len(product), np.nan)
+    varied = (first > _NOTHING) & (second > _NOTHING)
+    np.divide(product, np.sqrt(first) * np.sqrt(second), out=result, where=varied)
+    return np.asarray(np.clip(result, -1, 1))
 
 
 def _ratio(
@@ -78,7 +129,8 @@ def _ratio(
 def _why_undefined(data: ReliabilityData) -> str:
     both = data.values[:, data.ratings_per_unit == 2]
     if both.shape[1] < 2:
-        return "Only one unit has both values; a correlation needs two or more."
+        units = "Only one unit has" if both.shape[1] else "No unit has"
+        return f"{units} both values; a correlation needs two or more."
     for side, values in zip(("first", "second"), both, strict=True):
         if np.all(values == values[0]):
             return (
@@ -94,7 +146,7 @@ def _correlation(name: str, label: str, source: str, statistic: Callable[[Patter
             label=label,
             source=source,
             patterns=units_with_both,
-            statistic=statistic,
+            statistic=lambda patterns: statistic(patterns) if len(patterns.codes) else _undefined,
             why_undefined=_why_undefined,
         )
     )

@@ -159,12 +159,12 @@ def _codes(table: FloatArray, domain: FloatArray) -> npt.NDArray[np.unsignedinte
         foreign &= ~np.isnan(values)
         if foreign.any():
             raise ValueError(
-                f"The value {values[foreign][0]:g} is not in the value domain {_listed(domain)}."
+                f"The value {values[foreign][0]:g} is not in the value domain {_join_values(domain)}."
             )
         row[:] = positions
     return codes
 
 
-def _listed(domain: FloatArray) -> str:
+def _join_values(domain: FloatArray) -> str:
     shown = [f"{value:g}" for value in domain]
     return ", ".join(shown if len(shown) <= 12 else [*shown[:6], "...", shown[-1]])

@@ -27,11 +27,6 @@ class ValueDistribution:
             return None
         return float(np.dot(self.values, self.counts) / self.ratings)
 
-    @property
-    def largest_share(self) -> float | None:
-        """The share, 0 to 1, of the value given most often, or None without ratings."""
-        return max(self.counts) / self.ratings if self.ratings else None
-
 
 def value_distributions(data: ReliabilityData) -> tuple[ValueDistribution, ...]:
     """One distribution of all values together, then one for each rater."""

@@ -16,6 +16,7 @@ from annotate.agreement.coefficient import (
 )
 from annotate.agreement.data import ReliabilityData
 from annotate.agreement.patterns import Patterns
+from annotate.agreement.streams import Randomness, narrowed
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Estimator:
 def estimate(
     estimator: Estimator,
     data: ReliabilityData,
-    generator: np.random.Generator | None,
+    generator: Randomness | None,
     resampling: Resampling | None,
 ) -> Coefficient:
     """The coefficient, with an interval where a generator is given."""
@@ -52,21 +53,22 @@ def estimate(
         raise ValueError("Resampling by documents needs the document of each unit.")
     reason = why_not_pairable(count(data))
     if reason is not None:
-        return undefined(estimator, data, reason)
+        return undefined_coefficient(estimator, data, reason)
     patterns = estimator.patterns(data)
     statistic = estimator.statistic(patterns)
     value = statistic(patterns.unit_counts[None].astype(float))[0]
     if np.isnan(value):
         why = estimator.why_undefined
-        return undefined(estimator, data, why if isinstance(why, str) else why(data))
+        return undefined_coefficient(estimator, data, why if isinstance(why, str) else why(data))
     interval: Interval | None = None
     interval_reason: str | None = "No interval was asked for."
-    if generator is not None:
+    drawn_with = narrowed(generator, estimator.name, *sorted(estimator.parameters.items()))
+    if drawn_with is not None:
         rated = data.ratings_per_unit >= estimator.least_ratings
         documents = None if data.documents is None else data.documents[rated]
         drawn_from = population(patterns, documents, plan.by)
         interval, interval_reason = resampled_interval(
-            statistic, drawn_from, generator, plan, estimator.bounds
+            statistic, drawn_from, drawn_with, plan, estimator.bounds
         )
     return Coefficient(
         name=estimator.name,
@@ -80,7 +82,7 @@ def estimate(
     )
 
 
-def undefined(estimator: Estimator, data: ReliabilityData, reason: str) -> Coefficient:
+def undefined_coefficient(estimator: Estimator, data: ReliabilityData, reason: str) -> Coefficient:
     """The coefficient without a value."""
     return Coefficient(
         name=estimator.name,

@@ -7,9 +7,10 @@ import numpy as np
 from annotate.agreement.bootstrap import Resampling, Statistic
 from annotate.agreement.coefficient import Coefficient
 from annotate.agreement.data import FloatArray, ReliabilityData
-from annotate.agreement.estimate import Estimator, estimate, undefined
+from annotate.agreement.estimate import Estimator, estimate, undefined_coefficient
 from annotate.agreement.metric import Metric, Weights, expected_disagreement, pair_disagreement, weighting
 from annotate.agreement.patterns import Patterns, by_value
+from annotate.agreement.streams import Randomness
 
 _PATTERNS = partial(by_value, least_ratings=1, keep_unused=True)
 
@@ -18,7 +19,7 @@ def fleiss_kappa(
     data: ReliabilityData,
     *,
     weights: Weights = "identity",
-    generator: np.random.Generator | None = None,
+    generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> Coefficient:
     """Fleiss' kappa, for any number of raters and with gaps.
@@ -45,7 +46,7 @@ def gwet_ac(
     data: ReliabilityData,
     *,
     weights: Weights | None = None,
-    generator: np.random.Generator | None = None,
+    generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> Coefficient:
     """Gwet's AC1 (identity weights) or AC2, for any number of raters and with gaps.
@@ -67,7 +68,9 @@ def gwet_ac(
         parameters={"weights": name},
     )
     if len(scores) < 2:
-        return undefined(estimator, data, "The scale has a single value, so no disagreement is possible.")
+        return undefined_coefficient(
+            estimator, data, "The scale has a single value, so no disagreement is possible."
+        )
     return estimate(estimator, data, generator, resampling)
 
 

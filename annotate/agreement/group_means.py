@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
-import scipy
 
 from annotate.agreement.bootstrap import Population, Resampling, resampled_interval
 from annotate.agreement.coefficient import Coefficient
 from annotate.agreement.data import FloatArray, IntArray
-from annotate.agreement.measure import Measure, paired
+from annotate.agreement.measure import Measure, pair_data
+from annotate.agreement.streams import Randomness, narrowed
 
 _DECIMALS = 10  # sums of thirds in another order differ behind these
 
@@ -33,7 +33,7 @@ def between_group_means(
     number: int,
     *,
     noun: str = "groups",
-    generator: np.random.Generator | None = None,
+    generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> Coefficient:
     """The measure of the groups' means of two arrays (units,); "system-level" in papers.
@@ -53,7 +53,7 @@ def over_groups(
     second: npt.ArrayLike,
     *,
     noun: str = "groups",
-    generator: np.random.Generator | None = None,
+    generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> Coefficient:
     """The measure of two arrays (groups,), one number a group, NaN where a group has none.
@@ -66,14 +66,14 @@ def over_groups(
     result = measure(one, other)
     undefined = int(np.sum(np.isnan(one) | np.isnan(other)))
     result = replace(result, counts=replace(result.counts, groups=len(one), undefined_groups=undefined))
-    if generator is None or not result.defined:
+    drawn_with = narrowed(generator, result.name, "over", noun)
+    if drawn_with is None or not result.defined:
         return result
-    patterns = measure.estimator.patterns(paired(one, other))
-    each = scipy.sparse.eye_array(len(patterns.unit_counts), format="csr")
+    patterns = measure.estimator.patterns(pair_data(one, other))
     interval, interval_reason = resampled_interval(
         measure.estimator.statistic(patterns),
-        Population(each, patterns.unit_counts, noun),
-        generator,
+        Population(None, patterns.unit_counts, noun),
+        drawn_with,
         resampling or Resampling(),
         measure.estimator.bounds,
     )

@@ -9,7 +9,8 @@ import numpy.typing as npt
 from annotate.agreement.bootstrap import Resampling, independent, population, resampled_interval
 from annotate.agreement.coefficient import Coefficient
 from annotate.agreement.data import FloatArray, IntArray, ReliabilityData
-from annotate.agreement.measure import Measure, paired
+from annotate.agreement.measure import Measure, pair_data
+from annotate.agreement.streams import Randomness, narrowed
 
 _BATCH = 512  # units computed at a time
 
@@ -20,7 +21,7 @@ def within_documents(
     second: npt.ArrayLike,
     documents: npt.ArrayLike,
     *,
-    generator: np.random.Generator | None = None,
+    generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> Coefficient:
     """The mean over documents of a measure of two arrays (units,) within each; "summary-level" in papers.
@@ -40,12 +41,13 @@ def within_documents(
         reason=None if len(values) else _why_undefined(overall, len(each)),
         counts=replace(overall.counts, groups=len(each), undefined_groups=len(each) - len(values)),
     )
-    if generator is None or not len(values):
+    drawn_with = narrowed(generator, result.name)
+    if drawn_with is None or not len(values):
         return result
     interval, interval_reason = resampled_interval(
         lambda weights: weights @ values / weights.sum(axis=1),
         independent(len(values), "documents"),
-        generator,
+        drawn_with,
         resampling or Resampling(by="documents"),
         measure.estimator.bounds,
     )
@@ -59,7 +61,7 @@ def values_within_documents(
 
     A document is one weighting of the distinct pairs of values, so that many go through one matrix product.
     """
-    data = paired(first, second, documents)
+    data = pair_data(first, second, documents)
     if data.documents is None:
         raise ValueError("The document of each unit is needed.")
     number = int(data.documents.max(initial=-1)) + 1
@@ -75,8 +77,9 @@ def values_within_documents(
 
 def _values(measure: Measure, batch: ReliabilityData, documents: IntArray) -> FloatArray:
     patterns = measure.estimator.patterns(batch)
-    weights = population(patterns, documents, "documents").pattern_counts.toarray()
-    return measure.estimator.statistic(patterns)(weights)
+    counts = population(patterns, documents, "documents").pattern_counts
+    assert counts is not None  # documents have patterns
+    return measure.estimator.statistic(patterns)(counts.toarray())
 
 
 def _batches(documents: IntArray) -> Iterator[IntArray]:

@@ -11,10 +11,11 @@ from annotate.agreement.bootstrap import Resampling, Statistic
 from annotate.agreement.coefficient import Coefficient, count
 from annotate.agreement.complete import complete_units, too_few_complete
 from annotate.agreement.data import FloatArray, MeasurementLevel, ReliabilityData
-from annotate.agreement.estimate import Estimator, estimate, undefined
+from annotate.agreement.estimate import Estimator, estimate, undefined_coefficient
 from annotate.agreement.icc_interval import Form, f_interval
 from annotate.agreement.mean_squares import MeanSquares, mean_squares
 from annotate.agreement.patterns import Patterns, by_rater
+from annotate.agreement.streams import Randomness
 
 _WHY_UNDEFINED = (
     "The units' means do not vary, so there is nothing for the raters to tell apart. "
@@ -26,7 +27,7 @@ def intraclass_correlation(
     data: ReliabilityData,
     *,
     form: Form = "A,1",
-    generator: np.random.Generator | None = None,
+    generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> Coefficient:
     """An intraclass correlation of n units rated by each of k raters.
@@ -59,7 +60,7 @@ def intraclass_correlation(
     counts = count(data, units_left_out=left_out)
     reason = _why_impossible(data) or too_few_complete(data, complete)
     if reason is not None:
-        return replace(undefined(estimator, data, reason), counts=counts)
+        return replace(undefined_coefficient(estimator, data, reason), counts=counts)
     result = replace(estimate(estimator, complete, generator, resampling), counts=counts)
     if result.value is None or generator is not None:
         return result

@@ -13,6 +13,7 @@ from annotate.agreement.data import FloatArray, ReliabilityData
 from annotate.agreement.estimate import Estimator, estimate
 from annotate.agreement.metric import Metric, Weights, expected_disagreement, weighting
 from annotate.agreement.patterns import Patterns, by_rater
+from annotate.agreement.streams import Randomness
 
 _WHY_UNDEFINED = (
     "No two raters gave values that vary over units they share: agreement cannot be told from chance. "
@@ -24,7 +25,7 @@ def weighted_kappa(
     data: ReliabilityData,
     *,
     weights: Weights | None = None,
-    generator: np.random.Generator | None = None,
+    generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> Coefficient:
     """Cohen's weighted kappa of two raters, and the mean over pairs of raters of more than two.

@@ -10,6 +10,7 @@ from annotate.agreement.coefficient import Coefficient
 from annotate.agreement.data import MeasurementLevel, ReliabilityData, observed_domain
 from annotate.agreement.estimate import Estimator, estimate
 from annotate.agreement.patterns import Patterns, by_rater
+from annotate.agreement.streams import Randomness
 
 
 @dataclass(frozen=True)
@@ -24,14 +25,14 @@ class Measure:
         second: npt.ArrayLike,
         *,
         documents: npt.ArrayLike | None = None,
-        generator: np.random.Generator | None = None,
+        generator: Randomness | None = None,
         resampling: Resampling | None = None,
     ) -> Coefficient:
         """The coefficient of two arrays (units,), NaN for a gap, over the units that have both values.
 
         With a generator also its interval, by units or, where `documents` (units,) are given, by documents.
         """
-        return estimate(self.estimator, paired(first, second, documents), generator, resampling)
+        return estimate(self.estimator, pair_data(first, second, documents), generator, resampling)
 
 
 def units_with_both(data: ReliabilityData) -> Patterns:
@@ -39,7 +40,7 @@ def units_with_both(data: ReliabilityData) -> Patterns:
     return by_rater(data, least_ratings=2)
 
 
-def paired(
+def pair_data(
     first: npt.ArrayLike, second: npt.ArrayLike, documents: npt.ArrayLike | None = None
 ) -> ReliabilityData:
     """Two arrays (units,) as the reliability data of two raters."""

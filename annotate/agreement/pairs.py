@@ -13,6 +13,7 @@ from annotate.agreement.coefficient import Coefficient
 from annotate.agreement.data import FloatArray, ReliabilityData
 from annotate.agreement.groups import within_documents
 from annotate.agreement.measure import Measure
+from annotate.agreement.streams import Randomness, narrowed
 
 MEAN = "mean"
 
@@ -31,13 +32,21 @@ def between_raters(
     measure: Measure,
     *,
     within: npt.ArrayLike | None = None,
-    generator: np.random.Generator | None = None,
+    generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> tuple[ComparedRaters, ...]:
     """The measure for every pair of raters; averaged within documents where `within` gives them, (units,)."""
-    compare = _comparison(data, measure, within, generator, resampling)
+    compare = _comparison(data, measure, within, resampling)
     return tuple(
-        ComparedRaters(data.raters[one], data.raters[other], compare(data.values[one], data.values[other]))
+        ComparedRaters(
+            data.raters[one],
+            data.raters[other],
+            compare(
+                data.values[one],
+                data.values[other],
+                generator=narrowed(generator, data.raters[one], data.raters[other]),
+            ),
+        )
         for one, other in combinations(range(len(data.values)), 2)
     )
 
@@ -48,7 +57,7 @@ def with_mean(
     *,
     within: npt.ArrayLike | None = None,
     of_others: bool = False,
-    generator: np.random.Generator | None = None,
+    generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> tuple[ComparedRaters, ...]:
     """The measure between the mean of the raters and each rater; averaged within documents as above.
@@ -56,12 +65,13 @@ def with_mean(
     The mean holds the rater's own values too, as in published tables, which raises a correlation; `of_others`
     takes them out.
     """
-    compare = _comparison(data, measure, within, generator, resampling)
+    compare = _comparison(data, measure, within, resampling)
     everyone = range(len(data.values))
     compared = []
     for rater in everyone:
         averaged = [other for other in everyone if not (of_others and other == rater)]
-        coefficient = compare(mean_values(data.values[averaged]), data.values[rater])
+        drawn_with = narrowed(generator, MEAN, data.raters[rater])
+        coefficient = compare(mean_values(data.values[averaged]), data.values[rater], generator=drawn_with)
         compared.append(ComparedRaters(MEAN, data.raters[rater], coefficient))
     return tuple(compared)
 
@@ -79,9 +89,8 @@ def _comparison(
     data: ReliabilityData,
     measure: Measure,
     within: npt.ArrayLike | None,
-    generator: np.random.Generator | None,
     resampling: Resampling | None,
-) -> Callable[[FloatArray, FloatArray], Coefficient]:
+) -> Callable[..., Coefficient]:
     if within is None:
-        return partial(measure, documents=data.documents, generator=generator, resampling=resampling)
-    return partial(within_documents, measure, documents=within, generator=generator, resampling=resampling)
+        return partial(measure, documents=data.documents, resampling=resampling)
+    return partial(within_documents, measure, documents=within, resampling=resampling)

@@ -7,15 +7,16 @@ import numpy as np
 from annotate.agreement.bootstrap import Resampling, Statistic
 from annotate.agreement.coefficient import Coefficient
 from annotate.agreement.data import FloatArray, MeasurementLevel, ReliabilityData
-from annotate.agreement.estimate import Estimator, estimate, undefined
+from annotate.agreement.estimate import Estimator, estimate, undefined_coefficient
 from annotate.agreement.metric import pair_disagreement
 from annotate.agreement.patterns import Patterns, by_value
+from annotate.agreement.streams import Randomness
 
 
 def percent_agreement(
     data: ReliabilityData,
     *,
-    generator: np.random.Generator | None = None,
+    generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> Coefficient:
     """The share, 0 to 1, of pairs of values of a unit that are equal, averaged over units with two or more.
@@ -31,7 +32,7 @@ def percent_agreement(
 def within_one_agreement(
     data: ReliabilityData,
     *,
-    generator: np.random.Generator | None = None,
+    generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> Coefficient:
     """The share, 0 to 1, of pairs of values of a unit that differ by 1 at most; averaged over units.
@@ -41,7 +42,7 @@ def within_one_agreement(
     estimator = _estimator("within_one_agreement", "Agreement within one point", 1.0)
     if data.measurement_level is MeasurementLevel.NOMINAL:
         reason = "Nominal values have no distance, so none are within one point; read percent agreement."
-        return undefined(estimator, data, reason)
+        return undefined_coefficient(estimator, data, reason)
     return estimate(estimator, data, generator, resampling)
 
 

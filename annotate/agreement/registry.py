@@ -5,8 +5,6 @@ from functools import partial
 from types import MappingProxyType
 from typing import Protocol
 
-import numpy as np
-
 from annotate.agreement.alpha import krippendorff_alpha
 from annotate.agreement.bootstrap import Resampling
 from annotate.agreement.coefficient import Coefficient
@@ -19,6 +17,7 @@ from annotate.agreement.icc import intraclass_correlation
 from annotate.agreement.kappa import weighted_kappa
 from annotate.agreement.measure import Measure
 from annotate.agreement.percent import percent_agreement, within_one_agreement
+from annotate.agreement.streams import Randomness
 
 
 class CoefficientFunction(Protocol):
@@ -28,7 +27,7 @@ class CoefficientFunction(Protocol):
         self,
         data: ReliabilityData,
         *,
-        generator: np.random.Generator | None = None,
+        generator: Randomness | None = None,
         resampling: Resampling | None = None,
     ) -> Coefficient:
         """The coefficient of the data."""

@@ -9,8 +9,10 @@ import numpy.typing as npt
 from annotate.agreement.bootstrap import Resampling, Statistic
 from annotate.agreement.coefficient import Coefficient, Counts
 from annotate.agreement.data import FloatArray
+from annotate.agreement.streams import Randomness
 from annotate.agreement.weighted import Weighted
 
+_DECIMALS = 12
 _UNBOUNDED = (-np.inf, np.inf)
 _NOT_NEGATIVE = (0.0, np.inf)
 
@@ -18,7 +20,7 @@ _NOT_NEGATIVE = (0.0, np.inf)
 def mean(
     values: npt.ArrayLike,
     *,
-    generator: np.random.Generator | None = None,
+    generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> Coefficient:
     """sum x / n over the values (units,) that are there, NaN for a gap; undefined without any.
@@ -32,7 +34,7 @@ def mean(
 def standard_deviation(
     values: npt.ArrayLike,
     *,
-    generator: np.random.Generator | None = None,
+    generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> Coefficient:
     """sqrt(sum (x - mean)^2 / n) over the values (units,) that are there; the divisor is n, not n - 1.
@@ -46,7 +48,7 @@ def standard_deviation(
 def spread_within_units(
     values: npt.ArrayLike,
     *,
-    generator: np.random.Generator | None = None,
+    generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> Coefficient:
     """The mean over units of the standard deviation (divisor m) of the m raters' values (raters, units).
@@ -91,7 +93,7 @@ class _Summary:
     def of(
         self,
         values: npt.ArrayLike,
-        generator: np.random.Generator | None,
+        generator: Randomness | None,
         resampling: Resampling | None,
     ) -> Coefficient:
         """The number, with an interval where a generator is given."""
@@ -100,14 +102,18 @@ class _Summary:
             raise ValueError(f"A list of values is needed, but its shape is {listed.shape}.")
         given = listed[~np.isnan(listed)]
         enough = len(given) >= self.least
+        # Equal values are interchangeable: far fewer are drawn, and in whatever order they come the interval
+        # is the same. Means of the same ratings added in another order differ behind the twelfth decimal.
+        distinct, counts_of = np.unique(np.round(given, _DECIMALS), return_counts=True)
         weighted = Weighted(
             name=self.name,
             label=self.label,
             source="in points of the scale",
-            statistic=self.statistic(given),
-            size=len(given) if enough else 0,
+            statistic=self.statistic(distinct),
+            size=len(distinct) if enough else 0,
             noun="units",
             bounds=self.bounds,
+            unit_counts=counts_of,
         )
         counts = Counts(len(listed), 0, raters=min(len(given), 1), ratings=len(given), pairable_values=0)
         reason = "There is only one value; two or more are needed." if len(given) else self.missing

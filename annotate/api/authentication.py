@@ -5,9 +5,9 @@ from rest_framework.authentication import BaseAuthentication, get_authorization_
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
-from annotate.commands.tokens import note_use
-from annotate.models import ApiToken, User
-from annotate.queries.tokens import usable_token
+from annotate.api.commands import note_use
+from annotate.api.queries import usable_token
+from annotate.core.models import ApiToken, User
 
 UNUSABLE = "This token is unknown, revoked or expired. Make another on the page “Tokens of the API”."
 

@@ -100,13 +100,13 @@ def _parameter(found: Schema) -> Value:
 
 
 def _fields(shape: Schema) -> Iterator[Value]:
-    found = _resolved(shape)
+    found = _resolve_reference(shape)
     required = found.get("required", [])
     for name, field in found.get("properties", {}).items():
         yield Value(name, _kind(field), name in required, field.get("description", ""))
 
 
-def _resolved(shape: Schema) -> Schema:
+def _resolve_reference(shape: Schema) -> Schema:
     while reference := shape.get("$ref") or shape.get("items", {}).get("$ref"):
         shape = schema()["components"]["schemas"][reference.rsplit("/", 1)[1]]
     return shape
@@ -119,7 +119,7 @@ def _kind(shape: Schema) -> str:
         if several in shape:
             return " or ".join(_kind(each) for each in shape[several])
     if "$ref" in shape:
-        found = _resolved(shape)
+        found = _resolve_reference(shape)
         return _kind(found) if "enum" in found else shape["$ref"].rsplit("/", 1)[1]
     kind = shape.get("type", "anything")
     if kind == "array":

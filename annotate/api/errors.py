@@ -9,7 +9,7 @@ from rest_framework import exceptions, serializers
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-from annotate.errors import DomainError
+from annotate.core.errors import DomainError
 
 TOO_LARGE = "The request is larger than 5 MiB. Send it in parts, or upload a file on the page “Import”."
 CODES: dict[type[exceptions.APIException], str] = {
@@ -37,7 +37,7 @@ class ErrorAnswer(serializers.Serializer[Any]):
 
 def error_answer(error: Exception, _context: dict[str, Any]) -> Response | None:
     """Return the answer that tells of an error; None for what is a fault of Concord."""
-    told = _told(error)
+    told = _describe_error(error)
     if told is None:
         return None
     set_rollback()
@@ -51,7 +51,7 @@ def error_answer(error: Exception, _context: dict[str, Any]) -> Response | None:
     return Response({"code": code, "message": message, "fields": fields}, status=status, headers=headers)
 
 
-def _told(error: Exception) -> tuple[int, str, str, dict[str, str]] | None:
+def _describe_error(error: Exception) -> tuple[int, str, str, dict[str, str]] | None:
     match error:
         case DomainError():
             return error.status, error.code, error.message, error.fields

@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from annotate.api.pages import LARGEST_KEY
 from annotate.api.values import Flag, Input, Number, Text, Whole
-from annotate.errors import InvalidValueError
+from annotate.core.errors import InvalidValueError
 
 Form = TypeVar("Form", bound=forms.BaseForm)
 

@@ -13,8 +13,8 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.errors import DomainError, InvalidValueError
-from annotate.models import ApiToken, KeptAnswer
+from annotate.core.errors import DomainError, InvalidValueError
+from annotate.core.models import ApiToken, KeptAnswer
 
 HEADER = "Idempotency-Key"
 KEPT = timedelta(days=1)
@@ -54,7 +54,7 @@ def done_once(request: Request, write: Callable[[], Response]) -> Response:
         token=token, key=key, defaults={"request": asked}
     )
     if is_new:
-        return _kept(kept, write())
+        return _keep_answer(kept, write())
     if kept.request != asked:
         raise KeyUsedError(
             f"This {HEADER} came with another request within the last day; use a new key for each write."
@@ -62,7 +62,7 @@ def done_once(request: Request, write: Callable[[], Response]) -> Response:
     return Response(json.loads(kept.content), status=kept.status, headers={"Idempotent-Replayed": "true"})
 
 
-def _kept(kept: KeptAnswer, answer: Response) -> Response:
+def _keep_answer(kept: KeptAnswer, answer: Response) -> Response:
     data = {**answer.data, "secret": ""} if isinstance(answer, ShownOnce) else answer.data
     kept.status, kept.content = answer.status_code, JSONRenderer().render(data).decode() or "null"
     kept.save(update_fields=["status", "content"])

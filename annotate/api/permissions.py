@@ -6,7 +6,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.throttling import SimpleRateThrottle
 
-from annotate.models import ApiToken
+from annotate.core.models import ApiToken
 
 if TYPE_CHECKING:
     from rest_framework.views import APIView

@@ -8,18 +8,18 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, OutputWrapper
 
-from annotate.commands.imports import import_file
-from annotate.errors import DomainError
-from annotate.importing.mapping_json import MappingError, mapping_from_options, shipped_mapping
-from annotate.importing.mappings import SHIPPED, Mapping, guess_mapping, misfit
-from annotate.importing.readers import FORMATS, first_records
-from annotate.importing.refused import refused_csv, refused_jsonl
-from annotate.importing.report import ImportReport, refusal
-from annotate.importing.rows import Record, UnreadableFileError
-from annotate.importing.source import Source
+from annotate.core.errors import DomainError
+from annotate.core.models import Project
 from annotate.management.projects import project_called
-from annotate.models import Project
-from annotate.queries.import_check import check_file
+from annotate.material.commands.imports import import_file
+from annotate.material.queries.check import check_file
+from annotate.material.reading.mapping_json import MappingError, mapping_from_options, shipped_mapping
+from annotate.material.reading.mappings import SHIPPED, Mapping, guess_mapping, misfit
+from annotate.material.reading.readers import FORMATS, first_records
+from annotate.material.reading.refused import refused_csv, refused_jsonl
+from annotate.material.reading.report import ImportReport, refusal
+from annotate.material.reading.rows import Record, UnreadableFileError
+from annotate.material.reading.source import Source
 
 
 class FileImportCommand(BaseCommand):
@@ -80,7 +80,7 @@ class FileImportCommand(BaseCommand):
             raise SystemExit(1)
 
     def _import(self, project: Project, source: Source, kept: Path, options: dict[str, Any]) -> ImportReport:
-        tell = Progress(self.stderr, options["verbosity"] > 0)
+        tell = ProgressLine(self.stderr, options["verbosity"] > 0)
         try:
             if options["dry_run"]:
                 return check_file(project=project, source=source, tell=tell, refused_to=kept)
@@ -146,7 +146,7 @@ def report_lines(report: ImportReport, *, dry_run: bool) -> list[str]:
     return lines
 
 
-class Progress:
+class ProgressLine:
     """Rewrites one line of a terminal with how far the import has come."""
 
     def __init__(self, stream: OutputWrapper, wanted: bool) -> None:

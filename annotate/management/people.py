@@ -2,7 +2,7 @@
 
 from django.core.management.base import CommandError
 
-from annotate.models import User
+from annotate.core.models import User
 
 
 def person_called(email: str | None) -> User | None:

@@ -22,12 +22,12 @@ def print_rows(out: OutputWrapper, rows: Iterable[Row], *, as_json: bool, nothin
 
 
 def _lines(rows: Sequence[Row]) -> list[str]:
-    cells = [list(rows[0]), *([_shown(value) for value in row.values()] for row in rows)]
+    cells = [list(rows[0]), *([_format_value(value) for value in row.values()] for row in rows)]
     widths = [max(len(row[index]) for row in cells) for index in range(len(cells[0]))]
     return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)) for row in cells]
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if value is None:
         return "-"
     if isinstance(value, list):

@@ -2,7 +2,7 @@
 
 from django.core.management.base import CommandError
 
-from annotate.models import Project
+from annotate.core.models import Project
 
 
 def project_called(slug: str) -> Project:

@@ -58,16 +58,6 @@ class Signs:
     straight: tuple[int, ...]
     longest_run: int
 
-    @property
-    def share_too_fast(self) -> float | None:
-        """Share of the timed items that took less time than reading takes."""
-        return len(self.too_fast) / self.timed if self.timed else None
-
-    @property
-    def share_straight(self) -> float | None:
-        """Share of the items with three values or more whose values are all the same."""
-        return len(self.straight) / self.several_values if self.several_values else None
-
 
 def signs_of(items: Sequence[RatedItem]) -> Signs:
     """Return what an annotator's items show, given in the order in which they were met."""

@@ -1,1 +1,1 @@
-"""Results as tables of figures, each with interval, count and how it was computed; without Django."""
+"""Figures about people's ratings, and the papers that can be reproduced."""

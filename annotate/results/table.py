@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any
 
@@ -25,8 +25,9 @@ class Kind(StrEnum):
 class Cell:
     """One entry of a table; a figure without a value has a reason.
 
-    low, high: its interval. interval_reason: why there is none. count: how many units (items, documents) it
-    rests on. how: the function, its parameters and its source. link: what opens what it is about.
+    low, high: its interval. interval_reason: why there is none. warning: why the value should not be used as
+    it is. count: how many units (items, documents) it rests on. how: the function, its parameters and its
+    source. link: what opens what it is about. key: the word for programs of what it names.
     """
 
     value: Value = None
@@ -35,8 +36,10 @@ class Cell:
     interval_reason: str = ""
     count: int | None = None
     reason: str = ""
+    warning: str = ""
     how: str = ""
     link: str = ""
+    key: str = ""
 
     def __post_init__(self) -> None:
         if isinstance(self.value, float) and not math.isfinite(self.value):
@@ -82,6 +85,11 @@ class Table:
         return list(dict.fromkeys(cell.how for cell in self.cells() if cell.how))
 
     @property
+    def warnings(self) -> list[str]:
+        """The different warnings about its figures."""
+        return list(dict.fromkeys(cell.warning for cell in self.cells() if cell.warning))
+
+    @property
     def reasons(self) -> list[str]:
         """The different reasons why figures are undefined."""
         return list(dict.fromkeys(cell.reason for cell in self.cells() if cell.reason))
@@ -92,8 +100,8 @@ class Table:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the same as plain values for JSON; what a cell does not say is left out."""
-        rows = [[_said(cell) for cell in row] for row in self.rows]
-        return {**asdict(self), "rows": rows}
+        rows = [[_cell_as_dict(cell) for cell in row] for row in self.rows]
+        return {**asdict(replace(self, rows=[])), "rows": rows}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> "Table":
@@ -103,9 +111,9 @@ class Table:
         return cls(**{**plain, "columns": columns, "rows": rows})
 
 
-def text(value: str, *, link: str = "") -> Cell:
-    """Return a cell that names something."""
-    return Cell(value, link=link)
+def text(value: str, *, link: str = "", key: str = "") -> Cell:
+    """Return a cell that names something; `key` is its word for programs, where it has one."""
+    return Cell(value, link=link, key=key)
 
 
 def figure(coefficient: Coefficient, *, count: int | None = None, link: str = "") -> Cell:
@@ -118,6 +126,7 @@ def figure(coefficient: Coefficient, *, count: int | None = None, link: str = ""
         interval_reason=(coefficient.interval_reason or "") if not found and coefficient.defined else "",
         count=coefficient.counts.pairable_units if count is None else count,
         reason=coefficient.reason or "",
+        warning=coefficient.warning,
         how=how_computed(coefficient),
         link=link,
     )
@@ -135,5 +144,9 @@ def how_computed(coefficient: Coefficient) -> str:
     return "; ".join(parts) + "."
 
 
-def _said(cell: Cell) -> dict[str, Any]:
-    return {name: value for name, value in asdict(cell).items() if value not in (None, "")}
+_CELL = [each.name for each in fields(Cell)]
+
+
+def _cell_as_dict(cell: Cell) -> dict[str, Any]:
+    said = {name: value for name in _CELL if (value := getattr(cell, name)) not in (None, "")}
+    return said if cell.value is None else {"value": cell.value, **said}

@@ -52,15 +52,22 @@ def comma_separated(table: Table) -> str:
 
 def markdown(table: Table) -> str:
     """Return a pipe table with its title above, and how its figures were computed below."""
-    heads = [_marked(column.name) for column in table.columns]
+    heads = [_escape_markdown(column.name) for column in table.columns]
     rule = ["---" if column.kind is Kind.TEXT else "---:" for column in table.columns]
     marks = _marks(table)
     rows = [
-        [_marked(_shown(cell, column, marks)) for cell, column in zip(row, table.columns, strict=True)]
+        [
+            _escape_markdown(_format_cell(cell, column, marks))
+            for cell, column in zip(row, table.columns, strict=True)
+        ]
         for row in table.rows
     ]
-    lines = [f"**{_marked(table.title)}**", "", *(f"| {' | '.join(row)} |" for row in [heads, rule, *rows])]
-    notes = [_marked(note) for note in _notes(table)]
+    lines = [
+        f"**{_escape_markdown(table.title)}**",
+        "",
+        *(f"| {' | '.join(row)} |" for row in [heads, rule, *rows]),
+    ]
+    notes = [_escape_markdown(note) for note in _notes(table)]
     return "\n".join([*lines, *(line for note in notes for line in ("", note))]) + "\n"
 
 
@@ -72,21 +79,22 @@ def latex(table: Table) -> str:
     marks = _marks(table)
     rows = [
         " & ".join(
-            escaped(_shown(cell, column, marks)) for cell, column in zip(row, table.columns, strict=True)
+            escape_latex(_format_cell(cell, column, marks))
+            for cell, column in zip(row, table.columns, strict=True)
         )
         + r" \\"
         for row in table.rows
     ]
     align = "".join("l" if column.kind is Kind.TEXT else "r" for column in table.columns)
-    notes = [rf"\par\smallskip\footnotesize {escaped(note)}" for note in _notes(table)]
+    notes = [rf"\par\smallskip\footnotesize {escape_latex(note)}" for note in _notes(table)]
     lines = [
         r"\begin{table}",
         r"\centering",
-        rf"\caption{{{escaped(table.title)}}}",
+        rf"\caption{{{escape_latex(table.title)}}}",
         rf"\label{{tab:{table.key}}}",
         rf"\begin{{tabular}}{{{align}}}",
         r"\toprule",
-        " & ".join(escaped(column.name) for column in table.columns) + r" \\",
+        " & ".join(escape_latex(column.name) for column in table.columns) + r" \\",
         r"\midrule",
         *rows,
         r"\bottomrule",
@@ -105,7 +113,7 @@ FORMATS: Mapping[str, tuple[Callable[[Table], str], str]] = {
 """By the end of a file's name: what writes it, and its content type."""
 
 
-def escaped(value: str) -> str:
+def escape_latex(value: str) -> str:
     """Return text as LaTeX shows it, on one line."""
     return "".join(_LATEX.get(sign, sign) for sign in _CONTROL.sub(" ", value))
 
@@ -130,7 +138,7 @@ def interval(cell: Cell, column: Column) -> str:
     return f"[{number(cell.low, column)}, {number(cell.high, column)}]"
 
 
-def _shown(cell: Cell, column: Column, marks: Mapping[str, str]) -> str:
+def _format_cell(cell: Cell, column: Column, marks: Mapping[str, str]) -> str:
     if cell.value is None:
         return f"undefined ({marks[cell.reason]})"
     if isinstance(cell.value, str):
@@ -151,10 +159,10 @@ def _letters() -> Iterator[str]:
 
 def _notes(table: Table) -> Sequence[str]:
     undefined = [f"({letter}) {reason}" for reason, letter in _marks(table).items()]
-    return [note for note in (table.says, *undefined, _counted(table), *table.how) if note]
+    return [note for note in (table.says, *undefined, _counts_line(table), *table.how) if note]
 
 
-def _counted(table: Table) -> str:
+def _counts_line(table: Table) -> str:
     """Return how many units the figures rest on: once where all do on the same, else by column."""
     counts = {
         column.name: {count for row in table.rows if (count := row[index].count) is not None}
@@ -179,5 +187,5 @@ def _parts_of(table: Table, index: int) -> list[str]:
     return [part for part in said if any(getattr(cell, part) not in (None, "") for cell in cells)]
 
 
-def _marked(value: str) -> str:
+def _escape_markdown(value: str) -> str:
     return _MARKDOWN.sub(r"\\\1", _CONTROL.sub(" ", value))

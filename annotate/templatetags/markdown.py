@@ -11,7 +11,7 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
 
-from annotate.pictures import KEY
+from annotate.core.pictures import KEY
 
 register = template.Library()
 

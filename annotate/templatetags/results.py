@@ -8,10 +8,10 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
-from annotate.models import Project
+from annotate.core.models import Project
+from annotate.results.registry import Result
 from annotate.results.table import Cell, Column, Kind, Table
 from annotate.results.text import interval, number
-from annotate.results_pages import ResultsPage
 
 register = template.Library()
 
@@ -24,15 +24,13 @@ NUMBERS = {Kind.NUMBER, Kind.SHARE, Kind.P_VALUE}
 
 
 @register.inclusion_tag("results/_table.html")
-def result_table(
-    project: Project, page: ResultsPage, table: Table, drawn: str, *, whole: bool = False
-) -> dict[str, Any]:
+def result_table(project: Project, result: Result, table: Table, *, whole: bool = False) -> dict[str, Any]:
     """Show a result: its plot, its table (its first rows, or the `whole` of it), and the files of both."""
     return {
         "project": project,
-        "page": page,
+        "page": result.page,
         "table": table,
-        "drawn": drawn,
+        "query": result.query,
         "most": len(table.rows) if whole else MOST_ROWS,
         "how_below": [] if _each_opens(table) else table.how,
         "plot_files": PLOT_FILES if table.plot and table.rows else [],
@@ -82,17 +80,17 @@ def _each_opens(table: Table) -> bool:
 
 
 def _cell(cell: Cell, column: Column, disagreements: str, opens: bool) -> SafeString:
-    shown = _shown(cell, column)
+    shown = _format_cell(cell, column)
     return format_html(
         "<td{}>{}{}{}</td>",
         _class(column),
         _opening(shown, cell) if opens and cell.how and column.kind is not Kind.COUNT else shown,
         _below(cell, column, disagreements) if column.kind in NUMBERS else "",
-        _why(cell.reason or cell.interval_reason),
+        _why(cell.warning or cell.reason or cell.interval_reason),
     )
 
 
-def _shown(cell: Cell, column: Column) -> str:
+def _format_cell(cell: Cell, column: Column) -> str:
     if cell.value is None:
         return format_html('<span class="tag tag-warn">{}</span>', gettext("undefined"))
     return cell.value if isinstance(cell.value, str) else number(cell.value, column)

@@ -2,7 +2,7 @@
 
 from django import template
 
-from annotate.guideline import FrozenDimension
+from annotate.core.guideline import FrozenDimension
 
 register = template.Library()
 

@@ -10,8 +10,3 @@ EVENTS: dict[str, str] = {
     DISPUTE_SETTLED: "a dispute was settled, or decided by an admin",
     EXPORT_READY: "an export is ready",
 }
-
-
-def add_event(key: str, says: str) -> None:
-    """Let webhooks be sent another event."""
-    EVENTS[key] = says

@@ -9,7 +9,8 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from threading import Event, Timer
 from urllib.parse import urlsplit
 
-from annotate.webhooks.addresses import PrivateAddressError, opened
+from annotate.core.outbound.guard import PrivateAddressError
+from annotate.webhooks.addresses import WEBHOOK_GUARD
 
 SILENCE = 10.0  # seconds without a byte
 LONGEST = 20.0  # seconds altogether, however steadily it drips
@@ -17,7 +18,7 @@ READ = 500  # bytes of an answer
 
 
 @dataclass(frozen=True)
-class Answer:
+class DeliveryResponse:
     """What an address said to a delivery: its status and how it begins, or why there is none."""
 
     status: int | None
@@ -32,20 +33,20 @@ class Answer:
 class _Plain(HTTPConnection):
     def connect(self) -> None:
         """Connect to a checked address of the host."""
-        self.sock = opened(self.host, self.port, timeout=SILENCE)
+        self.sock = WEBHOOK_GUARD.connect(self.host, self.port, timeout=SILENCE)
 
 
 class _Encrypted(HTTPSConnection):
     def connect(self) -> None:
         """Connect to a checked address of the host, whose certificate must be that of its name."""
-        plain = opened(self.host, self.port, timeout=SILENCE)
+        plain = WEBHOOK_GUARD.connect(self.host, self.port, timeout=SILENCE)
         self.sock = ssl.create_default_context().wrap_socket(
             plain, server_hostname=self.host, do_handshake_on_connect=False
         )
         self.sock.do_handshake()
 
 
-def post(url: str, body: str, headers: Mapping[str, str]) -> Answer:
+def post(url: str, body: str, headers: Mapping[str, str]) -> DeliveryResponse:
     """Send a body to a URL and return what it was answered; never raises, and asks no proxy."""
     parts = urlsplit(url)
     kind = _Encrypted if parts.scheme == "https" else _Plain
@@ -54,15 +55,15 @@ def post(url: str, body: str, headers: Mapping[str, str]) -> Answer:
         with closing(kind(parts.hostname or "", parts.port)) as connection, _cut_off(connection):
             connection.request("POST", path, body.encode(), dict(headers))
             reply = connection.getresponse()
-            return Answer(reply.status, _readable(reply.read(READ)))
+            return DeliveryResponse(reply.status, _readable(reply.read(READ)))
     except PrivateAddressError as error:
-        return Answer(None, str(error))
+        return DeliveryResponse(None, str(error))
     except TimeoutError:
-        return Answer(None, f"There was no whole answer in {SILENCE:.0f} to {LONGEST:.0f} seconds.")
+        return DeliveryResponse(None, f"There was no whole answer in {SILENCE:.0f} to {LONGEST:.0f} seconds.")
     except ssl.SSLError as error:
-        return Answer(None, f"No encrypted connection could be made ({error.reason or error}).")
+        return DeliveryResponse(None, f"No encrypted connection could be made ({error.reason or error}).")
     except (OSError, HTTPException, ValueError) as error:
-        return Answer(
+        return DeliveryResponse(
             None, f"There was no answer ({type(error).__name__}: {_readable(str(error).encode())})."
         )
 

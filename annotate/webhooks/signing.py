@@ -13,8 +13,8 @@ from datetime import datetime
 
 from django.utils.crypto import salted_hmac
 
-from annotate.models import Delivery, Webhook
-from annotate.version import VERSION
+from annotate.core.models import Delivery, Webhook
+from annotate.core.version import VERSION
 
 PREFIX = "whsec_"
 SALT_BYTES = 24

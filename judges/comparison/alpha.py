@@ -10,10 +10,11 @@ from annotate.agreement import (
     MeasurementLevel,
     ReliabilityData,
     Resampling,
-    krippendorff_alpha,
+    checked_alpha,
     observed_domain,
 )
 from annotate.agreement.data import FloatArray
+from annotate.agreement.streams import Randomness, narrowed
 from judges.comparison.reasons import JUDGE, PEOPLE
 from judges.comparison.scores import Scores
 
@@ -39,7 +40,8 @@ def alpha_beside_people(
     scores: Scores,
     *,
     measurement_level: MeasurementLevel | str = MeasurementLevel.INTERVAL,
-    generator: np.random.Generator | None = None,
+    generator: Randomness | None = None,
+    people: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> AlphaBesidePeople:
     """Krippendorff's alpha among people, with the judge as one more rater, and of the judge with their mean.
@@ -47,23 +49,25 @@ def alpha_beside_people(
     The mean is taken as it is. Rounded to a point of the scale it would lose what the mean is for, halves
     would need a rule, and a judge that says 3.5 where people say 3 and 4 would be wrong by it. So would one
     that answers halves or means of samples, which is why the default level is interval, at which any number
-    has a place. Intervals resample documents. Undefined as `krippendorff_alpha`; `with_mean` also for nominal
-    values, of which there is no mean.
+    has a place. Intervals resample documents; `people`, where given, draws the one of alpha among people,
+    which is then the same beside every judge of the same items, and on the page of agreement. Undefined as
+    `krippendorff_alpha`; `with_mean` also for nominal values, of which there is no mean.
     """
     level = MeasurementLevel(measurement_level)
     judged = ~np.isnan(scores.judge) & ~np.isnan(scores.human_means)
     both = scores.of_items(judged)
     plan = resampling or _BY_DOCUMENTS
 
-    def alpha(values: FloatArray, name: str, label: str) -> Coefficient:
-        result = krippendorff_alpha(_data(values, both, level), generator=generator, resampling=plan)
+    def alpha(values: FloatArray, name: str, label: str, drawn_with: Randomness | None = None) -> Coefficient:
+        drawn_with = drawn_with or narrowed(generator, name)
+        result = checked_alpha(_data(values, both, level), generator=drawn_with, resampling=plan)
         named = replace(result, name=f"krippendorff_alpha_{name}", label=f"Krippendorff's alpha, {label}")
-        return _explained(named, scores)
+        return _explain_undefined(named, scores)
 
     with_judge = np.vstack([both.human, both.judge])
     with_mean = np.vstack([both.human_means, both.judge])
     return AlphaBesidePeople(
-        among_people=alpha(both.human, "among_people", "among people"),
+        among_people=alpha(both.human, "among_people", "among people", people),
         with_judge=alpha(with_judge, "with_judge", "people and the judge"),
         with_mean=_of_mean(alpha(with_mean, "with_mean", "the judge and the mean human score"), level),
     )
@@ -74,7 +78,7 @@ def self_consistency(
     *,
     documents: npt.ArrayLike | None = None,
     measurement_level: MeasurementLevel | str = MeasurementLevel.INTERVAL,
-    generator: np.random.Generator | None = None,
+    generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> Coefficient:
     """Krippendorff's alpha over a judge's samples (samples, items), as if each sample were a rater.
@@ -91,7 +95,9 @@ def self_consistency(
         value_domain=_domain(table),
         documents=documents,
     )
-    result = krippendorff_alpha(data, generator=generator, resampling=resampling or by)
+    result = checked_alpha(
+        data, generator=narrowed(generator, "self_consistency"), resampling=resampling or by
+    )
     named = replace(result, name="self_consistency", label="Self-consistency (alpha over samples)")
     if named.defined or named.counts.pairable_units:
         return named
@@ -100,9 +106,9 @@ def self_consistency(
 
 
 def _data(values: FloatArray, scores: Scores, level: MeasurementLevel) -> ReliabilityData:
-    return ReliabilityData(
-        values, measurement_level=level, value_domain=_domain(values), documents=scores.documents
-    )
+    # By label, the order in which the documents of the raters' own data are drawn.
+    documents = np.array(scores.document_labels)[scores.documents]
+    return ReliabilityData(values, measurement_level=level, value_domain=_domain(values), documents=documents)
 
 
 def _domain(values: FloatArray) -> FloatArray:
@@ -111,7 +117,7 @@ def _domain(values: FloatArray) -> FloatArray:
     return domain if len(domain) else np.zeros(1)
 
 
-def _explained(alpha: Coefficient, scores: Scores) -> Coefficient:
+def _explain_undefined(alpha: Coefficient, scores: Scores) -> Coefficient:
     """The coefficient, undefined in words of people and judges where there is nothing of one of them."""
     if alpha.defined:
         return alpha

@@ -12,6 +12,7 @@ from annotate.agreement import (
     spread_within_units,
     standard_deviation,
 )
+from annotate.agreement.streams import Randomness, narrowed
 from judges.comparison.reasons import JUDGE, PEOPLE, Side
 from judges.comparison.scores import Scores
 
@@ -37,31 +38,38 @@ class SystemScores:
 def scores_by_system(
     scores: Scores,
     *,
-    generator: np.random.Generator | None = None,
+    generator: Randomness | None = None,
+    people: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> tuple[SystemScores, ...]:
     """Means and standard deviations, one entry a system, in the order of `scores.system_names`.
 
-    Intervals resample the system's items. Undefined where nobody (the judge) gave a value, a deviation
-    without two.
+    Intervals resample the system's items: `generator` draws those of the judge and, without `people`, of
+    people, whose figures are the same beside every judge and so need a stream of their own. Undefined where
+    nobody (the judge) gave a value, a deviation without two.
     """
     plan = replace(resampling or Resampling(), by="units")
     human_means = scores.human_means
     results = []
     for index, system in enumerate(scores.system_names):
         own = scores.systems == index
+        of_people, alone = narrowed(people or generator, system), narrowed(generator, system, "judge")
         human, judge, table = human_means[own], scores.judge[own], scores.human[:, own]
         results.append(
             SystemScores(
                 system=system,
                 items=int(own.sum()),
-                human_mean=_said(mean(human, generator=generator, resampling=plan), PEOPLE),
-                human_deviation=_said(
-                    standard_deviation(human, generator=generator, resampling=plan), PEOPLE
+                human_mean=_name_side(mean(human, generator=of_people, resampling=plan), PEOPLE),
+                human_deviation=_name_side(
+                    standard_deviation(human, generator=of_people, resampling=plan), PEOPLE
                 ),
-                human_spread=_said(spread_within_units(table, generator=generator, resampling=plan), PEOPLE),
-                judge_mean=_said(mean(judge, generator=generator, resampling=plan), JUDGE),
-                judge_deviation=_said(standard_deviation(judge, generator=generator, resampling=plan), JUDGE),
+                human_spread=_name_side(
+                    spread_within_units(table, generator=of_people, resampling=plan), PEOPLE
+                ),
+                judge_mean=_name_side(mean(judge, generator=alone, resampling=plan), JUDGE),
+                judge_deviation=_name_side(
+                    standard_deviation(judge, generator=alone, resampling=plan), JUDGE
+                ),
             )
         )
     return tuple(results)
@@ -89,7 +97,7 @@ def _quality(scores: Scores, names: tuple[str, ...]) -> list[float]:
     return [by_name[name] for name in names]
 
 
-def _said(coefficient: Coefficient, side: Side) -> Coefficient:
+def _name_side(coefficient: Coefficient, side: Side) -> Coefficient:
     """The coefficient, undefined in words of people and judges where there is no value at all."""
     if coefficient.defined or coefficient.counts.ratings:
         return coefficient

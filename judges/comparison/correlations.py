@@ -21,7 +21,8 @@ from annotate.agreement import (
     within_documents,
 )
 from annotate.agreement.data import FloatArray
-from judges.comparison.reasons import JUDGE, OTHER_JUDGE, PEOPLE, Side, explained
+from annotate.agreement.streams import Randomness, narrowed
+from judges.comparison.reasons import JUDGE, OTHER_JUDGE, PEOPLE, Side, explain_undefined
 from judges.comparison.scores import Scores
 
 CORRELATIONS: Mapping[str, Measure] = MappingProxyType(
@@ -56,7 +57,7 @@ def correlation_with_humans(
     measure: Measure,
     level: Level = Level.DATASET,
     *,
-    generator: np.random.Generator | None = None,
+    generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> Coefficient:
     """The correlation of the judge's values with mean human scores, over the items that have both.
@@ -72,15 +73,17 @@ def correlation_with_humans(
     plan = resampling or _BY_DOCUMENTS
     if level is Level.DATASET:
         result = measure(human, judge, documents=scores.documents, generator=generator, resampling=plan)
-        result = explained(result, human, judge, (PEOPLE, JUDGE), "item")
+        result = explain_undefined(result, human, judge, (PEOPLE, JUDGE), "item")
     elif level is Level.DOCUMENT:
         result = within_documents(
             measure, human, judge, scores.documents, generator=generator, resampling=plan
         )
-        result = explained(result, human, judge, (PEOPLE, JUDGE), "item")
+        result = explain_undefined(result, human, judge, (PEOPLE, JUDGE), "item")
     else:
         result = _between_systems(scores, measure, generator, plan)
-    return _named(result, f"{measure.estimator.name}_{level}_level", f"{_label(measure)}, {_LEVELS[level]}")
+    return _rename_coefficient(
+        result, f"{measure.estimator.name}_{level}_level", f"{_label(measure)}, {_LEVELS[level]}"
+    )
 
 
 _LEVELS = {
@@ -94,7 +97,7 @@ def correlation_by_system(
     scores: Scores,
     measure: Measure,
     *,
-    generator: np.random.Generator | None = None,
+    generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> tuple[SystemCoefficient, ...]:
     """P_i = rho(judge, mean human score) over the items of each system i (Shen and others 2023, equation 2).
@@ -107,31 +110,25 @@ def correlation_by_system(
         scores,
         compared,
         (PEOPLE, JUDGE),
-        _measured(measure, "by_system", label, "equation 2", generator, resampling),
+        _renamed_measure(measure, "by_system", label, "equation 2", generator, resampling),
     )
 
 
-def meta_correlation(
-    scores: Scores,
-    measure: Measure,
-    *,
-    generator: np.random.Generator | None = None,
-    resampling: Resampling | None = None,
-) -> Coefficient:
-    """M = rho([P_1, ...], [Q_1, ...]) over systems (Shen and others 2023, equation 3).
+def meta_correlation(scores: Scores, measure: Measure) -> Coefficient:
+    """M = rho([P_1, ...], [Q_1, ...]) over systems (Shen and others 2023, equation 3), without an interval.
 
     P_i as `correlation_by_system`, Q_i the mean human score of system i. Below 0 the judge agrees less with
     people the better a system is. Systems whose P_i is undefined are left out and counted
-    (`counts.undefined_groups`). The interval resamples systems and takes P_i and Q_i as given.
+    (`counts.undefined_groups`). `judges.reliability.meta_correlation` has its interval, over documents.
     Undefined with fewer than two systems left, and where all P_i or all Q_i are equal.
     """
     correlations = coefficient_values(correlation_by_system(scores, measure))
     quality = means_by_group(scores.human_means, scores.systems, len(scores.system_names))
-    result = _over_systems(measure, correlations, quality, (_CORRELATION, PEOPLE), generator, resampling)
-    result = explained(result, scores.human_means, scores.judge, (PEOPLE, JUDGE), "item")
+    result = _over_systems(measure, correlations, quality, (_CORRELATION, PEOPLE), None, None)
+    result = explain_undefined(result, scores.human_means, scores.judge, (PEOPLE, JUDGE), "item")
     result = replace(result, source=f"{_SHEN}, equation 3")
     label = f"Meta-correlation ({_label(measure)})"
-    return _named(result, f"{measure.estimator.name}_meta_correlation", label)
+    return _rename_coefficient(result, f"{measure.estimator.name}_meta_correlation", label)
 
 
 def reliability_by_system(
@@ -139,7 +136,7 @@ def reliability_by_system(
     other_judge: npt.ArrayLike,
     measure: Measure,
     *,
-    generator: np.random.Generator | None = None,
+    generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> tuple[SystemCoefficient, ...]:
     """R_i = rho(judge, other judge) over the items of each system i (Shen and others 2023, equation 4).
@@ -153,7 +150,7 @@ def reliability_by_system(
         scores,
         compared,
         (JUDGE, OTHER_JUDGE),
-        _measured(measure, "reliability_indicator", label, "equation 4", generator, resampling),
+        _renamed_measure(measure, "reliability_indicator", label, "equation 4", generator, resampling),
     )
 
 
@@ -162,7 +159,7 @@ def reliability_and_correlation(
     other_judge: npt.ArrayLike,
     measure: Measure,
     *,
-    generator: np.random.Generator | None = None,
+    generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> Coefficient:
     """rho([R_1, ...], [P_1, ...]) over systems: how well R tells where the judge agrees with people.
@@ -173,12 +170,29 @@ def reliability_and_correlation(
     """
     indicators = coefficient_values(reliability_by_system(scores, other_judge, measure))
     correlations = coefficient_values(correlation_by_system(scores, measure))
+    return indicators_with_correlations(
+        scores, indicators, correlations, measure, generator=generator, resampling=resampling
+    )
+
+
+def indicators_with_correlations(
+    scores: Scores,
+    indicators: FloatArray,
+    correlations: FloatArray,
+    measure: Measure,
+    *,
+    generator: Randomness | None = None,
+    resampling: Resampling | None = None,
+) -> Coefficient:
+    """`reliability_and_correlation` of R_i and P_i (systems,) that are known, NaN where undefined."""
     sides = (_INDICATOR, _CORRELATION)
-    result = _over_systems(measure, indicators, correlations, sides, generator, resampling)
-    result = explained(result, scores.human_means, scores.judge, (PEOPLE, JUDGE), "item")
+    result = _over_systems(
+        measure, indicators, correlations, sides, narrowed(generator, "validity"), resampling
+    )
+    result = explain_undefined(result, scores.human_means, scores.judge, (PEOPLE, JUDGE), "item")
     result = replace(result, source=f"{_SHEN}, table 7")
     label = f"{_label(measure)}, reliability indicator and correlation with humans over systems"
-    return _named(result, f"{measure.estimator.name}_reliability_and_correlation", label)
+    return _rename_coefficient(result, f"{measure.estimator.name}_reliability_and_correlation", label)
 
 
 _CORRELATION = Side(
@@ -186,23 +200,24 @@ _CORRELATION = Side(
 )
 _INDICATOR = Side("reliability indicator", "The reliability indicator is undefined for every system.")
 
-_Compare = Callable[[FloatArray, FloatArray], Coefficient]
+_Compare = Callable[[FloatArray, FloatArray, str], Coefficient]
 
 
-def _measured(
+def _renamed_measure(
     measure: Measure,
     name: str,
     label: str,
     equation: str,
-    generator: np.random.Generator | None,
+    generator: Randomness | None,
     resampling: Resampling | None,
 ) -> _Compare:
     """The measure of two arrays under another name; items of one system are of different documents."""
     plan = replace(resampling or Resampling(), by="units")
 
-    def compare(first: FloatArray, second: FloatArray) -> Coefficient:
-        result = measure(first, second, generator=generator, resampling=plan)
-        named = _named(result, f"{measure.estimator.name}_{name}", label)
+    def compare(first: FloatArray, second: FloatArray, system: str) -> Coefficient:
+        drawn_with = narrowed(generator, name, system)
+        result = measure(first, second, generator=drawn_with, resampling=plan)
+        named = _rename_coefficient(result, f"{measure.estimator.name}_{name}", label)
         return replace(named, source=f"{_SHEN}, {equation}")
 
     return compare
@@ -214,13 +229,15 @@ def _by_system(
     results = []
     for index, system in enumerate(scores.system_names):
         first, second = (values[scores.systems == index] for values in compared)
-        coefficient = explained(compare(first, second), first, second, sides, "item of this system")
+        coefficient = explain_undefined(
+            compare(first, second, system), first, second, sides, "item of this system"
+        )
         results.append(SystemCoefficient(system, coefficient))
     return tuple(results)
 
 
 def _between_systems(
-    scores: Scores, measure: Measure, generator: np.random.Generator | None, resampling: Resampling
+    scores: Scores, measure: Measure, generator: Randomness | None, resampling: Resampling
 ) -> Coefficient:
     human, judge, number = scores.human_means, scores.judge, len(scores.system_names)
     result = between_group_means(
@@ -237,8 +254,8 @@ def _between_systems(
     human_means, judge_means = (
         means_by_group(np.where(gap, np.nan, values), scores.systems, number) for values in (human, judge)
     )
-    result = explained(result, human_means, judge_means, (PEOPLE, JUDGE), "system")
-    return explained(result, human, judge, (PEOPLE, JUDGE), "item")
+    result = explain_undefined(result, human_means, judge_means, (PEOPLE, JUDGE), "system")
+    return explain_undefined(result, human, judge, (PEOPLE, JUDGE), "item")
 
 
 def _over_systems(
@@ -246,11 +263,11 @@ def _over_systems(
     first: FloatArray,
     second: FloatArray,
     sides: tuple[Side, Side],
-    generator: np.random.Generator | None,
+    generator: Randomness | None,
     resampling: Resampling | None,
 ) -> Coefficient:
     result = over_groups(measure, first, second, noun="systems", generator=generator, resampling=resampling)
-    return explained(result, first, second, sides, "system")
+    return explain_undefined(result, first, second, sides, "system")
 
 
 def coefficient_values(coefficients: Sequence[SystemCoefficient]) -> FloatArray:
@@ -263,5 +280,5 @@ def _label(measure: Measure) -> str:
     return measure.estimator.label
 
 
-def _named(coefficient: Coefficient, name: str, label: str) -> Coefficient:
+def _rename_coefficient(coefficient: Coefficient, name: str, label: str) -> Coefficient:
     return replace(coefficient, name=name, label=label)

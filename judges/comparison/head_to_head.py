@@ -10,9 +10,10 @@ import numpy.typing as npt
 from annotate.agreement import Coefficient, Counts, Resampling
 from annotate.agreement.bootstrap import Statistic
 from annotate.agreement.data import FloatArray, IntArray
+from annotate.agreement.streams import Randomness, narrowed
 from annotate.agreement.weighted import Weighted
 from judges.comparison.preferences import CorrectPreferences, SystemPair, compared_points, points_of_scores
-from judges.comparison.scores import Scores, indexed, numbers, set_once
+from judges.comparison.scores import Scores, index_labels, numbers, set_once
 
 _DECIMALS = 9  # points are means over samples
 
@@ -50,11 +51,11 @@ class Verdicts:
             raise ValueError(
                 f"There are {len(values)} points, but not as many systems shown first and second."
             )
-        labels, indices = indexed(np.stack(shown, axis=1).ravel(), "systems", 2 * len(values))
+        labels, indices = index_labels(np.stack(shown, axis=1).ravel(), "systems", 2 * len(values))
         of_first, of_second = indices.reshape(-1, 2).T
         if (of_first == of_second).any():
             raise ValueError("A verdict compares two different systems, but one names the same system twice.")
-        document_labels, of_document = indexed(documents, "documents", len(values))
+        document_labels, of_document = index_labels(documents, "documents", len(values))
         fields = {
             "first": of_first,
             "second": of_second,
@@ -108,7 +109,7 @@ def head_to_head_points(
     verdicts: Verdicts,
     pairs: Sequence[SystemPair] | None = None,
     *,
-    generator: np.random.Generator | None = None,
+    generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> tuple[PairPoints, ...]:
     """The points of each pair of systems (by default all asked about): 1 for the winner, 0.5 each for a tie.
@@ -120,20 +121,21 @@ def head_to_head_points(
     """
     chosen = verdicts.pairs if pairs is None else tuple(pairs)
     by_order = points_by_order(verdicts, chosen)
-    asked = _asked(verdicts, chosen)
+    asked = _has_verdict(verdicts, chosen)
     results = []
     for index, (first, second) in enumerate(chosen):
         orders = by_order[:, :, [index]]
         points = orders.mean(axis=0)[:, 0]
+        drawn_with = narrowed(generator, first, second)
         documents = int(np.sum(~np.isnan(points)))
         results.append(
             PairPoints(
                 first=first,
                 second=second,
-                points=_points(points, generator, resampling),
+                points=_points(points, drawn_with, resampling),
                 documents=documents,
                 left_out=int(asked[:, index].sum()) - documents,
-                consistency=_consistency(orders, generator, resampling),
+                consistency=_consistency(orders, drawn_with, resampling),
             )
         )
     return tuple(results)
@@ -142,7 +144,7 @@ def head_to_head_points(
 def position_consistency(
     verdicts: Verdicts,
     *,
-    generator: np.random.Generator | None = None,
+    generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> PositionConsistency:
     """The share of comparisons (pair, document) with the same winner, or a tie, in both orders.
@@ -159,7 +161,7 @@ def correct_verdicts(
     scores: Scores,
     pairs: Sequence[SystemPair] | None = None,
     *,
-    generator: np.random.Generator | None = None,
+    generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> CorrectPreferences:
     """As `correct_preferences`, with the judge's points from its verdicts; `scores` give those of people.
@@ -187,7 +189,7 @@ def points_by_order(verdicts: Verdicts, pairs: Sequence[SystemPair]) -> FloatArr
     counts = np.zeros_like(totals)
     for index, pair in enumerate(pairs):
         for order, forward in enumerate((True, False)):
-            chosen = _shown(verdicts, pair, forward=forward) & ~np.isnan(verdicts.points)
+            chosen = _in_order(verdicts, pair, forward=forward) & ~np.isnan(verdicts.points)
             points, documents = verdicts.points[chosen], verdicts.documents[chosen]
             np.add.at(totals[order, :, index], documents, points if forward else 1 - points)
             np.add.at(counts[order, :, index], documents, 1)
@@ -196,18 +198,18 @@ def points_by_order(verdicts: Verdicts, pairs: Sequence[SystemPair]) -> FloatArr
     return result
 
 
-def _shown(verdicts: Verdicts, pair: SystemPair, *, forward: bool) -> npt.NDArray[np.bool_]:
+def _in_order(verdicts: Verdicts, pair: SystemPair, *, forward: bool) -> npt.NDArray[np.bool_]:
     """(verdicts,): which compare the pair with its first system shown first, or shown second."""
     names = np.array([*verdicts.system_names, ""])
     first, second = pair if forward else pair[::-1]
     return np.asarray((names[verdicts.first] == first) & (names[verdicts.second] == second))
 
 
-def _asked(verdicts: Verdicts, pairs: Sequence[SystemPair]) -> npt.NDArray[np.bool_]:
+def _has_verdict(verdicts: Verdicts, pairs: Sequence[SystemPair]) -> npt.NDArray[np.bool_]:
     """(documents, pairs): whether there is a verdict, readable or not."""
     asked = np.zeros((len(verdicts.document_labels), len(pairs)), dtype=bool)
     for index, pair in enumerate(pairs):
-        shown = _shown(verdicts, pair, forward=True) | _shown(verdicts, pair, forward=False)
+        shown = _in_order(verdicts, pair, forward=True) | _in_order(verdicts, pair, forward=False)
         asked[verdicts.documents[shown], index] = True
     return asked
 
@@ -215,9 +217,7 @@ def _asked(verdicts: Verdicts, pairs: Sequence[SystemPair]) -> npt.NDArray[np.bo
 _NO_BOTH_ORDERS = "No document has a readable verdict in both orders; ask the judge in both."
 
 
-def _points(
-    points: FloatArray, generator: np.random.Generator | None, resampling: Resampling | None
-) -> Coefficient:
+def _points(points: FloatArray, generator: Randomness | None, resampling: Resampling | None) -> Coefficient:
     """The sum of one pair's points (documents,)."""
     given = points[~np.isnan(points)]
     number = len(given)
@@ -234,7 +234,7 @@ def _points(
 
 
 def _consistency(
-    by_order: FloatArray, generator: np.random.Generator | None, resampling: Resampling | None
+    by_order: FloatArray, generator: Randomness | None, resampling: Resampling | None
 ) -> PositionConsistency:
     """Consistency of points (2, documents, pairs)."""
     both = ~np.isnan(by_order).any(axis=0)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from annotate.agreement import Coefficient, Counts, Resampling
 from annotate.agreement.bootstrap import Statistic
 from annotate.agreement.data import FloatArray
+from annotate.agreement.streams import Randomness, narrowed
 from annotate.agreement.weighted import Weighted
 from judges.comparison.scores import Scores
 
@@ -73,7 +74,7 @@ def correct_preferences(
     scores: Scores,
     pairs: Sequence[SystemPair] | None = None,
     *,
-    generator: np.random.Generator | None = None,
+    generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> CorrectPreferences:
     """In how many pairs of systems (all of them by default) the judge prefers the one that people prefer.
@@ -106,7 +107,7 @@ def compared_points(
     judge: FloatArray,
     human: FloatArray,
     pairs: Sequence[SystemPair],
-    generator: np.random.Generator | None,
+    generator: Randomness | None,
     resampling: Resampling | None,
 ) -> CorrectPreferences:
     """The preferences from points (documents, pairs) of the first systems, by judge and by people."""
@@ -123,14 +124,16 @@ def compared_points(
         )
         for (first, second), number, of_judge, of_people in zip(pairs, documents, *sums, strict=True)
     )
-    return CorrectPreferences(preferences, _share(judge, human, both, generator, resampling))
+    return CorrectPreferences(
+        preferences, _share(judge, human, both, narrowed(generator, *pairs), resampling)
+    )
 
 
 def _share(
     judge: FloatArray,
     human: FloatArray,
     both: BoolArray,
-    generator: np.random.Generator | None,
+    generator: Randomness | None,
     resampling: Resampling | None,
 ) -> Coefficient:
     used = both.any(axis=1)

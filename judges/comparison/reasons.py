@@ -23,7 +23,7 @@ JUDGE = Side("value of the judge", "The judge has no value for these items yet."
 OTHER_JUDGE = Side("value of the other judge", "The other judge has no value for these items yet.")
 
 
-def explained(
+def explain_undefined(
     coefficient: Coefficient, first: FloatArray, second: FloatArray, sides: tuple[Side, Side], noun: str
 ) -> Coefficient:
     """The coefficient of two arrays (n,), undefined in these words; `noun` is what one of the n is."""

@@ -46,8 +46,8 @@ class Scores:
             raise ValueError(
                 f"There are {len(values)} values of the judge, but human scores of {table.shape[1]} items."
             )
-        system_labels, of_system = indexed(systems, "systems", len(values))
-        document_labels, of_document = indexed(documents, "documents", len(values))
+        system_labels, of_system = index_labels(systems, "systems", len(values))
+        document_labels, of_document = index_labels(documents, "documents", len(values))
         names = tuple(str(label) for label in system_labels)
         _each_once(of_system, of_document, names, document_labels)
         fields = {
@@ -123,7 +123,7 @@ def numbers(values: npt.ArrayLike, what: str, *, dimensions: int) -> FloatArray:
     return array
 
 
-def indexed(labels: npt.ArrayLike, what: str, items: int) -> tuple[tuple[Any, ...], IntArray]:
+def index_labels(labels: npt.ArrayLike, what: str, items: int) -> tuple[tuple[Any, ...], IntArray]:
     """The distinct labels in the order in which they first occur, and (items,) indices into them."""
     array = np.asarray(labels)
     if array.shape != (items,):

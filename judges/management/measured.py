@@ -2,10 +2,10 @@
 
 from django.core.management.base import CommandError
 
-from annotate.models import Project
-from judges.errors import NoJudgesError
-from judges.models import Judge
-from judges.queries.pairings import first_judge, judge_called, measured_judges
+from annotate.core.models import Project
+from judges.core.errors import NoJudgesError
+from judges.core.models import Judge
+from judges.results.queries.pairings import first_judge, judge_called, measured_judges
 
 
 def chosen_judge(project: Project, name: str | None) -> Judge:

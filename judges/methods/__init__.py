@@ -13,10 +13,10 @@ from judges.methods.base import Method
 __all__ = ["METHODS", "Method"]
 
 
-def _found() -> dict[str, Method]:
+def _find_methods() -> dict[str, Method]:
     modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
     methods = (getattr(module, "METHOD", None) for module in modules)
     return {method.key: method for method in methods if isinstance(method, Method)}
 
 
-METHODS: Mapping[str, Method] = MappingProxyType(_found())
+METHODS: Mapping[str, Method] = MappingProxyType(_find_methods())

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from annotate.guideline import FrozenDimension
+from annotate.core.guideline import FrozenDimension
 from judges.methods import scales
 from judges.methods.probabilities import weighted_mean
 from judges.methods.readings import Readable, Reading, Unreadable

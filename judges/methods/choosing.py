@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from annotate.guideline import FrozenDimension
+from annotate.core.guideline import FrozenDimension
 from judges.methods.base import Method
 from judges.methods.reading.choices import Choices, choice_position, read_choice, read_json_choice
 from judges.methods.readings import Reading

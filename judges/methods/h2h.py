@@ -1,6 +1,6 @@
 """Head to head (H2H; Shen et al., 2023): which of two texts is better, or neither."""
 
-from annotate.guideline import FrozenDimension
+from annotate.core.guideline import FrozenDimension
 from judges.methods import scales
 from judges.methods.choosing import ChoiceMethod, Option
 from judges.methods.reading.choices import Choices

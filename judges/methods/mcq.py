@@ -2,7 +2,7 @@
 
 from string import ascii_uppercase
 
-from annotate.guideline import FrozenDimension
+from annotate.core.guideline import FrozenDimension
 from judges.methods import scales
 from judges.methods.choosing import ChoiceMethod, Option
 from judges.methods.reading.choices import Choices

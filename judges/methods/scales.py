@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from annotate.guideline import FrozenDimension, FrozenPoint
+from annotate.core.guideline import FrozenDimension, FrozenPoint
 
 
 def is_named(dimension: FrozenDimension) -> bool:
@@ -36,7 +36,7 @@ def meaning(dimension: FrozenDimension, value: int) -> str:
 def points(dimension: FrozenDimension) -> str:
     """Return the scale: a line for each point with a meaning, and always its ends or all categories."""
     lines = dict.fromkeys(dimension.values, "no description") if is_named(dimension) else _ends(dimension)
-    lines |= {point.value: meaning(dimension, point.value) for point in _described(dimension)}
+    lines |= {point.value: meaning(dimension, point.value) for point in _described_points(dimension)}
     return "\n".join(f"{value} = {lines[value]}" for value in sorted(lines))
 
 
@@ -44,7 +44,7 @@ def _ends(dimension: FrozenDimension) -> dict[int, str]:
     return {dimension.scale_minimum: "the lower end", dimension.scale_maximum: "the upper end"}
 
 
-def _described(dimension: FrozenDimension) -> list[FrozenPoint]:
+def _described_points(dimension: FrozenDimension) -> list[FrozenPoint]:
     return [point for point in dimension.points if meaning(dimension, point.value)]
 
 

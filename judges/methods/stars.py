@@ -1,6 +1,6 @@
 """Star rating: a score in the form in which people rate products."""
 
-from annotate.guideline import FrozenDimension
+from annotate.core.guideline import FrozenDimension
 from judges.methods import scales
 from judges.methods.scoring import ScoreMethod
 from judges.methods.wording import DEFINITION, MATERIAL, paragraphs

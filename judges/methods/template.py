@@ -37,7 +37,7 @@ def render(template: str, values: Mapping[str, str], *, required: Iterable[str])
 
     def fill(match: re.Match[str]) -> str:
         name = match[1].strip()
-        return neutralised(values[name], tags) if name in MATERIAL else values[name]
+        return neutralise_tags(values[name], tags) if name in MATERIAL else values[name]
 
     def keep(match: re.Match[str]) -> str:
         return match[0] if values[match[1].strip()] else ""
@@ -45,7 +45,7 @@ def render(template: str, values: Mapping[str, str], *, required: Iterable[str])
     return PLACEHOLDER.sub(fill, ALONE_ON_A_LINE.sub(keep, template))
 
 
-def neutralised(material: str, tags: Iterable[str]) -> str:
+def neutralise_tags(material: str, tags: Iterable[str]) -> str:
     """Return a text in which none of these tags opens or closes anything; everything else stays as it is."""
     names = "|".join(sorted(map(re.escape, tags), key=len, reverse=True))
     return re.sub(rf"<(?=[\s/\\]*(?:{names})\b)", "‹", material, flags=re.IGNORECASE)

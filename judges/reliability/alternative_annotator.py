@@ -10,7 +10,8 @@ import scipy
 from annotate.agreement.data import FloatArray
 from annotate.agreement.group_means import means_by_group
 from annotate.agreement.pairs import mean_values
-from judges.comparison.scores import indexed, numbers
+from annotate.agreement.streams import Randomness, generator_of
+from judges.comparison.scores import index_labels, numbers
 from judges.reliability.audit import BoolArray
 
 Alignment = Callable[[FloatArray, FloatArray], FloatArray]
@@ -80,7 +81,7 @@ def alternative_annotator_test(
     judge: npt.ArrayLike,
     *,
     epsilon: float,
-    generator: np.random.Generator,
+    generator: Randomness,
     documents: npt.ArrayLike | None = None,
     annotators: tuple[str, ...] = (),
     alignment: Alignment = minus_root_mean_squared_error,
@@ -104,17 +105,19 @@ def alternative_annotator_test(
     Source: Calderon, Reichart and Dror 2025, The Alternative Annotator Test, sections 3 and 4; the controls
     are Concord's. Undefined where no annotator has enough units.
     """
-    table, values = _checked(human, judge, epsilon)
+    table, values = _check_input(human, judge, epsilon)
     names = annotators or tuple(str(number) for number in range(1, len(table) + 1))
-    groups = np.arange(len(values)) if documents is None else indexed(documents, "documents", len(values))[1]
+    groups = (
+        np.arange(len(values)) if documents is None else index_labels(documents, "documents", len(values))[1]
+    )
     setting = _Setting(table, names, groups, epsilon, alignment, false_discovery_rate, least_units)
-    plain = _tested(setting, values)
+    plain = _run_test(setting, values)
     if plain.winning_rate is None:
         return plain
     constant_value, constant = _best_constant(setting, values)
     judged = np.flatnonzero(~np.isnan(values))
     dealt = np.full(len(values), np.nan)
-    dealt[judged] = generator.permutation(values[judged])
+    dealt[judged] = generator_of(generator, "shuffled judge").permutation(values[judged])
     beyond = _beyond(setting, values, np.where(np.isnan(values), np.nan, constant_value), confidence_level)
     beats = beyond is not None and beyond[0] > 0
     verdict, why = _verdict(plain.winning_rate, beats, constant_value)
@@ -124,7 +127,7 @@ def alternative_annotator_test(
         verdict_reason=why,
         constant_value=constant_value,
         constant=constant,
-        shuffled=_tested(setting, dealt),
+        shuffled=_run_test(setting, dealt),
         beats_constant=beats,
         beyond_constant=beyond,
     )
@@ -177,7 +180,7 @@ class _Setting:
         return first, second
 
 
-def _tested(setting: _Setting, judge: FloatArray) -> AlternativeAnnotatorTest:
+def _run_test(setting: _Setting, judge: FloatArray) -> AlternativeAnnotatorTest:
     sizes = [int(setting.compared(index, judge).sum()) for index in range(len(setting.human))]
     enough = [index for index, size in enumerate(sizes) if size >= max(setting.least_units, 1)]
     left_out = tuple(name for index, name in enumerate(setting.names) if index not in enough)
@@ -186,7 +189,7 @@ def _tested(setting: _Setting, judge: FloatArray) -> AlternativeAnnotatorTest:
             f"No annotator has {setting.least_units} units that another annotator and the judge rated too."
         )
         return AlternativeAnnotatorTest(None, None, reason, (), left_out, None, reason)
-    comparisons = [_compared(setting, index, judge, sizes[index]) for index in enough]
+    comparisons = [_compare_annotator(setting, index, judge, sizes[index]) for index in enough]
     rejected = benjamini_yekutieli([each.p_value for each in comparisons], setting.false_discovery_rate)
     decided = tuple(
         replace(each, judge_replaces=bool(out)) for each, out in zip(comparisons, rejected, strict=True)
@@ -199,7 +202,9 @@ def _tested(setting: _Setting, judge: FloatArray) -> AlternativeAnnotatorTest:
     )
 
 
-def _compared(setting: _Setting, annotator: int, judge: FloatArray, units: int) -> AnnotatorComparison:
+def _compare_annotator(
+    setting: _Setting, annotator: int, judge: FloatArray, units: int
+) -> AnnotatorComparison:
     judge_wins, annotator_wins = setting.wins(annotator, judge)
     differences = _by_group(annotator_wins - judge_wins, setting.groups)
     return AnnotatorComparison(
@@ -231,7 +236,7 @@ def _best_constant(setting: _Setting, judge: FloatArray) -> tuple[float, Alterna
     """The value of the scale which, always given, has the largest advantage, and its test."""
     judged = ~np.isnan(judge)
     points = np.unique(setting.human[~np.isnan(setting.human)])
-    tests = [(float(point), _tested(setting, np.where(judged, point, np.nan))) for point in points]
+    tests = [(float(point), _run_test(setting, np.where(judged, point, np.nan))) for point in points]
     return max(tests, key=lambda found: found[1].advantage or 0)
 
 
@@ -266,7 +271,7 @@ def _verdict(winning_rate: float, beats: bool, constant_value: float) -> tuple[b
     return False, f"The judge may stand in for {winning_rate:.0%} of the annotators, fewer than half."
 
 
-def _checked(human: npt.ArrayLike, judge: npt.ArrayLike, epsilon: float) -> tuple[FloatArray, FloatArray]:
+def _check_input(human: npt.ArrayLike, judge: npt.ArrayLike, epsilon: float) -> tuple[FloatArray, FloatArray]:
     table, values = (
         numbers(human, "Human values", dimensions=2),
         numbers(judge, "The judge's values", dimensions=1),

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from annotate.agreement import Interval
 from annotate.agreement.data import FloatArray
+from annotate.agreement.streams import Randomness, generator_of
 from judges.reliability.estimates import Estimate, check_level
 from judges.reliability.sample import RatedSample
 
@@ -56,7 +57,7 @@ def guaranteed_mean(
     *,
     low: float,
     high: float,
-    generator: np.random.Generator,
+    generator: Randomness,
     confidence_level: float = 0.95,
 ) -> Estimate:
     """The mean human score of the batch with an interval that is valid at any size, from people only.
@@ -76,10 +77,11 @@ def guaranteed_mean(
     uncertain = sum(not np.all(sample.rated[group]) for group in groups)
     level = 1 - (1 - confidence_level) / max(uncertain, 1)
     value, ends = 0.0, np.zeros(2)
+    shuffler = generator_of(generator, "guaranteed_mean")
     for group in groups:
         rated = sample.human[group][sample.rated[group]]
         share = group.sum() / sample.units
-        order = generator.permutation(rated)
+        order = shuffler.permutation(rated)
         value += share * rated.mean()
         ends += share * np.array(
             betting_interval(order, int(group.sum()), low=low, high=high, confidence_level=level)
@@ -94,7 +96,7 @@ def projected_guaranteed_widths(
     *,
     low: float,
     high: float,
-    generator: np.random.Generator,
+    generator: Randomness,
     confidence_level: float = 0.95,
 ) -> list[float | None]:
     """How wide the guaranteed interval would be after so many ratings, spread as those there are.
@@ -107,13 +109,14 @@ def projected_guaranteed_widths(
     if sample.unequal or not 3 <= len(known) < sample.units:
         return [None] * len(ratings)
     widths: list[float | None] = []
+    shuffler = generator_of(generator, "projected_guaranteed_widths")
     for number in ratings:
         if not 3 <= number <= sample.units:
             widths.append(None)
             continue
         typical = known[((np.arange(number) + 0.5) / number * len(known)).astype(np.intp)]
         first, last = betting_interval(
-            generator.permutation(typical),
+            shuffler.permutation(typical),
             sample.units,
             low=low,
             high=high,

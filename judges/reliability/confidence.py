@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annotate.agreement.data import FloatArray
+from annotate.agreement.streams import Randomness, generator_of
 
 _DECIMALS = 9
 
@@ -105,11 +106,11 @@ def cross_fitted_loss(
     return expected
 
 
-def fold_numbers(units: int, folds: int, generator: np.random.Generator) -> npt.NDArray[np.intp]:
+def fold_numbers(units: int, folds: int, generator: Randomness) -> npt.NDArray[np.intp]:
     """(units,): a fold 0 to folds - 1 for each unit, at random and equally often up to one."""
     if folds < 2:
         raise ValueError("Cross-fitting needs two folds or more.")
-    return np.asarray(generator.permutation(np.arange(units) % folds), dtype=np.intp)
+    return np.asarray(generator_of(generator, "folds").permutation(np.arange(units) % folds), dtype=np.intp)
 
 
 def _features(features: npt.ArrayLike) -> FloatArray:

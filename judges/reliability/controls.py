@@ -7,9 +7,10 @@ import numpy.typing as npt
 
 from annotate.agreement.data import FloatArray
 from annotate.agreement.pairs import mean_values
+from annotate.agreement.streams import Randomness, generator_of
 from judges.reliability import bounds
 from judges.reliability.losses import Ceiling, Loss, human_ceiling
-from judges.reliability.selective import Certificate, Guarantee, calibrate
+from judges.reliability.selective import Guarantee, RiskCertificate, calibrate
 
 
 @dataclass(frozen=True)
@@ -21,10 +22,10 @@ class Certified:
     other units. ceiling: one person in the judge's place.
     """
 
-    certificate: Certificate
-    constant: Certificate
+    certificate: RiskCertificate
+    constant: RiskCertificate
     constant_value: float | None
-    shuffled: Certificate
+    shuffled: RiskCertificate
     ceiling: Ceiling
 
 
@@ -36,7 +37,7 @@ def certify(
     grid: npt.ArrayLike,
     guarantee: Guarantee,
     *,
-    generator: np.random.Generator,
+    generator: Randomness,
     batch: npt.ArrayLike | None = None,
 ) -> Certified:
     """`judges.reliability.calibrate` for a judge, and beside it for a constant and a shuffled judge.
@@ -50,7 +51,7 @@ def certify(
     sure, panel = np.asarray(confidences, dtype=float), mean_values(table)
     usual = usual_value(table)
     constant = np.full(len(values), np.nan if usual is None else usual)
-    dealt = generator.permutation(len(values))
+    dealt = generator_of(generator, "shuffled judge").permutation(len(values))
     return Certified(
         certificate=calibrate(sure, loss(values, panel), grid, guarantee, batch=batch),
         constant=calibrate(sure, loss(constant, panel), grid, guarantee, batch=batch),

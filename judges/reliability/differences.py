@@ -8,12 +8,11 @@ import numpy as np
 import scipy
 
 from annotate.agreement import Interval, holm
+from annotate.agreement.streams import Randomness, narrowed
 from judges.comparison import Scores
 from judges.reliability.betting import guaranteed_mean
 from judges.reliability.estimates import Estimate, regression_estimate, with_interval
 from judges.reliability.sample import RatedSample
-
-LEAST_PAIRS = 3
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,11 @@ class Betting:
 
     low: float
     high: float
-    generator: np.random.Generator
+    generator: Randomness
+
+    def of(self, *names: str) -> "Betting":
+        """Return the same for some systems, whose order of ratings is their own."""
+        return Betting(self.low, self.high, narrowed(self.generator, *names))
 
 
 def pairwise_differences(
@@ -73,12 +76,12 @@ def pairwise_differences(
         low, high = _simultaneous(estimate, confidence_level, len(pairs))
         names = scores.system_names[one], scores.system_names[other]
         sure = (
-            guaranteed_difference(first, second, betting, confidence_level=confidence_level)
+            guaranteed_difference(first, second, betting.of(*names), confidence_level=confidence_level)
             if betting
             else None
         )
         found.append(Difference(*names, paired, estimate, sure, low, high, _p_value(estimate), None, False))
-    return _adjusted(found, 1 - confidence_level)
+    return _adjust_p_values(found, 1 - confidence_level)
 
 
 def difference_of(first: RatedSample, second: RatedSample) -> RatedSample:
@@ -176,7 +179,7 @@ def _simultaneous(
     return (None, None) if interval is None else (interval.low, interval.high)
 
 
-def _adjusted(differences: Sequence[Difference], significance_level: float) -> tuple[Difference, ...]:
+def _adjust_p_values(differences: Sequence[Difference], significance_level: float) -> tuple[Difference, ...]:
     p_values = {index: each.p_value for index, each in enumerate(differences) if each.p_value is not None}
     adjusted = dict(zip(p_values, holm(list(p_values.values())).tolist(), strict=True))
     return tuple(

@@ -10,13 +10,14 @@ import scipy
 
 from annotate.agreement import Coefficient, Interval, Measure, Resampling
 from annotate.agreement.data import FloatArray
+from annotate.agreement.streams import Randomness
+from judges import comparison
 from judges.comparison import (
     Scores,
     SystemCoefficient,
     coefficient_values,
     correlation_by_system,
-    meta_correlation,
-    reliability_and_correlation,
+    indicators_with_correlations,
     reliability_by_system,
     scores_by_system,
 )
@@ -58,7 +59,7 @@ class Validity:
 
 
 @dataclass(frozen=True)
-class Spread:
+class CoefficientSpread:
     """How far a coefficient differs between systems; `systems` have it, the five numbers are over them."""
 
     systems: int
@@ -80,8 +81,21 @@ class DimensionReliability:
     systems: tuple[SystemReliability, ...]
     meta_correlation: Coefficient
     validity: Validity
-    indicator_spread: Spread | None
-    agreement_spread: Spread | None
+    indicator_spread: CoefficientSpread | None
+    agreement_spread: CoefficientSpread | None
+
+
+@dataclass(frozen=True)
+class DrawnWith:
+    """What the intervals of a pair of judges are drawn with.
+
+    R is the pair's, whichever of them is set beside people; P and M are that judge's, whichever other one it
+    is paired with; only the validity of R is of both.
+    """
+
+    indicator: Randomness
+    agreement: Randomness
+    validity: Randomness
 
 
 def reliability(
@@ -89,21 +103,24 @@ def reliability(
     other_judge: npt.ArrayLike,
     measure: Measure,
     *,
-    generator: np.random.Generator | None = None,
+    drawn_with: DrawnWith | None = None,
     resampling: Resampling | None = None,
 ) -> DimensionReliability:
     """R, P, Q for each system in the order of `scores.system_names`, with M and the validity of R.
 
     scores: the first judge (RTS in the paper) beside people; a table of human scores without rows where
     nobody has rated. other_judge: (items,), the second judge's values (MCQ), NaN for a gap. measure: one of
-    `judges.comparison.CORRELATIONS`. With a generator all have intervals: R and P resample a system's items,
+    `judges.comparison.CORRELATIONS`. drawn_with: None for no intervals; R and P resample a system's items,
     the validity systems, and M documents.
     Source: Shen and others 2023, equations 2 to 4, table 7.
     """
-    indicators = indicator(scores, other_judge, measure, generator=generator, resampling=resampling)
-    agreements = agreement_with_humans(scores, measure, generator=generator, resampling=resampling)
+    of_pair, of_judge, of_both = (
+        (drawn_with.indicator, drawn_with.agreement, drawn_with.validity) if drawn_with else (None,) * 3
+    )
+    indicators = indicator(scores, other_judge, measure, generator=of_pair, resampling=resampling)
+    agreements = agreement_with_humans(scores, measure, generator=of_judge, resampling=resampling)
     qualities = [each.human_mean for each in scores_by_system(scores)]
-    validities = validity(scores, other_judge, measure, generator=generator, resampling=resampling)
+    validities = validity(scores, other_judge, measure, generator=of_both, resampling=resampling)
     return DimensionReliability(
         systems=tuple(
             SystemReliability(
@@ -117,9 +134,9 @@ def reliability(
             for one, other, quality in zip(indicators, agreements, qualities, strict=True)
         ),
         validity=validities,
-        meta_correlation=_meta_correlation(scores, measure, generator, resampling),
-        indicator_spread=spread(indicators),
-        agreement_spread=spread(agreements),
+        meta_correlation=meta_correlation(scores, measure, generator=of_judge, resampling=resampling),
+        indicator_spread=spread_of(indicators),
+        agreement_spread=spread_of(agreements),
     )
 
 
@@ -128,7 +145,7 @@ def indicator(
     other_judge: npt.ArrayLike,
     measure: Measure,
     *,
-    generator: np.random.Generator | None = None,
+    generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> tuple[SystemCoefficient, ...]:
     """R for each system: `judges.comparison.reliability_by_system`, undefined below 3 items.
@@ -145,7 +162,7 @@ def agreement_with_humans(
     scores: Scores,
     measure: Measure,
     *,
-    generator: np.random.Generator | None = None,
+    generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> tuple[SystemCoefficient, ...]:
     """P for each system: `judges.comparison.correlation_by_system`, undefined below 3 items.
@@ -161,7 +178,7 @@ def validity(
     other_judge: npt.ArrayLike,
     measure: Measure,
     *,
-    generator: np.random.Generator | None = None,
+    generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> Validity:
     """The correlation of R with P over systems, its p value and the number of systems.
@@ -176,13 +193,12 @@ def validity(
         scores, scores.judge, scores.human_means
     )
     kept = scores.of_judge(np.where(large, scores.judge, np.nan))
-    correlation = _explained(
-        reliability_and_correlation(kept, other, measure, generator=generator, resampling=resampling),
-        large,
-        scores,
-    )
     indicators = coefficient_values(reliability_by_system(kept, other, measure))
     agreements = coefficient_values(correlation_by_system(kept, measure))
+    found = indicators_with_correlations(
+        kept, indicators, agreements, measure, generator=generator, resampling=resampling
+    )
+    correlation = _explain_undefined(found, large, scores)
     both = ~np.isnan(indicators) & ~np.isnan(agreements)
     systems = int(both.sum())
     if correlation.value is None:
@@ -193,7 +209,28 @@ def validity(
     return Validity(correlation, systems, p_value)
 
 
-def spread(coefficients: Sequence[SystemCoefficient]) -> Spread | None:
+def meta_correlation(
+    scores: Scores,
+    measure: Measure,
+    *,
+    generator: Randomness | None = None,
+    resampling: Resampling | None = None,
+) -> Coefficient:
+    """M: `judges.comparison.meta_correlation` over systems with 3 items or more, its interval over documents.
+
+    Items are those with a value of the judge and a human score. In each resample P and Q of every system are
+    computed anew over the drawn documents, so the interval is about other documents for these systems.
+    Source: Shen and others 2023, equation 3; interval: Efron and Tibshirani 1993, chapter 13.
+    """
+    large = _large_systems(scores, scores.judge, scores.human_means)
+    kept = scores.of_judge(np.where(large, scores.judge, np.nan))
+    found = comparison.meta_correlation(kept, measure)
+    if generator is not None:
+        found = with_interval_of_documents(found, kept, measure, generator, resampling)
+    return _explain_undefined(found, large, scores)
+
+
+def spread_of(coefficients: Sequence[SystemCoefficient]) -> CoefficientSpread | None:
     """Least, quartiles and largest of the defined values; None where there are none.
 
     Source: Shen and others 2023, figures 1 and 5.
@@ -202,7 +239,9 @@ def spread(coefficients: Sequence[SystemCoefficient]) -> Spread | None:
     defined = values[~np.isnan(values)]
     if not len(defined):
         return None
-    return Spread(len(defined), *(float(each) for each in np.quantile(defined, [0, 0.25, 0.5, 0.75, 1])))
+    return CoefficientSpread(
+        len(defined), *(float(each) for each in np.quantile(defined, [0, 0.25, 0.5, 0.75, 1]))
+    )
 
 
 def expected_interval(
@@ -229,18 +268,6 @@ def expected_interval(
     return Interval(float(low), float(high), "Fisher's transformation, no ties", confidence_level)
 
 
-def _meta_correlation(
-    scores: Scores, measure: Measure, generator: np.random.Generator | None, resampling: Resampling | None
-) -> Coefficient:
-    """M over the systems with 3 items or more that have both a value of the judge and a human score."""
-    large = _large_systems(scores, scores.judge, scores.human_means)
-    kept = scores.of_judge(np.where(large, scores.judge, np.nan))
-    found = meta_correlation(kept, measure)
-    if generator is not None:
-        found = with_interval_of_documents(found, kept, measure, generator, resampling)
-    return _explained(found, large, scores)
-
-
 def _large_systems(scores: Scores, first: FloatArray, second: FloatArray) -> BoolArray:
     """(items,): whether the item's system has at least 3 items with both values."""
     both = ~np.isnan(first) & ~np.isnan(second)
@@ -248,7 +275,7 @@ def _large_systems(scores: Scores, first: FloatArray, second: FloatArray) -> Boo
     return np.asarray(items[scores.systems] >= LEAST_ITEMS)
 
 
-def _explained(coefficient: Coefficient, large: BoolArray, scores: Scores) -> Coefficient:
+def _explain_undefined(coefficient: Coefficient, large: BoolArray, scores: Scores) -> Coefficient:
     """The coefficient over systems, with the right reason where all have too few items."""
     some = not (np.isnan(scores.human_means) | np.isnan(scores.judge)).all()
     if coefficient.defined or large.any() or not some:

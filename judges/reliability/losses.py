@@ -32,14 +32,14 @@ def more_than_one_point(judge: npt.ArrayLike, people: npt.ArrayLike, *, step: fl
 
 def other_side(judge: npt.ArrayLike, people: npt.ArrayLike, *, cut: float) -> FloatArray:
     """1 where only one of the two is at or above the cut ("good enough")."""
-    first, second = _rounded(judge), _rounded(people)
+    first, second = _round_values(judge), _round_values(people)
     differs = (first >= cut) != (second >= cut)
     return np.where(np.isnan(first) | np.isnan(second), np.nan, differs)
 
 
 def squared_distance(judge: npt.ArrayLike, people: npt.ArrayLike, *, span: float) -> FloatArray:
     """((f - h) / span)^2, between 0 and 1 where `span` is the length of the scale (4 for 1 to 5)."""
-    first, second = _rounded(judge), _rounded(people)
+    first, second = _round_values(judge), _round_values(people)
     return np.asarray(np.minimum(((first - second) / span) ** 2, 1))
 
 
@@ -78,9 +78,9 @@ def human_ceiling(human: npt.ArrayLike, loss: Loss) -> Ceiling:
 
 
 def _where_above(judge: npt.ArrayLike, people: npt.ArrayLike, limit: float) -> FloatArray:
-    distance = np.abs(_rounded(judge) - _rounded(people))
+    distance = np.abs(_round_values(judge) - _round_values(people))
     return np.where(np.isnan(distance), np.nan, np.round(distance, _DECIMALS) > limit)
 
 
-def _rounded(values: npt.ArrayLike) -> FloatArray:
+def _round_values(values: npt.ArrayLike) -> FloatArray:
     return np.asarray(np.round(np.asarray(values, dtype=float), _DECIMALS))

@@ -7,9 +7,10 @@ import scipy
 
 from annotate.agreement import Coefficient, Measure, Resampling
 from annotate.agreement.bootstrap import Statistic, independent, resampled_interval
+from annotate.agreement.correlation import correlations_of_rows
 from annotate.agreement.data import FloatArray, IntArray
-from annotate.agreement.groups import values_within_documents
-from annotate.agreement.measure import paired
+from annotate.agreement.measure import pair_data
+from annotate.agreement.streams import Randomness, narrowed
 from judges.comparison import Scores
 
 
@@ -17,7 +18,7 @@ def with_interval_of_documents(
     found: Coefficient,
     scores: Scores,
     measure: Measure,
-    generator: np.random.Generator,
+    generator: Randomness,
     resampling: Resampling | None = None,
 ) -> Coefficient:
     """M of `judges.comparison.meta_correlation` with the interval over resampled documents.
@@ -34,14 +35,14 @@ def with_interval_of_documents(
     interval, reason = resampled_interval(
         _statistic(scores.of_items(used), numbers, measure),
         independent(int(numbers.max()) + 1, "documents"),
-        generator,
+        narrowed(generator, found.name, "over documents"),
         plan,
         measure.estimator.bounds,
     )
     return replace(found, interval=interval, interval_reason=reason)
 
 
-_TOGETHER = 200  # pairs of P and Q whose correlations are computed at a time
+_DECIMALS = 10  # numbers that differ behind these are ties
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,14 +75,14 @@ def _statistic(scores: Scores, documents: IntArray, measure: Measure) -> Statist
             sides[0, :, index] = system.correlation(drawn)
             rated = weights @ system.rated
             np.divide(weights @ system.quality, rated, out=sides[1, :, index], where=rated > 0)
-        return _of_each(measure, sides)
+        return correlations_of_rows(measure, *np.round(sides, _DECIMALS))
 
     return meta_correlations
 
 
 def _system(own: Scores, documents: IntArray, measure: Measure, everywhere: IntArray) -> _System:
     both = ~np.isnan(own.judge)
-    patterns = measure.estimator.patterns(paired(own.human_means[both], own.judge[both]))
+    patterns = measure.estimator.patterns(pair_data(own.human_means[both], own.judge[both]))
     number = int(everywhere.max()) + 1
     shape = (number, len(patterns.unit_counts))
     return _System(
@@ -92,15 +93,3 @@ def _system(own: Scores, documents: IntArray, measure: Measure, everywhere: IntA
         quality=np.bincount(documents, own.human_means, number).astype(float),
         rated=np.bincount(documents, minlength=number).astype(float),
     )
-
-
-def _of_each(measure: Measure, sides: FloatArray) -> FloatArray:
-    """(replicates,): the measure of P and Q (2, replicates, systems) over systems."""
-    _, replicates, systems = sides.shape
-    step = max(1, _TOGETHER // systems)
-    found = np.empty(replicates)
-    for start in range(0, replicates, step):
-        part = sides[:, start : start + step]
-        of = np.repeat(np.arange(part.shape[1]), systems)
-        found[start : start + step] = values_within_documents(measure, part[0].ravel(), part[1].ravel(), of)
-    return found

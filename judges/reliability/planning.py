@@ -70,7 +70,7 @@ def plan_calibration(
     if least is None:
         reason = "Even rating every unit that the judge keeps would not allow this guarantee."
         return CalibrationPlan(None, None, None, None, None, reason)
-    least_ratings = _drawn(max(least, guarantee.least_accepted), accepted_share)
+    least_ratings = _ratings_to_draw(max(least, guarantee.least_accepted), accepted_share)
     if expected_error >= guarantee.risk:
         reason = (
             "A judge that errs as often as the risk allows passes no sample; allow more, or keep fewer units."
@@ -82,7 +82,7 @@ def plan_calibration(
         return CalibrationPlan(None, None, None, None, least_ratings, reason)
     accepted, allowed, reached = tried
     return CalibrationPlan(
-        ratings=_drawn(accepted, accepted_share),
+        ratings=_ratings_to_draw(accepted, accepted_share),
         accepted=accepted,
         errors_allowed=allowed,
         power=reached,
@@ -149,7 +149,7 @@ def _first_lasting(sizes: IntArray, enough: np.ndarray) -> int | None:
     return None
 
 
-def _drawn(accepted: int, accepted_share: float) -> int:
+def _ratings_to_draw(accepted: int, accepted_share: float) -> int:
     return int(np.ceil(np.round(accepted / accepted_share, 9)))
 
 

@@ -64,7 +64,7 @@ def decide(rule: IndicatorRule, system: str, dimension: str, indicator: Coeffici
     """
     threshold = rule.threshold(dimension)
     held_against = _held_against(rule, indicator)
-    to_humans, reason = _judged(rule, indicator, held_against, threshold)
+    to_humans, reason = _decide(rule, indicator, held_against, threshold)
     return CellDecision(system, dimension, to_humans, reason, indicator, held_against, threshold)
 
 
@@ -74,7 +74,7 @@ def _held_against(rule: IndicatorRule, indicator: Coefficient) -> float | None:
     return None if indicator.interval is None else indicator.interval.low
 
 
-def _judged(
+def _decide(
     rule: IndicatorRule, indicator: Coefficient, held_against: float | None, threshold: float | None
 ) -> tuple[bool, str]:
     if threshold is None:

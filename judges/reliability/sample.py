@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annotate.agreement.data import FloatArray, IntArray
-from judges.comparison.scores import indexed, numbers, set_once
+from judges.comparison.scores import index_labels, numbers, set_once
 from judges.reliability.audit import BoolArray
 
 _DECIMALS = 12
@@ -54,15 +54,17 @@ class RatedSample:
         unjudged = np.isnan(values)
         if not unjudged.all():
             values[unjudged] = values[~unjudged].mean()
-        drawn = _drawn(people, probabilities, assigned)
-        names, of_stratum = ((), None) if strata is None else indexed(strata, "strata", len(values))
+        drawn = _which_drawn(people, probabilities, assigned)
+        names, of_stratum = ((), None) if strata is None else index_labels(strata, "strata", len(values))
         set_once(
             self,
             {
                 "judge": values,
                 "human": people,
                 "probabilities": _probabilities(people, probabilities, drawn),
-                "documents": None if documents is None else indexed(documents, "documents", len(values))[1],
+                "documents": None
+                if documents is None
+                else index_labels(documents, "documents", len(values))[1],
                 "strata": of_stratum,
                 "skipped": int(np.sum(drawn & np.isnan(people))),
                 "unjudged": int(unjudged.sum()),
@@ -107,7 +109,7 @@ class RatedSample:
         )
 
 
-def _drawn(
+def _which_drawn(
     people: FloatArray, probabilities: npt.ArrayLike | None, assigned: npt.ArrayLike | None
 ) -> BoolArray:
     """(units,): whether each unit was drawn, from what is known."""

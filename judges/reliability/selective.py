@@ -68,7 +68,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Certificate:
+class RiskCertificate:
     """A threshold that holds the guarantee, or None with the reason why all units go to humans.
 
     step: the last that passed, or None. steps: all that were tested, the strictest first; unless the grid
@@ -105,6 +105,7 @@ class Certificate:
         (floor(risk N) - k) / (N - n) over the accepted units of a closed batch: where few errors were among
         the rated ones, more may be among the others. None without a certificate, a batch, or such units.
         """
+        # Only with losses of 0 and 1 is the allowed loss a number of units that others can be short of.
         if self.step is None or self.step.units is None or self.guarantee.test is not RiskTest.EXACT:
             return None
         unrated = self.step.units - self.step.accepted
@@ -121,7 +122,7 @@ def calibrate(
     guarantee: Guarantee,
     *,
     batch: npt.ArrayLike | None = None,
-) -> Certificate:
+) -> RiskCertificate:
     """The smallest threshold of the grid at which, and above which, the risk is rejected at delta.
 
     confidences, losses: (rated,), of a simple random sample of units; losses of 0 and 1, or within 0..1 for
@@ -138,17 +139,19 @@ def calibrate(
     Brahman and Choi 2025, Trust or Escalate, section 3; hypergeometric: see `bounds`.
     ValueError for losses that the test cannot take, an empty grid, or lengths that do not fit.
     """
-    sure, lost = _checked(confidences, losses, guarantee)
-    thresholds = np.unique(np.asarray(grid, dtype=float))[::-1]
+    sure, lost = _check_input(confidences, losses, guarantee)
+    thresholds = np.unique(np.asarray(grid, dtype=float))[::-1]  # the strictest first
     if not len(thresholds) or not np.isfinite(thresholds).all():
         raise ValueError("The grid needs at least one threshold, all finite.")
     everything = None if batch is None else np.asarray(batch, dtype=float)
     has_loss = ~np.isnan(lost)
     counted = _Counted.at(thresholds, sure[has_loss], lost[has_loss], everything)
     start = _start(counted, guarantee, int(has_loss.sum()), everything)
-    steps = _tested(counted, guarantee, start)
+    # The first failure ends the sequence: a later p value below delta would be a second chance, and the
+    # whole delta could then no longer be spent on every test.
+    steps = _test_steps(counted, guarantee, start)
     passed = [step for step in steps if step.p_value <= guarantee.significance_level]
-    certificate = Certificate(
+    certificate = RiskCertificate(
         guarantee=guarantee,
         threshold=passed[-1].threshold if passed else None,
         reason=None if passed else _why_abstained(steps, guarantee, int(has_loss.sum())),
@@ -190,6 +193,7 @@ class _Counted:
         cls, thresholds: FloatArray, sure: FloatArray, lost: FloatArray, batch: FloatArray | None
     ) -> "_Counted":
         order = np.argsort(-sure)  # NaN last
+        # Signs are turned, since searchsorted needs rising numbers: -sure <= -threshold is at or above it.
         falling, given = -sure[order], int(np.sum(~np.isnan(sure)))
         accepted = np.searchsorted(falling[:given], -thresholds, side="right")
         cumulated = np.concatenate([[0.0], np.cumsum(lost[order])])
@@ -206,7 +210,7 @@ class _Counted:
         return _Counted(self.thresholds[chosen], self.accepted[chosen], self.lost[chosen], units)
 
 
-def _checked(
+def _check_input(
     confidences: npt.ArrayLike, losses: npt.ArrayLike, guarantee: Guarantee
 ) -> tuple[FloatArray, FloatArray]:
     sure, lost = np.asarray(confidences, dtype=float), np.asarray(losses, dtype=float)
@@ -222,6 +226,8 @@ def _checked(
 
 def _start(counted: _Counted, guarantee: Guarantee, rated: int, batch: FloatArray | None) -> int:
     """The first threshold to test; the length of the grid where there is none."""
+    # How many ratings happen to lie above a threshold may depend on their losses; how many are expected there
+    # follows from the confidences of the batch alone, so that the start is fixed before any loss is seen.
     found: npt.NDArray[np.number] = counted.accepted
     if batch is not None and counted.units is not None:
         found = np.round(rated * counted.units / max(len(batch), 1), 9)
@@ -229,7 +235,7 @@ def _start(counted: _Counted, guarantee: Guarantee, rated: int, batch: FloatArra
     return int(enough[0]) if len(enough) else len(counted.thresholds)
 
 
-def _tested(counted: _Counted, guarantee: Guarantee, start: int) -> tuple[Step, ...]:
+def _test_steps(counted: _Counted, guarantee: Guarantee, start: int) -> tuple[Step, ...]:
     """The steps from the start to the first that fails, with it."""
     below = counted[slice(start, None)]
     p_values = _p_values(below, guarantee)
@@ -283,7 +289,7 @@ def _why_abstained(steps: Sequence[Step], guarantee: Guarantee, rated: int) -> s
     )
 
 
-def _with_more_ratings(certificate: Certificate, most_accepted: int) -> Certificate:
+def _with_more_ratings(certificate: RiskCertificate, most_accepted: int) -> RiskCertificate:
     """The certificate, with how many more ratings the first test would need at the same share of errors."""
     guarantee, first = certificate.guarantee, certificate.steps[0] if certificate.steps else None
     if first is None:
@@ -304,7 +310,7 @@ def _with_more_ratings(certificate: Certificate, most_accepted: int) -> Certific
     return replace(certificate, more_ratings=more, more_reason=reason)
 
 
-def _with_enough_to_test(certificate: Certificate, most_accepted: int) -> Certificate:
+def _with_enough_to_test(certificate: RiskCertificate, most_accepted: int) -> RiskCertificate:
     least, rated = certificate.guarantee.least_accepted, certificate.rated
     if rated and not most_accepted:
         return replace(
@@ -336,7 +342,7 @@ def _enough_accepted(step: Step, guarantee: Guarantee) -> int | None:
 def _would_pass(accepted: IntArray, step: Step, guarantee: Guarantee) -> npt.NDArray[np.bool_]:
     lost = np.asarray(accepted * (step.lost / max(step.accepted, 1)), dtype=float)
     if guarantee.test is RiskTest.EXACT:
-        lost = np.ceil(np.round(lost, 9))
+        lost = np.ceil(np.round(lost, 9))  # whole errors, and rather one too many
     units = None if step.units is None else np.full(len(accepted), step.units, dtype=np.intp)
     tried = _Counted(np.zeros(len(accepted)), accepted, lost, units)
     return np.asarray(_p_values(tried, guarantee) <= guarantee.significance_level)

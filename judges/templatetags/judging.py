@@ -7,8 +7,8 @@ from django.contrib.humanize.templatetags.humanize import intcomma
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from judges.models import Batch
-from judges.queries.runs import RunProgress
+from judges.core.models import Batch
+from judges.runs.queries.runs import RunProgress
 
 register = template.Library()
 

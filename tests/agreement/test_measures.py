@@ -26,6 +26,8 @@ from annotate.agreement import (
     with_mean,
     within_documents,
 )
+from annotate.agreement.correlation import correlations_of_rows
+from annotate.agreement.measure import pair_data, units_with_both
 from tests.agreement.tables import GAP, ratings
 
 ORACLES = {
@@ -185,3 +187,29 @@ def test_comparisons_have_intervals_by_units_or_documents() -> None:
     assert mean.interval is not None
     assert mean.value is not None
     assert mean.interval.low < mean.value < mean.interval.high
+
+
+@pytest.mark.parametrize("measure", [pearson, spearman, kendall_tau_b])
+def test_correlations_of_rows_are_those_of_each_row_with_ties_and_gaps(measure: Measure) -> None:
+    generator = np.random.default_rng(5)
+    first, second = generator.integers(1, 6, (2, 40, 9)).astype(float)
+    for side in (first, second):
+        side[generator.random(side.shape) < 0.1] = GAP
+    first[0] = 3
+    found = correlations_of_rows(measure, first, second)
+    assert np.isnan(found[0])
+    for row in range(1, 40):
+        expected = oracle(measure.estimator.name, first[row], second[row])
+        assert found[row] == pytest.approx(expected, abs=1e-12)
+
+
+def test_correlations_of_rows_are_of_correlations_only() -> None:
+    with pytest.raises(ValueError, match="is not a correlation"):
+        correlations_of_rows(bias, np.ones((1, 2)), np.ones((1, 2)))
+
+
+@pytest.mark.parametrize("measure", [pearson, spearman, kendall_tau_b], ids=lambda each: each.estimator.name)
+def test_resamples_without_a_unit_that_has_both_values_are_undefined(measure: Measure) -> None:
+    nothing_shared = pair_data([1, GAP], [GAP, 2])
+    of_resamples = measure.estimator.statistic(units_with_both(nothing_shared))
+    assert np.isnan(of_resamples(np.empty((2, 0)))).all()

@@ -78,13 +78,13 @@ def test_the_distribution_counts_every_value_of_the_scale() -> None:
     together, ann, bob = value_distributions(make(raters=["Ann", "Bob"]))
     assert (together.rater, together.counts) == (None, (1, 2, 0))
     assert together.mean == pytest.approx(5 / 3)
-    assert (ann.rater, ann.counts, ann.largest_share) == ("Ann", (1, 1, 0), 0.5)
+    assert (ann.rater, ann.counts) == ("Ann", (1, 1, 0))
     assert (bob.rater, bob.values, bob.counts) == ("Bob", (1, 2, 3), (0, 1, 0))
 
 
 def test_a_distribution_of_nothing_has_no_mean() -> None:
     together = value_distributions(make(values=np.full((1, 3), GAP)))[0]
-    assert (together.ratings, together.mean, together.largest_share) == (0, None, None)
+    assert (together.ratings, together.mean) == (0, None)
 
 
 def test_the_range_of_a_unit_needs_two_values() -> None:

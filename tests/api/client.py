@@ -6,8 +6,8 @@ from typing import Any
 
 from django.test import Client
 
-from annotate.commands.tokens import SCOPES, make_token
-from annotate.models import User
+from annotate.api.commands import SCOPES, make_token
+from annotate.core.models import User
 
 
 class ApiClient:

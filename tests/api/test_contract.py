@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from schemathesis.core.failures import Failure, FailureGroup
 
-from annotate.commands.tokens import SCOPES, make_token
-from annotate.models import Role
-from judges.commands.routing import make_policy
-from tests.annotate.rounds import discussed
+from annotate.api.commands import SCOPES, make_token
+from annotate.core.models import Role
+from judges.routing.commands.policies import make_policy
 from tests.api.fuzzing import one_connection, operations, played
 from tests.factories import make_member, make_project
 from tests.judges.factories import make_judge, make_judgments, make_run
-from tests.judges.routing import spec_of
+from tests.judges.routing.project import spec_of
+from tests.rating.rounds import discussed
 
 pytestmark = pytest.mark.django_db
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "1"))

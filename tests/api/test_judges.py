@@ -2,12 +2,12 @@
 
 import pytest
 
-from judges.models import Judgment, Run
+from judges.core.models import Judgment, Run
 from tests.api.client import ApiClient
 from tests.factories import make_project
 from tests.judges.factories import make_judge, make_judgments, make_priced_endpoint
 from tests.judges.provider import providing
-from tests.judges.routing import judges_of, routing_project
+from tests.judges.routing.project import judges_of, routing_project
 
 pytestmark = pytest.mark.django_db
 
@@ -102,8 +102,8 @@ def test_a_policy_routes_just_what_was_shown():
     cast = routing_project()
     program, home = ApiClient(cast.admin), f"projects/{cast.project.slug}/"
     rts, mcq = judges_of(cast)
-    indicators = program.get(f"{home}indicators/?rts={rts.pk}&mcq={mcq.pk}").json()
-    assert [each["dimension"] for each in indicators["dimensions"]] == [
+    shown = program.get(f"{home}results/reliability/?rts={rts.pk}&mcq={mcq.pk}").json()
+    assert [column["key"] for column in shown["sections"][0]["tables"][0]["columns"][1:]] == [
         dimension.key for dimension in cast.dimensions
     ]
     policy = {
@@ -133,5 +133,5 @@ def test_judges_of_who_has_no_pair_have_no_indicator():
     cast = make_project()
     judge = make_judge(cast.project)
     make_judgments(judge, cast, lambda *_unit: 3)
-    refused = ApiClient(cast.researcher).get(f"projects/{cast.project.slug}/indicators/")
+    refused = ApiClient(cast.researcher).get(f"projects/{cast.project.slug}/results/reliability/")
     assert (refused.status_code, refused.json()["code"]) == (422, "no_judges")

@@ -13,7 +13,8 @@ import pytest
 from django.core.management import call_command
 from pytest_django.live_server_helper import LiveServer
 
-from annotate.commands.demonstration import load_demonstration
+from annotate.management.demonstration.load import load_demonstration
+from tests.results.reading import cells_of
 
 NOTEBOOK = Path(__file__).parents[2] / "docs" / "notebooks" / "paper_table.ipynb"
 
@@ -58,7 +59,6 @@ def test_it_goes_from_the_api_to_the_table_of_a_paper(live_server: LiveServer, t
     assert ran.returncode == 0, ran.stderr
     rows = {row["system"]: row for row in csv.DictReader(StringIO((tmp_path / "table.csv").read_text()))}
     assert set(rows) == {*project.systems.values_list("name", flat=True), "alpha"}
-    for each in said("agreement", project.slug)["dimensions"]:
-        alpha = each["krippendorff_alpha"][each["measurement_level"]]["value"]
-        assert rows["alpha"][each["dimension"]] == f"{alpha:.2f}"
+    for each in cells_of(project, "agreement", "rounds"):
+        assert rows["alpha"][each["dimension"].key] == f"{each['round_1_alpha'].value:.2f}"
     assert r"\label{tab:systems}" in (tmp_path / "table.tex").read_text(encoding="utf-8")

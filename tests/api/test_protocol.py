@@ -7,7 +7,7 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from annotate.api.permissions import TokenThrottle
-from annotate.models import KeptAnswer, Project, Role
+from annotate.core.models import KeptAnswer, Project, Role
 from tests.api.client import ApiClient
 from tests.factories import make_member, make_project
 

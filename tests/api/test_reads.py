@@ -3,12 +3,13 @@
 import pytest
 from django.core.cache import cache
 
-from annotate.commands.disputes import post_message
-from annotate.commands.rounds import close_round_one, open_round_two
-from annotate.queries.raters import disputes_of
-from tests.annotate.rounds import opened, rate
+from annotate.core.raters import disputes_of
+from annotate.disputes.commands.disputes import post_message
+from annotate.rating.commands.rounds import close_round_one, open_round_two
 from tests.api.client import ApiClient
 from tests.factories import make_project
+from tests.rating.rounds import opened, rate
+from tests.results.reading import cells_of
 
 pytestmark = pytest.mark.django_db
 
@@ -51,15 +52,31 @@ def test_everything_of_a_project_is_read_by_a_researcher(disputed):
     }
 
 
-def test_coefficients_are_those_of_the_agreement_page(disputed):
-    program, home = ApiClient(disputed.researcher), f"projects/{disputed.project.slug}/"
-    (figures,) = program.get(f"{home}rounds/1/coefficients/").json()
+def test_results_are_those_of_their_pages(disputed):
+    program, home = ApiClient(disputed.researcher), f"projects/{disputed.project.slug}/results/"
+    listed = {each["name"]: each["parameters"] for each in program.get(home).json()}
+    assert listed["agreement"] == ["drawn"]
+    found = program.get(f"{home}agreement/").json()
+    assert (found["current"], found["chosen"]) == (True, {"drawn": "units"})
+    tables = {table["key"]: table for section in found["sections"] for table in section["tables"]}
+    (row,) = tables["rounds"]["rows"]
+    (own,) = cells_of(disputed.project, "agreement", "rounds")
     # One unit with values 1, 3, 5: observed and expected disagreement are the same, so alpha is 0.
-    alpha = figures["krippendorff_alpha"]["interval"]
-    assert alpha["value"] == pytest.approx(0)
-    assert (figures["measures"], alpha["counts"]["pairable_units"]) == ("reliability", 1)
-    assert program.get(f"{home}rounds/1/coefficients/?dimension=nothing").json() == []
-    assert program.get(f"{home}rounds/3/coefficients/").status_code == 404
+    assert row[2]["value"] == own["round_1_alpha"].value == pytest.approx(0)
+    assert row[2]["count"] == own["round_1_alpha"].count == 1
+
+
+def test_a_result_can_be_had_as_a_file(disputed):
+    program, home = ApiClient(disputed.researcher), f"projects/{disputed.project.slug}/results/"
+    table = program.get(f"{home}agreement/rounds.csv")
+    assert table["Content-Type"].startswith("text/csv")
+    assert table.content.decode().startswith("dimension,")
+    plot = program.get(f"{home}agreement/alpha.svg")
+    assert plot["Content-Type"].startswith("image/svg+xml")
+    for nothing in ("agreement/rounds.svg", "agreement/nothing.csv", "nothing/", "agreement/?drawn=raters"):
+        answer = program.get(f"{home}{nothing}")
+        assert answer.status_code == 404
+        assert answer.json()["message"]
 
 
 def test_a_dispute_tells_its_values_thread_and_history_but_not_the_system(disputed):

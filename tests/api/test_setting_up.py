@@ -2,10 +2,10 @@
 
 import pytest
 
-from annotate.models import AssignmentPlan, GoldItem, Project
-from tests.annotate.rounds import opened
+from annotate.core.models import AssignmentPlan, GoldItem, Project
 from tests.api.client import ApiClient
 from tests.factories import make_project
+from tests.rating.rounds import opened
 
 pytestmark = pytest.mark.django_db
 
@@ -45,7 +45,10 @@ def test_a_plan_is_chosen_and_shown():
     program, home = ApiClient(cast.admin), f"projects/{cast.project.slug}/plan/"
     assert program.get(home).json()["kind"] == "queue"
     chosen = {"kind": "sharing", "share": 20, "gold_every": 0, "repeat_every": 30}
-    assert program.put(home, chosen).json() == chosen == program.get(home).json()
+    shown = {**chosen, "work_order": "by_document"}
+    assert program.put(home, chosen).json() == shown == program.get(home).json()
+    mixed = program.put(home, {**chosen, "work_order": "mixed"})
+    assert mixed.json()["work_order"] == "mixed"
     assert program.put(home, {"kind": "listed"}).json()["fields"].keys() == {"kind"}
     assert AssignmentPlan.objects.get().kind == "sharing"
 

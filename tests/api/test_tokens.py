@@ -8,9 +8,9 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from annotate.commands.tokens import make_token, revoke_token
-from annotate.errors import InvalidValueError
-from annotate.models import ApiToken
+from annotate.api.commands import make_token, revoke_token
+from annotate.core.errors import InvalidValueError
+from annotate.core.models import ApiToken
 from tests.api.client import ApiClient
 from tests.factories import make_project, make_user
 

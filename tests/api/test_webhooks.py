@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotate.models import KeptAnswer, Webhook
+from annotate.core.models import KeptAnswer, Webhook
 from tests.api.client import ApiClient
 from tests.factories import make_project
 

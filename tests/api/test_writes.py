@@ -2,10 +2,10 @@
 
 import pytest
 
-from annotate.models import AuditEntry, Dispute, Item, Membership, Project, Rating, Role
-from tests.annotate.rounds import discussed, opened
+from annotate.core.models import AuditEntry, Dispute, Item, Membership, Project, Rating, Role
 from tests.api.client import ApiClient
 from tests.factories import make_member, make_project, make_user
+from tests.rating.rounds import discussed, opened
 
 pytestmark = pytest.mark.django_db
 

@@ -4,18 +4,17 @@ from dataclasses import dataclass, replace
 
 from django.test import Client
 
-from annotate.commands.disputes import answer_dispute, post_message
-from annotate.commands.gold import RightValue, describe_gold, mark_gold
-from annotate.commands.people import invite
-from annotate.commands.practice import set_practice_bar
-from annotate.commands.ratings import Answer, save_rating
-from annotate.commands.rounds import close_round_one, open_round_two
-from annotate.digest_mail import digest_token
-from annotate.evidence import Passage
-from annotate.invitations import invitation_token
-from annotate.models import Dimension, Dispute, GoldItem, Item, Membership, Role, Round, User
-from tests.annotate.rounds import assigned, frozen, opened
+from annotate.core.models import Dimension, Dispute, GoldItem, Item, Membership, Role, Round, User
+from annotate.disputes.commands.disputes import answer_dispute, post_message
+from annotate.disputes.digest_mail import digest_token
+from annotate.people.commands import invite
+from annotate.people.invitations import invitation_token
+from annotate.quality.commands import RightValue, describe_gold, mark_gold, set_practice_bar
+from annotate.rating.commands.ratings import Answer, save_rating
+from annotate.rating.commands.rounds import close_round_one, open_round_two
+from annotate.rating.evidence import Passage
 from tests.factories import Cast, make_project
+from tests.rating.rounds import assigned, frozen, opened
 
 DOORS = ("accounts/login/", "accounts/password/reset/", "accounts/signup/", "nowhere/")
 OWN = ("", "account/keys/", "account/preferences/", "accounts/password/change/", "accounts/logout/")

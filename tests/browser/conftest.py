@@ -2,15 +2,20 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from typing import Any
 
 import pytest
+from django.core.signals import request_finished, request_started
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
 from config.celery import app
 
-PATIENCE = 60_000  # milliseconds; above the queue's longest pause, on a machine that does other work too
+# Milliseconds. It only ends what hangs: a busy machine takes a minute for an import within a request.
+PATIENCE = 120_000
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = [
     "--no-sandbox",
@@ -48,16 +53,74 @@ def tasks_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(app.conf, "task_eager_propagates", True)
 
 
+class RequestsUnderWay:
+    """How many requests the live server is answering."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.changed = threading.Condition()
+
+    def change(self, by: int) -> None:
+        """Count a request that began or ended."""
+        with self.changed:
+            self.count += by
+            self.changed.notify_all()
+
+    def wait_for_none(self) -> None:
+        """Return when every request was answered."""
+        with self.changed:
+            assert self.changed.wait_for(lambda: self.count <= 0, PATIENCE / 1000), "a request does not end"
+
+
 @pytest.fixture
-def context(browser: Browser, live_server: LiveServer) -> Iterator[BrowserContext]:
-    """Give a fresh profile whose relative addresses are those of the live server."""
-    context = browser.new_context(
-        base_url=live_server.url, viewport={"width": 1280, "height": 800}, reduced_motion="reduce"
-    )
-    context.set_default_timeout(PATIENCE)
+def requests_under_way() -> Iterator[RequestsUnderWay]:
+    """Let every request end before the database is emptied: the next test would find what it wrote."""
+    requests = RequestsUnderWay()
+
+    def begin(**_: object) -> None:
+        requests.change(1)
+
+    def end(**_: object) -> None:
+        requests.change(-1)
+
+    request_started.connect(begin)
+    request_finished.connect(end)
+    yield requests
+    requests.wait_for_none()
+    request_started.disconnect(begin)
+    request_finished.disconnect(end)
+
+
+@pytest.fixture
+def new_context(
+    browser: Browser, live_server: LiveServer, requests_under_way: RequestsUnderWay
+) -> Iterator[Callable[..., BrowserContext]]:
+    """Make profiles whose relative addresses are those of the live server; options are Playwright's.
+
+    They share the browser and the server of this process of tests, and are closed at the end of the test.
+    """
     expect.set_options(timeout=PATIENCE)
-    yield context
-    context.close()
+    with ExitStack() as profiles:
+
+        def make(**options: Any) -> BrowserContext:
+            usual = {"viewport": {"width": 1280, "height": 800}, "reduced_motion": "reduce"}
+            context = browser.new_context(base_url=live_server.url, **{**usual, **options})
+            context.set_default_timeout(PATIENCE)
+            return profiles.enter_context(closing(context))
+
+        yield make
+
+
+@pytest.fixture
+def context(new_context: Callable[..., BrowserContext]) -> BrowserContext:
+    """Give a fresh profile."""
+    return new_context()
+
+
+@pytest.fixture
+def phone(new_context: Callable[..., BrowserContext]) -> BrowserContext:
+    """Give a fresh profile of a phone, which is tapped."""
+    return new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.test import Client
 from playwright.sync_api import BrowserContext, Page
 
-from annotate.models import User
+from annotate.core.models import User
 from tests.factories import PASSWORD
 
 

@@ -16,8 +16,6 @@ from tests.browser.axe import bring_axe, every_violation, poor_contrasts
 from tests.browser.focus import problems_of_focus
 from tests.browser.people import signed_in
 
-pytestmark = pytest.mark.once
-
 SCREEN, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 700}
 # As root.html and styles.html say it of who chose this theme.
 LOOK = """theme => {

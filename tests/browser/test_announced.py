@@ -3,13 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import pytest
 from playwright.sync_api import BrowserContext, Page
 
 from tests.browser.annotators_pages import while_rating
 from tests.browser.people import signed_in
-
-pytestmark = pytest.mark.once
 
 
 @dataclass(frozen=True)

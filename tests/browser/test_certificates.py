@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import BrowserContext, expect
 from pytest_django.live_server_helper import LiveServer
 
-from judges.models import Calibration
+from judges.core.models import Calibration
 from tests.browser.people import signed_in
 from tests.factories import Cast
 from tests.judges.certified import calibrated_project, rate_sample

@@ -1,11 +1,13 @@
 """Configuring a project and joining it by link, played in a real browser."""
 
+from collections.abc import Callable
+
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from annotate.models import Dimension, Invitation
-from tests.browser.people import sign_in_at_the_door
+from annotate.core.models import Dimension, Invitation
+from tests.browser.people import signed_in
 from tests.factories import Cast, make_project
 
 
@@ -14,12 +16,12 @@ def cast(live_server: LiveServer) -> Cast:
     return make_project(dimensions=("fluency",))
 
 
-def sign_in(page: Page, cast: Cast) -> None:
-    sign_in_at_the_door(page, cast.admin.email)
+@pytest.fixture
+def page(context: BrowserContext, cast: Cast) -> Page:
+    return signed_in(context, cast.admin)
 
 
 def test_the_rows_of_a_scale_follow_its_ends_and_keep_what_was_written(page: Page, cast: Cast) -> None:
-    sign_in(page, cast)
     page.goto(f"/projects/{cast.project.slug}/dimensions/fluency/")
     page.get_by_label("Label of 3").fill("Middling")
     page.get_by_label("Highest value").fill("7")
@@ -38,7 +40,6 @@ def test_the_rows_of_a_scale_follow_its_ends_and_keep_what_was_written(page: Pag
 
 
 def test_enter_in_a_field_saves(page: Page, cast: Cast) -> None:
-    sign_in(page, cast)
     page.goto(f"/projects/{cast.project.slug}/dimensions/fluency/")
     page.get_by_label("Name").fill("Style")
     page.get_by_label("Name").press("Enter")
@@ -47,26 +48,19 @@ def test_enter_in_a_field_saves(page: Page, cast: Cast) -> None:
 
 
 def test_without_scripts_a_scale_gets_its_rows_by_a_button(
-    page: Page, context: BrowserContext, cast: Cast
+    new_context: Callable[..., BrowserContext], cast: Cast
 ) -> None:
-    sign_in(page, cast)
-    assert context.browser
-    plain = context.browser.new_context(
-        java_script_enabled=False, storage_state=context.storage_state(), base_url=page.url
-    )
-    page = plain.new_page()
+    page = signed_in(new_context(java_script_enabled=False), cast.admin)
     page.goto(f"/projects/{cast.project.slug}/dimensions/fluency/")
     page.get_by_label("Highest value").fill("6")
     page.get_by_role("button", name="Show the points of this scale").click()
     page.get_by_label("Label of 6").fill("Best")
     page.get_by_role("button", name="Save the dimension").click()
     expect(page.get_by_text("Fluency is saved.")).to_be_visible()
-    plain.close()
     assert Dimension.objects.get().points.get(value=6).label == "Best"
 
 
 def test_a_link_leads_a_new_person_into_the_project(page: Page, context: BrowserContext, cast: Cast) -> None:
-    sign_in(page, cast)
     page.goto(f"/projects/{cast.project.slug}/people/")
     page.get_by_label("researcher").check()
     page.get_by_role("button", name="Make a link").click()

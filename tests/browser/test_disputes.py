@@ -1,28 +1,27 @@
 """Discussing a dispute in a browser: keys, other windows, the end of a session, and following others."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 from django.contrib.sessions.models import Session
-from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import BrowserContext, Page, Request, expect
 
-from annotate.commands.disputes import adjudicate, post_message
-from annotate.commands.rounds import close_round_one, open_round_two
-from annotate.models import Dispute, Rating, RatingChange
-from tests.annotate.rounds import opened, rate
+from annotate.core.models import Dispute, Rating, RatingChange, User
+from annotate.disputes.commands.disputes import adjudicate, post_message
+from annotate.rating.commands.rounds import close_round_one, open_round_two
 from tests.browser.people import signed_in
+from tests.browser.waiting import read_news, stop_clock
 from tests.factories import PASSWORD, Cast, make_project
-
-UNREAD = 400  # a key pressed sooner is taken for one meant for the page before
+from tests.rating.rounds import opened, rate
 
 
 @pytest.fixture
 def cast(transactional_db: None) -> Cast:
-    """Four disputes of the values 1, 3 and 5."""
+    """Four disputes of the values 1, 5 and 5."""
     cast = make_project()
     round = opened(cast)
-    for annotator, value in zip(cast.annotators, (1, 3, 5), strict=True):
+    for annotator, value in zip(cast.annotators, (1, 5, 5), strict=True):
         for item in cast.items:
             rate(cast, round, annotator, item, value)
     close_round_one(project=cast.project, by=cast.admin)
@@ -35,9 +34,11 @@ def address(cast: Cast, number: int = 1) -> str:
 
 
 def at_dispute(context: BrowserContext, cast: Cast, number: int = 1) -> Page:
+    """Open a dispute and read it; other windows of this browser have the same clock."""
     page = signed_in(context, cast.annotators[0].user)
+    page.clock.install()
     page.goto(address(cast, number))
-    page.wait_for_timeout(UNREAD)
+    read_news(page)
     return page
 
 
@@ -47,12 +48,15 @@ def answers() -> int:
 
 def test_a_key_that_is_held_answers_one_dispute(context: BrowserContext, cast: Cast) -> None:
     page = at_dispute(context, cast)
-    for _ in range(40):
-        page.keyboard.down("k")  # every one but the first is a repetition
-        page.wait_for_timeout(25)
-    page.keyboard.up("k")
+    page.keyboard.down("d")
     page.wait_for_url(f"**{address(cast, 2)}?after=1")
-    assert answers() == 1
+    read_news(page)
+    for _ in range(5):
+        page.keyboard.down("d")  # these are repetitions
+    page.keyboard.up("d")
+    page.keyboard.press("d")
+    page.wait_for_url(f"**{address(cast, 3)}?after=2")
+    assert answers() == 2
 
 
 def test_a_key_that_comes_as_soon_as_the_page_is_there_is_not_meant_for_it(
@@ -61,12 +65,12 @@ def test_a_key_that_comes_as_soon_as_the_page_is_there_is_not_meant_for_it(
     page = signed_in(context, cast.annotators[0].user)
     page.add_init_script(
         "document.addEventListener('DOMContentLoaded', () => document.body.dispatchEvent("
-        "new KeyboardEvent('keydown', {key: 'k', bubbles: true})))"
+        "new KeyboardEvent('keydown', {key: 'd', bubbles: true})))"
     )
+    page.clock.install()
     page.goto(address(cast))
-    page.wait_for_timeout(UNREAD)
-    assert answers() == 0
-    page.keyboard.press("k")
+    read_news(page)
+    page.keyboard.press("d")
     page.wait_for_url(f"**{address(cast, 2)}?after=1")
     assert answers() == 1
 
@@ -77,7 +81,7 @@ def test_keep_keeps_what_this_window_showed_or_nothing(context: BrowserContext, 
     one.wait_for_url(f"**{address(cast, 2)}?after=1")
     other.get_by_label("Reason").fill("I stay with it.")
     other.get_by_role("button", name="Keep 1").click()
-    expect(other.get_by_role("alert")).to_contain_text("your value is 2 now")
+    expect(other.get_by_role("alert")).to_contain_text("your value is now 2")
     expect(other.get_by_label("Reason")).to_have_value("I stay with it.")
     assert answers() == 1
     other.get_by_role("button", name="Keep 2").click()
@@ -120,16 +124,43 @@ def test_an_answer_that_does_not_arrive_says_so(context: BrowserContext, cast: C
 
 
 def test_without_scripts_an_answer_goes_on_to_the_next(
-    browser: Browser, live_server: LiveServer, cast: Cast
+    new_context: Callable[..., BrowserContext], cast: Cast
 ) -> None:
-    bare = browser.new_context(java_script_enabled=False, base_url=live_server.url)
-    page = signed_in(bare, cast.annotators[0].user)
+    page = signed_in(new_context(java_script_enabled=False), cast.annotators[0].user)
     page.goto(address(cast))
     page.get_by_label("Reason").fill("Plainly.")
     page.get_by_role("button", name="Keep 1").click()
     page.wait_for_url(f"**{address(cast, 2)}?after=1")
     assert Rating.objects.get(assignment__round__number=2).comment == "Plainly."
-    bare.close()
+
+
+def test_a_stalemate_is_argued_then_left_open_and_an_admin_decides_it(
+    context: BrowserContext, new_context: Callable[..., BrowserContext], cast: Cast
+) -> None:
+    page = at_dispute(context, cast)
+    page.keyboard.press("k")
+    expect(page.get_by_role("alert")).to_contain_text("reason")
+    assert answers() == 0
+    page.get_by_role("button", name="The definition reads so").click()
+    page.wait_for_url(f"**{address(cast, 2)}?after=1")
+    kept = Rating.objects.get(assignment__round__number=2)
+    assert kept.changes.get().short_reason == "The definition reads so"
+    for rater in cast.annotators[1:]:
+        other = signed_in(new_context(), rater.user)
+        other.goto(address(cast))
+        read_news(other)
+        other.get_by_role("button", name="We differ").click()
+        other.wait_for_url(f"**{address(cast, 2)}?after=1")
+    page.goto(address(cast))
+    expect(page.locator("#discussion")).to_contain_text("It waits for an adjudicator")
+    admin = signed_in(new_context(), cast.admin)
+    admin.goto(address(cast))
+    admin.get_by_text("Decide as admin").click()
+    admin.get_by_role("radio", name="4").check()
+    admin.get_by_label("Reason").fill("One slip only.")
+    admin.get_by_role("button", name="Adjudicate").click()
+    expect(admin.locator("#discussion")).to_contain_text("An admin decided: 4.")
+    assert Dispute.objects.get(number=1).status == "adjudicated"
 
 
 # --- Following others
@@ -146,46 +177,73 @@ def refreshes(page: Page) -> list[str]:
     return found
 
 
-LIVE = 2_000  # milliseconds in which three people on a call see what another does
+COUNT_LOOKS = """() => {
+    window.looks = 0;
+    document.addEventListener("htmx:afterRequest", () => { window.looks += 1; });
+}"""
+PHONE = {"viewport": {"width": 390, "height": 700}, "has_touch": True, "is_mobile": True}
+
+
+def on_a_call(context: BrowserContext, cast: Cast, user: User | None) -> Page:
+    """Open the first dispute on a phone whose time goes on only when the test says so."""
+    page = signed_in(context, user)
+    page.clock.install()
+    page.goto(address(cast))
+    page.evaluate(COUNT_LOOKS)
+    stop_clock(page)
+    return page
+
+
+def two_seconds_later(*pages: Page) -> None:
+    """Let two seconds of each page's time pass, in which it looks twice at what the others do.
+
+    The first look may have begun before they did it.
+    """
+    for page in pages:
+        for _ in range(2):
+            before = page.evaluate("looks")
+            page.clock.run_for(1_000)
+            page.wait_for_function("before => looks > before", arg=before)
 
 
 def test_three_people_on_a_call_see_each_others_changes_within_two_seconds(
-    browser: Browser, live_server: LiveServer, cast: Cast
+    new_context: Callable[..., BrowserContext], cast: Cast
 ) -> None:
-    contexts = [browser.new_context(base_url=live_server.url, reduced_motion="reduce") for _ in range(3)]
-    a, b, c = (signed_in(each, place.user) for each, place in zip(contexts, cast.annotators, strict=True))
-    for page in (a, b, c):
-        page.set_viewport_size({"width": 390, "height": 700})
-        page.goto(address(cast))
+    a, b, c = (on_a_call(new_context(**PHONE), cast, place.user) for place in cast.annotators)
     box = a.get_by_label("Write to the other raters")
     box.fill("I am in the middle of")
     before = box.bounding_box()
     b.get_by_label("Write to the other raters").fill("Is it an error?")
-    b.get_by_role("button", name="Send").click()
+    b.get_by_role("button", name="Send").tap()
+    expect(b.locator(".thread")).to_contain_text("Is it an error?")
+    two_seconds_later(a, c)
     for page in (a, c):
-        expect(page.locator(".thread")).to_contain_text("Is it an error?", timeout=LIVE)
+        expect(page.locator(".thread")).to_contain_text("Is it an error?")
         expect(page.locator("#news")).to_contain_text("Rater B wrote: Is it an error?")
     assert box.bounding_box() == before
     a.keyboard.type(" a sentence.")  # the focus has stayed
     expect(box).to_have_value("I am in the middle of a sentence.")
-    c.get_by_label("Stay on this dispute").check()
-    c.get_by_role("button", name="2", exact=True).click()
+    c.get_by_label("Stay on this dispute").tap()
+    c.get_by_role("button", name="2", exact=True).tap()
     expect(c.locator("#answered")).to_contain_text("Dispute 1: you changed to 2.")
-    for page, said in ((a, "You and Rater B are 2 apart."), (b, "Rater A and you are 2 apart.")):
-        expect(page.locator(".apart")).to_have_text(said, timeout=LIVE)
+    two_seconds_later(a, b)
+    for page, said in ((a, "You and Rater B are 4 apart."), (b, "Rater A and you are 4 apart.")):
+        expect(page.locator(".apart")).to_have_text(said)
         expect(page.locator("#news")).to_contain_text("Rater C: 5 → 2")
-    b.wait_for_timeout(UNREAD)
+    read_news(b)
     b.keyboard.press("2")
     b.wait_for_url(f"**{address(cast, 2)}?after=1")
+    two_seconds_later(a, c)
     for page in (a, c):
-        expect(page.locator(".apart")).to_have_text("The values have met. The unit is settled.", timeout=LIVE)
-    b.wait_for_timeout(UNREAD)
+        expect(page.locator(".apart")).to_have_text("The values have met. The unit is settled.")
+    read_news(b)
     b.keyboard.press("z")
     b.wait_for_url(f"**{address(cast)}")
-    expect(c.locator(".apart")).to_have_text("Rater A and Rater B are 2 apart.", timeout=LIVE)
+    two_seconds_later(c)
+    expect(c.locator(".apart")).to_contain_text(
+        "Rater A and Rater B are 4 apart. Your value lies between the others"
+    )
     expect(box).to_have_value("I am in the middle of a sentence.")
-    for context in contexts:
-        context.close()
 
 
 def test_others_are_followed_until_the_dispute_is_decided(context: BrowserContext, cast: Cast) -> None:
@@ -196,7 +254,7 @@ def test_others_are_followed_until_the_dispute_is_decided(context: BrowserContex
     adjudicate(dispute=dispute, value=3, note="So it is.", by=cast.admin)
     expect(page.locator("#discussion")).to_contain_text("An admin decided: 3.")
     asked = refreshes(page)
-    page.wait_for_timeout(3_000)
+    page.clock.run_for(60_000)
     assert asked == []
 
 
@@ -205,9 +263,8 @@ def test_a_hidden_window_asks_for_nothing_until_it_is_seen_again(context: Browse
     page.evaluate("Object.defineProperty(document, 'hidden', {get: () => window.away, configurable: true})")
     turn = "window.away = {}; document.dispatchEvent(new Event('visibilitychange'))"
     page.evaluate(turn.format("true"))
-    page.wait_for_timeout(300)  # a request that was under way
     asked = refreshes(page)
-    page.wait_for_timeout(3_000)
+    page.clock.run_for(60_000)
     assert asked == []
     with page.expect_request(lambda request: "seen=" in request.url):
         page.evaluate(turn.format("false"))
@@ -220,10 +277,10 @@ def passages(alias: str) -> list[dict[str, int]]:
 
 
 def test_words_are_found_and_marked_as_evidence_for_an_answer_which_the_others_see_at_once(
-    context: BrowserContext, browser: Browser, live_server: LiveServer, cast: Cast
+    context: BrowserContext, new_context: Callable[..., BrowserContext], cast: Cast
 ) -> None:
-    elsewhere = browser.new_context(base_url=live_server.url)
-    other = signed_in(elsewhere, cast.annotators[1].user)
+    other = signed_in(new_context(), cast.annotators[1].user)
+    other.clock.install()
     other.goto(address(cast))
     page = at_dispute(context, cast)
     page.get_by_label("Stay on this dispute").check()
@@ -237,11 +294,12 @@ def test_words_are_found_and_marked_as_evidence_for_an_answer_which_the_others_s
     page.keyboard.press("e")
     expect(page.locator("#answer .evidence-quote")).to_have_text(["❝ Review"])
     page.reload()  # nothing is lost before it is sent
-    page.wait_for_timeout(UNREAD)
+    read_news(page)
     page.keyboard.press("k")
     expect(other.locator(".document .marked")).to_have_text(["Reviewmarked by A"])
     assert passages("A") == [{"part": 1, "start": 0, "end": 6}]
     # Beside a mark, places are counted without who made it.
+    read_news(other)
     other.evaluate("getSelection().selectAllChildren(document.querySelector('.text[data-part=\"1\"]'))")
     other.keyboard.press("e")
     other.keyboard.press("k")
@@ -251,4 +309,3 @@ def test_words_are_found_and_marked_as_evidence_for_an_answer_which_the_others_s
     page.get_by_role("button", name="Undo").click()
     expect(page.locator("#answer .evidence")).to_be_hidden()
     expect(page.locator(".document .marked").first).not_to_contain_text("you")
-    elsewhere.close()

@@ -8,8 +8,6 @@ from playwright.sync_api import BrowserContext, Page
 from tests.browser.annotators_pages import Visit, while_discussing, while_rating
 from tests.browser.people import signed_in
 
-pytestmark = pytest.mark.once
-
 # What stands outside of the page or of what scrolls, apart from what only screen readers are to have.
 LOST = """() => [...document.querySelectorAll("main *, header *")]
     .filter((each) => each.checkVisibility({ visibilityProperty: true }) && !each.closest(".visually-hidden"))

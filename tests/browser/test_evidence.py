@@ -3,9 +3,10 @@
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from annotate.commands.rounds import open_round_one
-from annotate.models import Document, Item, Rating
+from annotate.core.models import Document, Item, Rating
+from annotate.rating.commands.rounds import open_round_one
 from tests.browser.people import signed_in
+from tests.browser.waiting import expect_stored
 from tests.factories import Cast, make_project
 
 PARTS = [
@@ -50,8 +51,7 @@ def expect_marked(page: Page, name: str, passages: list[str]) -> None:
     page.wait_for_function(MARKED, arg=[name, passages])
 
 
-def saved(page: Page) -> list[object]:
-    expect(page.locator("#save-mark")).to_have_text("Saved")
+def given() -> list[object]:
     return list(Rating.objects.order_by("dimension").values_list("value", "evidence"))
 
 
@@ -68,7 +68,7 @@ def test_evidence_is_attached_by_key_shown_on_return_and_removed(rating: Page) -
     rating.keyboard.press("4")
     # Whole words, counted in characters: the picture before them is one.
     both = [passage(0, 14, 20), passage(1, 2, 14)]
-    assert saved(rating) == [(4, both)]
+    expect_stored(rating, given, [(4, both)])
     expect_marked(rating, "evidence", [])  # the next dimension has the focus
     expect_marked(rating, "evidence-of-others", ["sturdy", "Sturdy boots"])
     rating.keyboard.press("ArrowUp")
@@ -77,9 +77,9 @@ def test_evidence_is_attached_by_key_shown_on_return_and_removed(rating: Page) -
     expect(rating.locator("#panel-fluency .evidence-quote")).to_have_text(["❝ sturdy", "❝ Sturdy boots"])
     rating.keyboard.press("ArrowUp")
     rating.keyboard.press("Backspace")
-    assert saved(rating) == [(4, both[:1])]
+    expect_stored(rating, given, [(4, both[:1])])
     rating.get_by_role("button", name="Remove evidence: sturdy").click()
-    assert saved(rating) == [(4, None)]
+    expect_stored(rating, given, [(4, None)])
     expect(rating.locator("#panel-fluency .evidence")).to_be_hidden()
 
 
@@ -108,21 +108,9 @@ def test_words_are_found_by_keyboard_opened_and_taken_as_evidence(rating: Page) 
     rating.keyboard.press("Escape")
     rating.keyboard.press("e")
     rating.keyboard.press("4")
-    assert saved(rating) == [(4, [passage(2, 21, 26)])]
+    expect_stored(rating, given, [(4, [passage(2, 21, 26)])])
     rating.keyboard.press("Escape")
     expect(count).to_have_text("")
     rating.keyboard.press("c")
     rating.keyboard.type("1/2 of it")
     expect(rating.get_by_label("comment").nth(1)).to_have_value("1/2 of it")
-
-
-def test_a_document_is_folded_as_it_was_left_when_one_comes_back_to_its_item(rating: Page) -> None:
-    rating.locator(".document summary").first.click()
-    rating.keyboard.press("Escape")
-    for key in ("4", "4", "Enter"):
-        rating.keyboard.press(key)
-    rating.wait_for_url("**/rate/2/")
-    expect(rating.locator(".document details[open]")).to_have_count(2)
-    rating.keyboard.press("Shift+Enter")
-    rating.wait_for_url("**/rate/1/")
-    expect(rating.locator(".document details[open]")).to_have_count(1)

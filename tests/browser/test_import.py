@@ -1,9 +1,9 @@
 """Importing a file, played in a real browser."""
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, expect
 
-from annotate.models import Item
-from tests.browser.people import sign_in_at_the_door
+from annotate.core.models import Item
+from tests.browser.people import signed_in
 from tests.factories import make_project
 
 DROP = """([text, name]) => {
@@ -16,10 +16,10 @@ SHOES = "product;opinion;made by;says\nboots;<b>Good</b> boots.;s1;They are good
 
 
 def test_an_admin_drops_a_file_says_what_its_columns_mean_imports_it_and_takes_it_back(
-    page: Page,
+    context: BrowserContext,
 ) -> None:
     cast = make_project(documents=0, systems=0)
-    sign_in_at_the_door(page, cast.admin.email)
+    page = signed_in(context, cast.admin)
     page.goto(f"/projects/{cast.project.slug}/")
     page.get_by_role("link", name="Import", exact=True).click()
     expect(page.get_by_text("Or drop a file here.")).to_be_visible()

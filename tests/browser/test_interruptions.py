@@ -8,13 +8,14 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from annotate.models import Rating, RatingChange
-from tests.annotate.rounds import opened
+from annotate.core.models import Rating, RatingChange
 from tests.browser.conftest import FLAGS, NAMES, PATIENCE
 from tests.browser.people import signed_in
 from tests.browser.test_rating import SAVES
+from tests.browser.waiting import expect_stored
 from tests.browser.web_server import web_server
 from tests.factories import Cast, make_project
+from tests.rating.rounds import opened
 
 
 @pytest.fixture
@@ -64,10 +65,9 @@ def test_answers_outlive_a_server_that_is_killed_and_arrive_once_when_it_is_back
         assert len(given()) <= 2
         server.start()
         page.evaluate("window.dispatchEvent(new Event('focus'))")
-        expect(page.locator("#save-mark")).to_have_text("Saved")
+        expect_stored(page, given, {position: [4, 2] for position in range(1, 8)})
         page.keyboard.press("Enter")
         page.wait_for_url("**/rate/8/")
-    assert given() == {position: [4, 2] for position in range(1, 8)}
     changes = Counter(RatingChange.objects.values_list("rating", flat=True))
     assert set(changes.values()) == {1}
 
@@ -108,13 +108,12 @@ def test_a_renewed_sign_against_forgery_is_taken_and_a_lost_one_is_asked_for_in_
     token = "0123456789abcdefghijklmnopqrstuv"
     context.add_cookies([{"name": "csrftoken", "value": token, "domain": "localhost", "path": "/"}])
     page.keyboard.press("4")
-    expect(page.locator("#save-mark")).to_have_text("Saved")
+    expect_stored(page, given, {1: [4]})
     context.clear_cookies(name="csrftoken")
     page.keyboard.press("2")
-    expect(page.get_by_role("dialog")).to_contain_text("Your answers are kept")
+    expect(page.get_by_role("dialog")).to_contain_text("Your answers are stored")
     with context.expect_page() as door:
         page.get_by_role("link", name="Sign in").click()
     expect(page.get_by_role("dialog")).to_be_hidden()  # the page behind the door has sent what waited
-    expect(page.locator("#save-mark")).to_have_text("Saved")
+    expect_stored(page, given, {1: [4, 2]})
     door.value.close()
-    assert given() == {1: [4, 2]}

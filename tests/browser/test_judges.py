@@ -6,10 +6,10 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from annotate.commands.projects import create_project
-from annotate.models import Item, Project, User
-from annotate.presets import TEMPLATES
-from judges.models import Judgment
+from annotate.core.models import Item, Project, User
+from annotate.setup.commands import create_project
+from annotate.setup.presets import TEMPLATES
+from judges.core.models import Judgment
 from tests.browser.people import signed_in
 from tests.factories import make_user
 from tests.judges.news import make_items

@@ -1,20 +1,17 @@
 """All that an annotator does, without a mouse: the focus is seen at every step, and never lost."""
 
-import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from annotate.commands.rounds import close_round_one, open_round_two
-from annotate.models import Dispute, Document, Item, Post, Preferences, Rating
-from tests.annotate.rounds import opened, rate
+from annotate.core.models import Dispute, Document, Item, Post, Preferences, Rating
+from annotate.rating.commands.rounds import close_round_one, open_round_two
 from tests.browser.focus import PROBLEM, tab_to
+from tests.browser.waiting import expect_stored, read_news
 from tests.factories import PASSWORD, Cast, make_project
-
-pytestmark = pytest.mark.once
+from tests.rating.rounds import opened, rate
 
 FOCUSED = (
     """(({ activeElement: it }) => it.closest(".row, .panel")?.dataset.key ?? (it.id || it.type))(document)"""
 )
-UNREAD = 400  # milliseconds; a key pressed sooner is taken for one meant for the page before
 
 
 def focused(page: Page) -> str:
@@ -40,6 +37,7 @@ def test_an_annotator_works_through_both_rounds_without_a_mouse(
         for item in cast.items:
             rate(cast, round, annotator, item, 5)
     page = context.new_page()
+    page.clock.install()
     signs_in(page, cast)
     rates(page, cast)
     close_round_one(project=cast.project, by=cast.admin)
@@ -98,16 +96,16 @@ def rates(page: Page, cast: Cast) -> None:
     press(page, "1")
     assert focused(page) == "coherence"
     tab_to(page, "Flagged")
-    expect(page.get_by_role("status").filter(has_text="Saved")).to_have_count(1)
+    own = Rating.objects.filter(assignment__annotator=cast.annotators[0]).order_by("pk")
+    given = own.values_list("value", "unsure", "cannot_rate", "comment", "evidence")
+    expected = [
+        (2, True, False, "Because 3 of 4 fit.", [{"part": 1, "start": 7, "end": 12}]),
+        (None, False, True, "No two sentences.", None),
+        (1, False, False, "", None),
+    ]
+    expect_stored(page, lambda: list(given.all()), expected)
     press(page, "Enter")
     page.wait_for_url("**/flagged/")
-    given = list(Rating.objects.filter(assignment__annotator=cast.annotators[0]).order_by("pk"))
-    assert [(each.value, each.unsure, each.cannot_rate, each.comment) for each in given] == [
-        (2, True, False, "Because 3 of 4 fit."),
-        (None, False, True, "No two sentences."),
-        (1, False, False, ""),
-    ]
-    assert given[0].evidence == [{"part": 1, "start": 7, "end": 12}]
     tab_to(page, "1. ")
     press(page, "Enter")
     page.wait_for_url("**/rate/1/")
@@ -140,7 +138,7 @@ def discusses(page: Page, cast: Cast) -> None:
     page.keyboard.type("4 it is.")
     press(page, "Escape")
     assert focused(page) == "answer-buttons"
-    page.wait_for_timeout(UNREAD)
+    read_news(page)
     press(page, "3")
     expect(page.locator("#news")).to_contain_text("you changed to 3.")
     assert focused(page) == "answer-buttons"

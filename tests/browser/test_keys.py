@@ -3,11 +3,14 @@
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from annotate.commands.preferences import save_preferences
-from annotate.models import Rating
-from tests.annotate.rounds import opened
+from annotate.core.models import Rating
+from annotate.people.commands import save_preferences
 from tests.browser.people import signed_in
+from tests.browser.waiting import expect_stored, stop_clock
 from tests.factories import Cast, make_project
+from tests.rating.rounds import opened
+
+PAUSE = 1_500  # milliseconds; longer than what is rated stays in view
 
 
 @pytest.fixture
@@ -22,14 +25,15 @@ def rating(cast: Cast, context: BrowserContext, **chosen: object) -> Page:
     assert user is not None
     save_preferences(user=user, **chosen)
     page = signed_in(context, user)
+    page.clock.install()
     page.goto(f"/projects/{cast.project.slug}/rate/")
     expect(page.locator("body[data-ahead=ready] .row.focused")).to_have_count(1)
     return page
 
 
-def values(page: Page) -> list[tuple[str, int | None, bool]]:
-    expect(page.locator("#save-mark")).to_have_text("Saved")
-    return list(Rating.objects.order_by("pk").values_list("dimension__key", "value", "unsure"))
+def values() -> list[tuple[str, int | None, bool]]:
+    ratings = Rating.objects.order_by("assignment__position", "-dimension__key")
+    return list(ratings.values_list("dimension__key", "value", "unsure"))
 
 
 def test_keys_of_the_left_hand_and_ones_own_rate_and_stand_on_the_buttons(cast: Cast, context) -> None:
@@ -39,7 +43,7 @@ def test_keys_of_the_left_hand_and_ones_own_rate_and_stand_on_the_buttons(cast: 
     expect(page.locator("#panel-fluency [data-key-of=unsure]")).to_have_text("Q")
     for key in ("x", "q", "Y", "w", "w", "4"):
         page.keyboard.press(key)
-    assert values(page) == [("fluency", 4, True), ("coherence", 1, False)]
+    expect_stored(page, values, [("fluency", 4, True), ("coherence", 1, False)])
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_contain_text("unsure")
     page.keyboard.press("u")  # a key of the other set
@@ -49,10 +53,12 @@ def test_keys_of_the_left_hand_and_ones_own_rate_and_stand_on_the_buttons(cast: 
 
 def test_with_everything_rated_the_next_item_comes_by_itself_unless_one_stays(cast: Cast, context) -> None:
     page = rating(cast, context, goes_on=True)
+    stop_clock(page)
     page.keyboard.press("4")
     expect(page.locator("#advance")).to_be_hidden()
     page.keyboard.press("4")
     expect(page.locator("#advance")).to_be_visible()
+    page.clock.run_for(PAUSE)
     page.wait_for_url("**/rate/2/")
     page.keyboard.press("Shift+Enter")
     page.wait_for_url("**/rate/1/")
@@ -62,8 +68,9 @@ def test_with_everything_rated_the_next_item_comes_by_itself_unless_one_stays(ca
     page.locator('[data-key=fluency] input[value="3"]').click()
     page.locator('[data-key=coherence] input[value="3"]').click()
     page.get_by_role("button", name="Stay").click()
+    page.clock.run_for(1)  # what a click moves, moves after it
     assert page.evaluate("document.activeElement.closest('.row')?.dataset.key") == "coherence"
     expect(page.locator("#advance")).to_be_hidden()
-    page.wait_for_timeout(1500)  # longer than the pause, in which nothing may happen
+    page.clock.run_for(PAUSE)
     assert page.url.endswith("/rate/2/")
-    assert [value for _, value, _ in values(page)] == [2, 4, 3, 3]
+    expect_stored(page, lambda: [value for _, value, _ in values()], [2, 4, 3, 3])

@@ -1,15 +1,12 @@
 """What a person prefers holds on the next page and in another browser; texts run in their own direction."""
 
-import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from annotate.models import Dimension, Document, Item
-from tests.annotate.rounds import discussed, opened
+from annotate.core.models import Dimension, Document, Item
 from tests.browser.people import signed_in
 from tests.factories import make_project
-
-pytestmark = pytest.mark.once
+from tests.rating.rounds import discussed, opened
 
 SIZE = "parseFloat(getComputedStyle(document.documentElement).fontSize)"
 HEBREW = "מגפיים טובים, 10 מתוך 10."

@@ -4,12 +4,12 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from annotate import tasks
-from annotate.commands.rounds import close_round_one
-from annotate.models import ComputedResult
-from annotate.views import results
-from tests.annotate.rounds import opened, rate
+from annotate.core.models import ComputedResult
+from annotate.rating.commands.rounds import close_round_one
+from annotate.results import views as results_views
 from tests.browser.people import signed_in
 from tests.factories import Cast, make_project
+from tests.rating.rounds import opened, rate
 
 INK = "() => getComputedStyle(document.querySelector('#alpha svg text')).fill"
 
@@ -28,13 +28,14 @@ def cast(live_server) -> Cast:
 def test_from_computing_over_a_plot_to_the_reason_of_a_rater(
     cast: Cast, context: BrowserContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(results, "AT_ONCE", 0)
+    monkeypatch.setattr(results_views, "AT_ONCE", 0)
     page = signed_in(context, cast.researcher)
     page.goto(f"/projects/{cast.project.slug}/results/")
     page.get_by_role("link", name="Agreement", exact=True).last.click()
     expect(page.get_by_text("Computing the figures of the data as they are now")).to_be_visible()
     tasks.compute_result(ComputedResult.objects.get().pk)
     plot = page.get_by_role("img", name="Krippendorff’s alpha", exact=True)
+    page.locator("#alpha").scroll_into_view_if_needed()  # a plot is drawn where it comes into view
     expect(plot).to_be_visible()
     light = page.evaluate(INK)
     page.emulate_media(color_scheme="dark")

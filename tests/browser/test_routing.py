@@ -4,23 +4,24 @@ A model judges over HTTP; an admin looks at R, moves r and routes; an annotator 
 tighten, and the page warns that what stays with the judge is wrong.
 """
 
-import random
 from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from annotate.commands.projects import create_project
-from annotate.models import Assignment, Membership, Project, Rating, Role, User
-from annotate.presets import TEMPLATES
-from judges.models import Judgment, RoutedUnit, RoutingPolicy
+from annotate.agreement import Stream
+from annotate.core.models import Assignment, Membership, Project, Rating, Role, User
+from annotate.setup.commands import create_project
+from annotate.setup.presets import TEMPLATES
+from judges.core.models import Judgment, RoutedUnit, RoutingPolicy
 from judges.reliability import uniform_numbers
 from tests.browser.people import signed_in
 from tests.factories import make_member, make_user
 from tests.judges.factories import make_endpoint, make_judge
 from tests.judges.news import make_items
 from tests.judges.replay import Replay, replay
+from tests.results.reading import cells_of
 
 __all__ = ["replay"]
 KEPT, SENT, DOCUMENTS, SHARE = "M20", "M22", 4, 0.5
@@ -41,8 +42,8 @@ def project(admin: User, replay: Callable[..., Replay]) -> Project:
     project = create_project(user=admin, name="News", template=TEMPLATES["news-summaries"])
     project.dimensions.exclude(key__in=["consistency", "fluency"]).delete()
     items = make_items(project, documents=DOCUMENTS, systems=(KEPT, SENT))
-    consistency = project.dimensions.get(key="consistency").pk
-    kept = [f"{item.pk}/{consistency}" for item in items if item.system.name == KEPT]
+    names = [(item.document.key, KEPT) for item in items if item.system.name == KEPT]
+    kept = [f"{len(key)}:{key}/{len(system)}:{system}/consistency" for key, system in names]
     project.seed = next(seed for seed in range(10_000) if audited(kept, seed) == DOCUMENTS - 1)
     project.raters_per_item = 1
     project.save()
@@ -53,7 +54,7 @@ def project(admin: User, replay: Callable[..., Replay]) -> Project:
 
 
 def audited(units: list[str], seed: int) -> int:
-    policy = random.Random(f"{seed} routing 1").randrange(2**31)
+    policy = Stream(seed).of("routing", 1).shuffler().randrange(2**31)
     return int((uniform_numbers(units, seed=policy) < SHARE).sum())
 
 
@@ -115,6 +116,7 @@ def collect(page: Page, project: Project) -> None:
 
 def route(page: Page) -> None:
     """Move r until only what R is sure of stays, and route the rest."""
+    page.get_by_role("link", name="Judges", exact=True).click()
     page.get_by_role("link", name="Routing", exact=True).click()
     page.get_by_role("link", name="New policy").click()
     preview, slider = page.locator("#preview"), page.get_by_label("Threshold r, as a slider")
@@ -175,7 +177,13 @@ def rated_of(system: str) -> int:
 
 def interval_of(page: Page, project: Project) -> tuple[float, float]:
     """Return the combined interval of the system that was sent, for fluency."""
-    page.goto(f"/projects/{project.slug}/judges/estimates/?judge={project.judges.get(method='rts').pk}")
-    row = page.locator("table.estimates").nth(1).get_by_role("row", name=SENT)
-    low, high = row.locator("td").nth(3).locator(".nowrap").inner_text().strip("[]").split(", ")
-    return float(low.replace("−", "-")), float(high)
+    judge = str(project.judges.get(method="rts").pk)
+    address = f"/projects/{project.slug}/judges/estimates/?judge={judge}"
+    page.goto(address)
+    expect(page.get_by_role("heading", name="Mean scores", exact=True)).to_be_visible()
+    rows = cells_of(project, "estimates", "means", judge=judge)
+    sent = [row for row in rows if (row["system"].value, row["dimension"].key) == (SENT, "fluency")]
+    cell = sent[0]["combined"]
+    assert cell.low is not None
+    assert cell.high is not None
+    return cell.low, cell.high

@@ -3,13 +3,12 @@
 from playwright.sync_api import BrowserContext, expect
 from pytest_django.live_server_helper import LiveServer
 
-from annotate.commands.dimensions import add_dimension
-from annotate.commands.wording import ask_again, reword_guidelines
-from annotate.models import Rating, RatingChange
-from annotate.specification import DimensionSpec, PointSpec
-from tests.annotate.rounds import opened
+from annotate.core.models import Rating, RatingChange
+from annotate.core.specification import DimensionSpec, PointSpec
+from annotate.setup.commands import add_dimension, ask_again, reword_guidelines
 from tests.browser.people import signed_in
 from tests.factories import make_project
+from tests.rating.rounds import opened
 
 CATEGORIES = (PointSpec(1, "Praise"), PointSpec(2, "Blame"))
 SCALES = (

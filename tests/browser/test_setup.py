@@ -4,19 +4,20 @@ from pathlib import Path
 
 from django.test import Client
 from openpyxl import Workbook
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, expect
 
-from annotate.models import Assignment, Item, Project, Rating
-from tests.annotate.rounds import opened
-from tests.browser.people import sign_in_at_the_door
+from annotate.core.models import Assignment, Item, Project, Rating
+from tests.browser.people import signed_in
+from tests.browser.waiting import expect_stored
 from tests.factories import PASSWORD, make_project
+from tests.rating.rounds import opened
 from tests.reference import reference_data
 
 
-def test_an_admin_is_led_from_the_raw_file_to_an_open_round(page: Page) -> None:
+def test_an_admin_is_led_from_the_raw_file_to_an_open_round(context: BrowserContext) -> None:
     raw = reference_data() / "summeval_op" / "summeval-op.jsonl"
+    page = signed_in(context, make_project(documents=0, systems=0).admin)
     page.on("dialog", lambda dialog: dialog.accept())
-    sign_in_at_the_door(page, make_project(documents=0, systems=0).admin.email)
     page.goto("/projects/new/")
     page.get_by_label("Name").fill("SummEval-OP")
     page.get_by_label("Opinion summaries").check()
@@ -63,12 +64,12 @@ def test_an_admin_is_led_from_the_raw_file_to_an_open_round(page: Page) -> None:
 
 
 def test_a_workbook_is_rated_by_who_joins_by_the_link_and_by_nobody_else(
-    page: Page, context: BrowserContext, tmp_path: Path
+    context: BrowserContext, tmp_path: Path
 ) -> None:
     cast = make_project(documents=0, systems=0, annotators=0, raters_per_item=1)
     home = f"/projects/{cast.project.slug}/"
+    page = signed_in(context, cast.admin)
     page.on("dialog", lambda dialog: dialog.accept())
-    sign_in_at_the_door(page, cast.admin.email)
     page.goto(f"{home}imports/")
     page.get_by_label("File").set_input_files(workbook(tmp_path / "shoes.xlsx"))
     page.get_by_role("button", name="Upload and look at it").click()
@@ -92,9 +93,8 @@ def test_a_workbook_is_rated_by_who_joins_by_the_link_and_by_nobody_else(
     page.goto(f"{home}rate/")
     expect(page.locator("fieldset.row.focused")).to_have_count(1)
     page.keyboard.press("4")
-    expect(page.locator("#save-mark")).to_have_text("Saved")
-    rating = Rating.objects.get()
-    assert (rating.value, rating.assignment.annotator and rating.assignment.annotator.label) == (4, "Ann")
+    given = Rating.objects.values_list("value", "assignment__annotator__label")
+    expect_stored(page, lambda: list(given.all()), [(4, "Ann")])
 
     outsider = Client()
     outsider.force_login(cast.outsider)

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.ports import free_port
+
 ROOT = Path(__file__).resolve().parents[2]
 LONGEST = 120  # seconds; a machine may have other work
 
@@ -24,14 +25,6 @@ def environment(data: Path, **variables: str) -> dict[str, str]:
         name: value for name, value in os.environ.items() if not name.startswith(("CONCORD_", "DATABASE_"))
     }
     return own | {"CONCORD_DATA": str(data)} | variables
-
-
-def free_port() -> int:
-    """Return a port that nothing listens at."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def manage(*arguments: str, data: Path, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -101,12 +94,17 @@ def start(data: Path) -> Started:
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            preexec_fn=_heed_a_closed_terminal,
         )
     started = Started(process, port, log)
     if not eventually(lambda: started.answers() and started.works()):
         started.stop(signal.SIGTERM)
         pytest.fail(f"web or worker did not start:\n{log.read_text()}")
     return started
+
+
+def _heed_a_closed_terminal() -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # tests may run under nohup, whose children ignore it
 
 
 def descendants(pid: int) -> set[int]:

@@ -25,7 +25,7 @@ FOLDER = "filesystem://localhost/"
 
 def need(service: str, port: int) -> None:
     try:
-        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        socket.create_connection(("127.0.0.1", port), timeout=10).close()
     except OSError:
         pytest.skip(f"no {service} on port {port} of this machine")
 
@@ -118,7 +118,7 @@ def test_a_reader_never_sees_half_a_message_in_the_folder(tmp_path: Path) -> Non
     with folder_connection(tmp_path) as connection, connection.SimpleQueue("celery") as messages:
         while len(received) < count:
             try:
-                message = messages.get(timeout=5)
+                message = messages.get(timeout=LONGEST)
             except Empty:
                 break
             message.ack()
@@ -136,7 +136,7 @@ def test_a_message_reaches_its_queue_while_another_connection_is_still_binding(t
         slow.SimpleQueue("celery")
         quick.SimpleQueue("celery").put("kept")
         slow.default_channel._queue_bind = bind  # type: ignore[attr-defined]
-        assert quick.SimpleQueue("celery").get(timeout=5).payload == "kept"
+        assert quick.SimpleQueue("celery").get(timeout=LONGEST).payload == "kept"
 
 
 def test_those_who_start_together_agree_on_the_queues(tmp_path: Path) -> None:

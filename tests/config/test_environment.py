@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from annotate.core.outbound.permits import Place, VariablePermit
 from config import environment
 from config.environment import SettingError
 from tests.config.running import manage
@@ -31,8 +32,35 @@ def test_a_command_refuses_a_wrong_setting_in_one_line(broken: str, tmp_path: Pa
         ("CONCORD_EMAIL_URL", "smtp://host:port", lambda: environment.email("CONCORD_EMAIL_URL", "")),
         ("CONCORD_TIME_ZONE", "Mars/Base", lambda: environment.time_zone("CONCORD_TIME_ZONE")),
         ("CONCORD_API_RATE", "often", lambda: environment.api_rate("CONCORD_API_RATE")),
+        ("CONCORD_FAST_PATH", "psycopg", environment.fast_path),
         ("CONCORD_LOG_LEVEL", "loud", lambda: environment.log_level("CONCORD_LOG_LEVEL")),
         ("CONCORD_LEASE_SECONDS", "0", lambda: environment.positive("CONCORD_LEASE_SECONDS", 10)),
+        (
+            "CONCORD_LOCAL_ENDPOINTS",
+            "127.0.0.1",
+            lambda: environment.local_endpoints("CONCORD_LOCAL_ENDPOINTS"),
+        ),
+        (
+            "CONCORD_LOCAL_ENDPOINTS",
+            "vllm:70000",
+            lambda: environment.local_endpoints("CONCORD_LOCAL_ENDPOINTS"),
+        ),
+        ("CONCORD_KEY_ENCRYPTION", "short", lambda: environment.key_encryption("CONCORD_KEY_ENCRYPTION")),
+        *(
+            (
+                "CONCORD_ENVIRONMENT_KEYS",
+                each,
+                lambda: environment.environment_keys("CONCORD_ENVIRONMENT_KEYS"),
+            )
+            for each in (
+                "CONCORD_SECRET_KEY=evil.example.org",
+                "DATABASE_URL=evil.example.org",
+                "OPENAI_API_KEY",
+                "OPENAI_API_KEY=https://api.openai.com",
+                "OPENAI_API_KEY=api.openai.com@",
+                "OPENAI_API_KEY=api.openai.com:*",
+            )
+        ),
         ("CONCORD_BROKER_URL", "localhost:6379", lambda: environment.broker("CONCORD_BROKER_URL")),
     ],
 )
@@ -90,3 +118,23 @@ def test_a_given_secret_key_is_not_written_anywhere(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("CONCORD_SECRET_KEY", "given")
     assert environment.secret_key(tmp_path / "secret_key") == "given"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_places_and_variables_are_read_as_the_document_writes_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONCORD_LOCAL_ENDPOINTS", "127.0.0.1:8090, VLLM:8000,[::1]:*")
+    places = environment.local_endpoints("CONCORD_LOCAL_ENDPOINTS")
+    assert places == (Place("127.0.0.1", 8090), Place("vllm", 8000), Place("::1", None))
+    listed = "OPENAI_API_KEY=api.openai.com,LAB_API_KEY=llm.example.org:8443@lab-a+lab-b"
+    monkeypatch.setenv("CONCORD_ENVIRONMENT_KEYS", listed)
+    assert environment.environment_keys("CONCORD_ENVIRONMENT_KEYS") == (
+        VariablePermit("OPENAI_API_KEY", Place("api.openai.com", 443)),
+        VariablePermit("LAB_API_KEY", Place("llm.example.org", 8443), frozenset({"lab-a", "lab-b"})),
+    )
+
+
+def test_a_key_in_the_place_of_a_host_never_shows_in_the_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONCORD_ENVIRONMENT_KEYS", "OPENAI_API_KEY=sk-proj-abcdef")
+    with pytest.raises(SettingError) as refused:
+        environment.environment_keys("CONCORD_ENVIRONMENT_KEYS")
+    assert "sk-proj" not in str(refused.value)
+    assert refused.value.__cause__ is None

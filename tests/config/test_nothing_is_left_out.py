@@ -15,6 +15,7 @@ from tests.config.running import LONGEST, ROOT
 
 TOLD = """#!/bin/sh
 echo "${DATABASE_URL:-SQLite}: $@" >>"$TOLD"
+case "$1" in "${FAILS:-}") exit 1 ;; esac
 """
 
 
@@ -41,26 +42,57 @@ def test_elsewhere_a_skipped_test_is_only_listed(monkeypatch: pytest.MonkeyPatch
     assert "no rabbit" in ended.stdout
 
 
-def test_ci_plays_everything_on_sqlite_and_what_is_not_marked_on_postgresql_too(tmp_path: Path) -> None:
-    (tmp_path / "data").mkdir()
+def run_ci(folder: Path, **variables: str) -> tuple[int, list[str]]:
+    """Run CI with a stand-in for make; return its exit code and the tests that it asked for."""
+    (folder / "data").mkdir()
     programs = [
-        tmp_path / ".venv" / "bin" / "python",
-        *(tmp_path / "bin" / name for name in ("make", "chromium")),
+        folder / ".venv" / "bin" / "python",
+        *(folder / "bin" / name for name in ("make", "chromium")),
     ]
     for program in programs:
         program.parent.mkdir(parents=True, exist_ok=True)
         program.write_text(TOLD if program.name == "make" else "#!/bin/sh\n")
         program.chmod(0o755)
-    shutil.copytree(ROOT / ".ci", tmp_path / ".ci")
-    told = tmp_path / "told"
-    settings = {"CI": "1", "DATABASE_URL": "postgres://one", "CONCORD_REFERENCE_DATA": str(tmp_path / "data")}
-    path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
-    environment = {**os.environ, **settings, "PATH": path, "TOLD": str(told)}
-    subprocess.run(["bash", str(tmp_path / ".ci" / "run")], env=environment, check=True, timeout=LONGEST)
-    tests = [line for line in told.read_text().splitlines() if ": test" in line]
-    assert tests == ["SQLite: test ARGS=", "postgres://one: test ARGS=-m 'not once'"]
+    shutil.copytree(ROOT / ".ci", folder / ".ci")
+    told = folder / "told"
+    settings = {"CI": "1", "DATABASE_URL": "postgres://one", "CONCORD_REFERENCE_DATA": str(folder / "data")}
+    path = f"{folder / 'bin'}:{os.environ['PATH']}"
+    environment = {**os.environ, **settings, **variables, "PATH": path, "TOLD": str(told)}
+    script = ["bash", str(folder / ".ci" / "run")]
+    ended = subprocess.run(script, env=environment, check=False, timeout=LONGEST)
+    return ended.returncode, [line for line in told.read_text().splitlines() if ": test" in line]
+
+
+def test_ci_plays_everything_on_sqlite_and_what_is_not_marked_on_postgresql_too(tmp_path: Path) -> None:
+    assert run_ci(tmp_path) == (0, ["SQLite: test", "postgres://one: test ARGS=-m 'not once'"])
+
+
+def test_ci_plays_nothing_again_that_failed(tmp_path: Path) -> None:
+    code, tests = run_ci(tmp_path, FAILS="test")
+    assert code != 0
+    assert tests == ["SQLite: test"]
 
 
 @pytest.mark.django_db
 def test_what_asks_a_database_is_not_marked(request: pytest.FixtureRequest) -> None:
     assert request.node.get_closest_marker("once") is None
+
+
+def chosen(*arguments: str) -> set[str]:
+    """Return the files with tests that pytest would play."""
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *arguments]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=LONGEST)
+    return {line.partition("::")[0] for line in ended.stdout.splitlines() if "::" in line}
+
+
+def test_the_fast_ones_need_no_browser_process_or_connection_of_their_own() -> None:
+    files = {
+        "tests/agreement/test_intervals.py": True,
+        "tests/disputes/test_digests.py": True,
+        "tests/people/test_joining_at_once.py": False,
+        "tests/browser/test_sign_in.py": False,
+        "tests/config/test_brokers.py": False,
+        "tests/judges/runs/test_collecting.py": False,
+        "tests/judges/runs/test_small_model.py": False,
+    }
+    assert chosen("-m", "fast", *files) == {name for name, is_fast in files.items() if is_fast}

@@ -9,10 +9,11 @@ import socket
 import sqlite3
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from config.management.commands.start import demonstration
+from config.management.commands.start import demonstration, local_models
 from tests.config.running import LONGEST, Started, alive, descendants, eventually, manage, start
 from tests.factories import make_project
 
@@ -94,18 +95,24 @@ def test_killing_it_outright_leaves_no_process(data: Path) -> None:
     assert eventually(lambda: alive(family) == set())
 
 
-def test_when_one_process_ends_the_others_are_stopped(data: Path) -> None:
+def test_a_process_that_dies_is_started_again_and_the_others_stay(data: Path) -> None:
     started = start(data)
     family = descendants(started.process.pid)
-    os.kill(worker_among(family), signal.SIGKILL)
-    assert started.process.wait(LONGEST) == 1
-    assert "The worker process ended by itself, so everything was stopped" in started.log.read_text()
-    assert alive(family) == set()
+    worker, web = running(b"celery", family), running(b"config.web", family)
+    os.kill(worker, signal.SIGKILL)
+    assert eventually(lambda: started.log.read_text().count("ready.") == 2), started.log.read_text()
+    assert "The worker process ended by itself (SIGKILL); it starts again in 1 s." in started.log.read_text()
+    assert web in alive({web})
+    os.kill(web, signal.SIGKILL)
+    assert eventually(lambda: "The web process ended by itself (SIGKILL)" in started.log.read_text())
+    assert eventually(lambda: alive(family) == {started.process.pid} & family), "its children hold the port"
+    assert eventually(started.answers), started.log.read_text()
+    assert end(started, signal.SIGTERM) == set()
 
 
-def worker_among(family: set[int]) -> int:
-    """Return the process that runs Celery."""
-    return next(pid for pid in family if b"celery" in Path(f"/proc/{pid}/cmdline").read_bytes())
+def running(command: bytes, family: set[int]) -> int:
+    """Return the first process of a family that runs a command."""
+    return min(pid for pid in family if command in Path(f"/proc/{pid}/cmdline").read_bytes())
 
 
 def test_a_taken_port_is_said_in_one_sentence_before_anything_is_made(tmp_path: Path) -> None:
@@ -136,3 +143,27 @@ def test_a_deleted_demonstration_does_not_come_back() -> None:
 def test_a_port_out_of_range_is_refused(tmp_path: Path) -> None:
     ended = manage("start", "--port", "70000", data=tmp_path)
     assert "a port is a number from 1 to 65535" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("hosts", "https", "given", "opens"),
+    [
+        (["localhost", "127.0.0.1"], False, "", True),
+        (["localhost", "concord.example.org"], False, "", False),
+        (["localhost"], True, "", False),
+        (["localhost"], False, "vllm:8000", False),
+    ],
+)
+def test_models_of_this_machine_are_open_to_its_own_user_alone(
+    hosts: list[str],
+    https: bool,
+    given: str,
+    opens: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    settings: Any,
+) -> None:
+    settings.ALLOWED_HOSTS, settings.HTTPS = hosts, https
+    monkeypatch.setenv("CONCORD_LOCAL_ENDPOINTS", given)
+    said = local_models(8080).get("CONCORD_LOCAL_ENDPOINTS", "")
+    assert ("127.0.0.1:8090" in said) is opens
+    assert ":8080" not in said, "Concord itself answers there"

@@ -15,7 +15,7 @@ from tests.factories import make_project  # noqa: E402
 PAGES = (
     "",
     "disputes/",
-    "agreement/",
+    "results/agreement/",
     "export/",
     "dimensions/",
     "imports/",

@@ -6,13 +6,13 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotate.models import AssignedUnit, Assignment, Project, Rating, Round
-from judges.models import Calibration, RoutingPolicy
-from judges.specification import CalibrationSpec
+from annotate.core.models import AssignedUnit, Assignment, Project, Rating, Round
+from judges.core.models import Calibration, RoutingPolicy
+from judges.core.specification import CalibrationSpec
 from tests.factories import Cast, make_project
 from tests.judges.factories import make_judge, make_judgments
 from tests.judges.measured import begun, place
-from tests.judges.routing import judges_of
+from tests.judges.routing.project import judges_of
 
 DOCUMENTS, SYSTEMS = 60, 2
 SEED = 7

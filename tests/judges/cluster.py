@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +10,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
+
+from tests.ports import free_port
 
 
 @dataclass(frozen=True)
@@ -65,11 +66,3 @@ def cluster() -> Iterator[Cluster]:
     finally:
         made.crash()
         shutil.rmtree(folder)
-
-
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port

@@ -7,12 +7,13 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotate.commands.rounds import freeze_guideline
-from annotate.models import Dimension, Item, Project
-from judges.commands.runs import plan_run
+from annotate.core.models import Dimension, Item, Project
+from annotate.core.outbound.permits import VariablePermit, place_of
+from annotate.rating.commands.rounds import freeze_guideline
+from judges.core.models import Endpoint, Judge, Judgment, PromptTemplate, Run
+from judges.core.specification import Scope
 from judges.methods import METHODS
-from judges.models import Endpoint, Judge, Judgment, PromptTemplate, Run
-from judges.specification import Scope
+from judges.runs.commands.runs import plan_run
 from tests.factories import Cast
 
 MODEL = "gpt-3.5-turbo-0301"
@@ -23,6 +24,11 @@ def make_endpoint(project: Project, base_url: str = "http://127.0.0.1:9/v1", **f
     """Make an endpoint; at the usual address nobody answers."""
     values = {"name": f"Endpoint {next(_numbers)}", "timeout_seconds": 10, **fields}
     return Endpoint.objects.create(project=project, base_url=base_url, **values)
+
+
+def make_permit(variable: str, url: str, *projects: Project) -> VariablePermit:
+    """Make what the operator says with VARIABLE=HOST:PORT@PROJECT."""
+    return VariablePermit(variable, place_of(url), frozenset(project.slug for project in projects))
 
 
 def make_priced_endpoint(

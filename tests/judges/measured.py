@@ -2,13 +2,13 @@
 
 from django.utils import timezone
 
-from annotate.commands.rounds import close_round_one, freeze_guideline
-from annotate.models import AssignedUnit, Assignment, Item, Membership, Rating, Round
+from annotate.core.models import AssignedUnit, Assignment, Item, Membership, Rating, Round
+from annotate.rating.commands.rounds import close_round_one, freeze_guideline
 from judges.comparison import Scores
-from judges.models import Judge
-from tests.annotate.rounds import opened, rate
+from judges.core.models import Judge
 from tests.factories import Cast, make_project
 from tests.judges.factories import make_judge, make_judgment
+from tests.rating.rounds import opened, rate
 
 DOCUMENTS, SYSTEMS = 4, 3
 # By item: document after document, in each the systems in order.

@@ -8,9 +8,9 @@ from typing import Any
 
 from django.core.management import call_command
 
-from annotate.commands.projects import create_project
-from annotate.models import Document, Item, Project, System, User, text_digest
-from annotate.presets import TEMPLATES
+from annotate.core.models import Document, Item, Project, System, User, text_digest
+from annotate.setup.commands import create_project
+from annotate.setup.presets import TEMPLATES
 from tests.factories import make_user
 from tests.reference import reference_data
 

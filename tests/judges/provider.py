@@ -3,6 +3,7 @@
 import json
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -34,6 +35,15 @@ class Provider:
     refuses: str = ""  # a field of the request that it does not take, with an error that names another
     keys: list[str] = field(default_factory=list)
     asked: list[dict[str, Any]] = field(default_factory=list)
+    in_flight: Counter[str] = field(default_factory=Counter)  # calls of each model
+    most_in_flight: int = 0
+    counting: threading.Lock = field(default_factory=threading.Lock)
+
+    def count(self, model: str, calls: int) -> None:
+        """Count a call that comes or goes."""
+        with self.counting:
+            self.in_flight[model] += calls
+            self.most_in_flight = max(self.most_in_flight, self.in_flight.total())
 
     def status_of_last(self) -> int:
         return 400 if self.refuses in self.asked[-1] else self.status
@@ -62,11 +72,15 @@ def providing(**says: Any) -> Iterator[Provider]:
 
         def do_POST(self) -> None:
             provider.keys.append(self.headers["Authorization"].removeprefix("Bearer "))
-            provider.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            provider.asked.append(body)
+            model = body.get("model", "")
+            provider.count(model, 1)
             time.sleep(provider.seconds)
             if provider.answers is not None:
                 provider.answers.acquire()
             content = provider.answer().encode()
+            provider.count(model, -1)
             self.send_response(provider.status_of_last())
             self.send_header("Content-Type", provider.kind)
             self.send_header("Content-Length", str(len(content)))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from django.db import connection
+from redis import Redis
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -58,25 +59,52 @@ def database_url() -> str:
 
 @contextmanager
 def worker(folder: Path, *, broker: str = "", database: str = "", lease: int = 10) -> Iterator[Worker]:
-    """Run a worker, on the test's database unless another is given; its broker is a folder unless given.
+    """Run a worker, on the test's database unless another is given; its broker is a folder or this one.
 
     lease: the seconds that what it was asking waits after it died.
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CONCORD_")}
     environment = {**kept, "DATABASE_URL": database or database_url(), "CONCORD_DATA": str(folder)}
     environment["CONCORD_LEASE_SECONDS"] = str(lease)
+    environment["CONCORD_LOCAL_ENDPOINTS"] = "127.0.0.1:*"
     if broker:
         environment["CONCORD_BROKER_URL"] = broker
+    if is_redis(broker):
+        environment["DJANGO_SETTINGS_MODULE"] = "tests.judges.worker_settings"
+        environment["REDIS_PREFIX_OF_TEST"] = _prefix(folder)
     running = Worker(environment, folder / "worker.log")
     running.start()
     try:
         yield running
     finally:
         running.kill()
+        if is_redis(broker):
+            empty_broker(folder, broker)
 
 
-def wait_until(true: Callable[[], bool], *, seconds: float) -> bool:
-    """Return whether it came true in time."""
+def is_redis(broker: str) -> bool:
+    """Return whether a broker is a Redis, which other runs use too; a RabbitMQ is a test's own."""
+    return broker.startswith("redis")
+
+
+def empty_broker(folder: Path, address: str) -> None:
+    """Delete every message to the worker of this folder, whose broker is the folder or this Redis."""
+    if not address:
+        for message in (folder / "broker" / "queue").glob("*.msg"):
+            message.unlink(missing_ok=True)
+        return
+    with Redis.from_url(address) as server:
+        for key in server.scan_iter(f"{_prefix(folder)}*"):
+            server.delete(key)
+
+
+def _prefix(folder: Path) -> str:
+    """Return what the keys of this folder's worker begin with, different in every test of every run."""
+    return f"{folder}/"
+
+
+def wait_until(true: Callable[[], bool], *, seconds: float = 300) -> bool:
+    """Return whether it came true; `seconds` only ends what hangs, on a machine with much other work."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if true():

@@ -7,9 +7,9 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from annotate.models import Assignment, Project
+from annotate.core.models import Assignment, Project
 from judges.comparison import Scores
-from judges.models import CalibrationUnit
+from judges.core.models import CalibrationUnit
 from judges.reliability import Guarantee, calibrate, closeness, grid_of, more_than_one_point
 from tests.published.news_summeval import DIMENSIONS, scores
 

@@ -2,9 +2,9 @@
 
 from django.core.management import call_command
 
-from annotate.commands.projects import create_project
-from annotate.models import Project, User
-from annotate.presets import TEMPLATES
+from annotate.core.models import Project, User
+from annotate.setup.commands import create_project
+from annotate.setup.presets import TEMPLATES
 from tests.reference import reference_data
 
 

@@ -1,13 +1,13 @@
-"""A provider on a bad day: 4,800 judgments end done or explained, with the values of a good day."""
+"""A provider on a bad day: 1,200 judgments end done or explained, with the values of a good day."""
 
 from collections import Counter, defaultdict
 
 import pytest
 from django.utils import timezone
 
-from judges.commands.runs import plan_run
-from judges.models import Judgment, Run
-from judges.specification import Scope
+from judges.core.models import Judgment, Run
+from judges.core.specification import Scope
+from judges.runs.commands.runs import plan_run
 from tests.factories import make_user
 from tests.judges.factories import make_endpoint, make_judge
 from tests.judges.news import DIMENSIONS, imported_news
@@ -22,24 +22,24 @@ BAD_DAY = {"error": 0.05, "drop": 0.02, "hang": 0.01, "garbage": 0.02, "rate_lim
 COLUMNS = ("dimension__key", "item__system__name", "item__document__key", "item__text", "value")
 
 
-def test_4800_judgments_of_a_bad_day_are_those_of_a_good_one(tmp_path):
+def test_1200_judgments_of_a_bad_day_are_those_of_a_good_one(tmp_path):
     with replaying(**BAD_DAY) as server:
         project = imported_news(make_user())
-        endpoint = make_endpoint(project, server.base_url, calls_in_flight=64, timeout_seconds=2)
+        endpoint = make_endpoint(project, server.base_url, calls_in_flight=64, timeout_seconds=5)
         judge = make_judge(project, "rts", endpoint=endpoint)
-        run = plan_run(project=project, scope=Scope([judge], DIMENSIONS), by=None)
+        run = plan_run(project=project, scope=Scope([judge], DIMENSIONS[:1]), by=None)
         Run.objects.filter(pk=run.pk).update(status=Run.Status.RUNNING, started_at=timezone.now())
         with worker(tmp_path, broker=broker()) as running:
             assert wait_until(lambda: ended(run), seconds=600), running.log.read_text()[-3000:]
         stats = server.stats()
     found = Judgment.objects.filter(run=run)
     statuses = Counter(found.values_list("status", flat=True))
-    assert statuses.total() == 4800
+    assert statuses.total() == 1200
     assert statuses.keys() <= {"done", "unreadable", "failed"}
-    assert statuses["done"] >= 4780, "two replies of nonsense in a row are rare, and eight failures"
+    assert statuses["done"] >= 1190, "two replies of nonsense in a row are rare, and eight failures"
     assert not found.exclude(status="done").filter(reason="").exists()
     assert stats["status"]["429"] <= stats["answered"] / 10, "everyone waits as long as the server asks"
-    assert stats["status"]["500"] > 100
+    assert stats["status"]["500"] > 25
     assert different_values(run) <= 1
 
 

@@ -9,6 +9,7 @@ from judges.comparison import CORRELATIONS
 from judges.reliability import (
     DecidedBy,
     DimensionReliability,
+    DrawnWith,
     Guarantee,
     IndicatorRule,
     calibrate,
@@ -85,7 +86,7 @@ def test_at_100_items_the_bound_keeps_far_fewer_cells_than_the_estimate() -> Non
             scores("rts", dimension),
             scores("mcq", dimension).judge,
             CORRELATIONS["spearman"],
-            generator=np.random.default_rng(1),
+            drawn_with=DrawnWith(*(np.random.default_rng(1) for _ in range(3))),
         ).systems
         for by in kept:
             rule = IndicatorRule(0.4, by)

@@ -9,10 +9,10 @@ import pytest
 from django.core.management import CommandError
 from django.urls import reverse
 
-from annotate.commands.projects import create_project
-from annotate.models import Project
-from annotate.reproduction.figures import Figure, Standing, compare, read_figures
-from annotate.reproduction.papers import PAPERS
+from annotate.core.models import Project
+from annotate.results.reproduction.figures import Figure, Standing, compare, read_figures
+from annotate.results.reproduction.papers import PAPERS
+from annotate.setup.commands import create_project
 from tests.factories import make_user
 from tests.published.reproducing import reproduce
 from tests.reference import reference_data

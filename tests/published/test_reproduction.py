@@ -8,7 +8,7 @@ import pytest
 from django.db import transaction
 from django.urls import reverse
 
-from annotate.models import AuditEntry, Project, Rating, Role
+from annotate.core.models import AuditEntry, Project, Rating, Role
 from tests.factories import make_member, make_user
 from tests.published.reproducing import reproduce
 from tests.reference import reference_data

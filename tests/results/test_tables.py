@@ -11,7 +11,7 @@ import pytest
 
 from annotate.agreement import ReliabilityData, krippendorff_alpha
 from annotate.results.table import Cell, Column, Kind, Table, figure, text
-from annotate.results.text import comma_separated, escaped, latex, markdown
+from annotate.results.text import comma_separated, escape_latex, latex, markdown
 
 SYSTEM = Column("system", "System", Kind.TEXT)
 VALUES = [[1, 2, 3, 4, 5] * 5, [1, 2, 3, 4, 4] * 5]
@@ -72,7 +72,7 @@ def test_csv_reads_back_with_every_digit_and_says_why_there_is_no_value() -> Non
     ],
 )
 def test_latex_shows_every_sign_as_it_is(plain: str, tex: str) -> None:
-    assert escaped(plain) == tex
+    assert escape_latex(plain) == tex
 
 
 def test_latex_is_a_booktabs_table_with_as_many_cells_in_every_row() -> None:
@@ -106,3 +106,12 @@ def test_what_is_undefined_needs_a_reason_and_is_never_nan() -> None:
         Cell(math.nan)
     with pytest.raises(ValueError, match="needs 3 cells"):
         table().__class__("t", "T", table().columns, [[text("a")]])
+
+
+def test_a_table_that_is_kept_is_read_back_the_same_with_empty_names_and_zeros() -> None:
+    columns = [Column("name", "name", Kind.TEXT), Column("n", "n")]
+    table = Table(
+        "t", "T", columns, [[text(""), Cell(0.0, low=0.0, count=0)], [text("b"), Cell(reason="No.")]]
+    )
+    again = Table.from_dict(json.loads(json.dumps(table.as_dict())))
+    assert again.rows == table.rows

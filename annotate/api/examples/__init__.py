@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from annotate.api.examples import errors, exports, material, people, projects, rating, webhooks
+from annotate.api.examples import errors, exports, material, people, projects, rating, results, webhooks
 
 Examples = Mapping[str, Any]
 JSON = "application/json"
@@ -13,6 +13,7 @@ SHAPES: Examples = {
     **people.EXAMPLES,
     **rating.EXAMPLES,
     **exports.EXAMPLES,
+    **results.EXAMPLES,
     **webhooks.EXAMPLES,
 }
 

@@ -14,7 +14,13 @@ DIMENSION = {
     "not_applicable": False,
     "points": POINTS,
 }
-PLAN = {"kind": "sharing", "share": 20, "gold_every": 10, "repeat_every": 30}
+PLAN = {
+    "kind": "sharing",
+    "share": 20,
+    "gold_every": 10,
+    "repeat_every": 30,
+    "work_order": "by_document",
+}
 
 EXAMPLES = {
     "Me": {
@@ -53,6 +59,7 @@ EXAMPLES = {
         "number": 1,
         "status": "open",
         "every_item": True,
+        "work_order": "by_document",
         "deadline": "2026-12-01",
         "opened_at": "2026-11-03T09:00:00Z",
         "closed_at": None,

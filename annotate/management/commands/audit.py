@@ -10,8 +10,8 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.utils import timezone
 
 from annotate.management.projects import project_called
-from annotate.queries.audit import audit_rows
-from annotate.queries.audit_sources import AuditFilter
+from annotate.watching.queries.audit import audit_rows
+from annotate.watching.queries.audit_sources import AuditFilter
 
 
 class Command(BaseCommand):

@@ -5,11 +5,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from annotate.core.models import Dispute
+from annotate.core.rounds import rounds_of
+from annotate.disputes.queries.list import DisputeFilter, dispute_rows, disputes_of_project
 from annotate.management.printing import print_rows
 from annotate.management.projects import project_called
-from annotate.models import Dispute
-from annotate.queries.dispute_list import DisputeFilter, dispute_rows, disputes_of_project
-from annotate.queries.rounds import rounds_of
 
 
 class Command(BaseCommand):

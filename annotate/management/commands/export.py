@@ -11,17 +11,17 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotate.errors import DomainError
-from annotate.export_tables import TABLES, Part
-from annotate.exporting.choice import Choice, Format
-from annotate.exporting.files import SUFFIXES, write_file
-from annotate.exporting.folder import write_folder
-from annotate.exporting.hub import push_folder
-from annotate.exporting.manifest import Manifest
-from annotate.exporting.text import FORMATS, export_table
+from annotate.core.errors import DomainError
+from annotate.core.models import Project
+from annotate.exports.choice import ExportChoice, Format
+from annotate.exports.files import SUFFIXES, write_file
+from annotate.exports.folder import write_folder
+from annotate.exports.formats.text import FORMATS, export_table
+from annotate.exports.hub import push_folder
+from annotate.exports.manifest import Manifest
+from annotate.exports.registry import TABLES, Part
 from annotate.management.printing import RowsTold
 from annotate.management.projects import project_called
-from annotate.models import Project
 
 
 class Command(BaseCommand):
@@ -48,7 +48,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002
         """Write beside the target and put it in place when it is complete."""
         project = project_called(options["project"])
-        choice = Choice(
+        choice = ExportChoice(
             Format(options["format"]),
             frozenset(Part(each) for each in options["without"]),
             options["licence"],
@@ -67,7 +67,7 @@ class Command(BaseCommand):
         digest = f" Content hash {manifest.content_hash}." if manifest else ""
         self.stdout.write(f"Wrote {target} ({_size(target):,} bytes).{digest}")
 
-    def _push(self, project: Project, choice: Choice, options: dict[str, Any]) -> None:
+    def _push(self, project: Project, choice: ExportChoice, options: dict[str, Any]) -> None:
         if choice.format != Format.HUGGING_FACE or options["table"] or options["to"]:
             raise CommandError("--push takes --format huggingface, and --folder to keep what is pushed.")
 
@@ -79,7 +79,7 @@ class Command(BaseCommand):
             where = {**options, "folder": options["folder"] or Path(name) / "data-set"}
             try:
                 folder, manifest = self._write(project, choice, where)
-                url = push_folder(folder, repository, private=private, heard=heard)
+                url = push_folder(folder, repository, project=project.slug, private=private, heard=heard)
             except DomainError as error:
                 raise CommandError(error.message) from error
             except OSError as error:
@@ -92,7 +92,7 @@ class Command(BaseCommand):
             self.stdout.write(f"Pushed to {url}. Content hash {manifest.content_hash}.")
 
     def _write(
-        self, project: Project, choice: Choice, options: dict[str, Any]
+        self, project: Project, choice: ExportChoice, options: dict[str, Any]
     ) -> tuple[Path, Manifest | None]:
         if options["table"]:
             return _write_table(project, choice, options["table"], options["to"]), None
@@ -110,7 +110,7 @@ class Command(BaseCommand):
         return target, manifest
 
 
-def _write_table(project: Project, choice: Choice, name: str, to: Path | None) -> Path:
+def _write_table(project: Project, choice: ExportChoice, name: str, to: Path | None) -> Path:
     table = next((each for each in choice.tables if each.name == name), None)
     if choice.format not in FORMATS or table is None:
         raise CommandError("One table alone is written as jsonl or csv, and cannot be what is left out.")
@@ -125,7 +125,9 @@ def _write_table(project: Project, choice: Choice, name: str, to: Path | None) -
     return target
 
 
-def _write_folder(project: Project, choice: Choice, target: Path, tell: RowsTold) -> tuple[Path, Manifest]:
+def _write_folder(
+    project: Project, choice: ExportChoice, target: Path, tell: RowsTold
+) -> tuple[Path, Manifest]:
     target.mkdir(parents=True)
     try:
         return target, write_folder(project, choice, target, tell)

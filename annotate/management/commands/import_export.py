@@ -8,12 +8,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotate.commands.restoring import restore_export
-from annotate.errors import DomainError
-from annotate.exporting.folder import write_folder
+from annotate.core.errors import DomainError
+from annotate.exports.folder import write_folder
+from annotate.exports.restoring import restore_export
+from annotate.exports.restoring.archive import ExportArchive
 from annotate.management.people import person_called
 from annotate.management.printing import RowsTold
-from annotate.restoring.archive import ExportArchive
 
 
 class Command(BaseCommand):

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from annotate.commands.demonstration import PASSWORD, PEOPLE, load_demonstration
+from annotate.management.demonstration.load import PASSWORD, PEOPLE, load_demonstration
 
 
 class Command(BaseCommand):

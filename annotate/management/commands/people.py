@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand
 
 from annotate.management.printing import print_rows
 from annotate.management.projects import project_called
-from annotate.queries.people import Place, people_of
+from annotate.people.queries import Place, people_of
 
 
 class Command(BaseCommand):

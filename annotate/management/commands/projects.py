@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.db.models import Count, Prefetch
 
+from annotate.core.models import Project, Round
 from annotate.management.printing import print_rows
-from annotate.models import Project, Round
 
 
 class Command(BaseCommand):

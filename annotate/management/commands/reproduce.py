@@ -8,13 +8,13 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotate.commands.reproduction import import_release
-from annotate.errors import DomainError
-from annotate.management.file_import import Progress
+from annotate.core.errors import DomainError
+from annotate.management.file_import import ProgressLine
 from annotate.management.people import person_called
-from annotate.queries.reproduction import Reproduction, reproduction
-from annotate.reproduction.figures import Compared, ComparedTable, Standing
-from annotate.reproduction.papers import PAPERS
+from annotate.results.reproduction.commands import import_release
+from annotate.results.reproduction.figures import ComparedTable, FigureComparison, Standing
+from annotate.results.reproduction.papers import PAPERS
+from annotate.results.reproduction.queries import Reproduction, reproduction
 
 MARKS = {Standing.WITHIN: " ", Standing.EXPLAINED: "~", Standing.DIFFERS: "!", Standing.UNDEFINED: "?"}
 
@@ -39,7 +39,7 @@ class Command(BaseCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         """Import what is missing, compute, print."""
         paper = PAPERS[options["paper"]]
-        tell = Progress(self.stderr, options["verbosity"] > 0)
+        tell = ProgressLine(self.stderr, options["verbosity"] > 0)
         try:
             project = import_release(
                 paper=paper, folder=options["data"], admin=person_called(options["admin"]), tell=tell
@@ -76,7 +76,7 @@ def _rows(table: ComparedTable) -> Iterator[str]:
         yield f"{row:<{width}}" + "".join(f"  {_cell(cell):<17}" for cell in cells)
 
 
-def _cell(cell: Compared | None) -> str:
+def _cell(cell: FigureComparison | None) -> str:
     if cell is None:
         return ""
     computed = "-" if cell.computed is None else f"{cell.computed:.4f}"

@@ -5,12 +5,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotate.commands.rounds import close_round_one, close_round_two, open_round_one, open_round_two
-from annotate.errors import DomainError
+from annotate.core.errors import DomainError
+from annotate.core.models import Rating
+from annotate.core.rounds import rounds_of
 from annotate.management.printing import print_rows
 from annotate.management.projects import project_called
-from annotate.models import Rating
-from annotate.queries.rounds import rounds_of
+from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_one, open_round_two
 
 STEPS = {
     "open-1": open_round_one,

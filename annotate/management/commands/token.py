@@ -7,10 +7,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotate.commands.tokens import SCOPES, make_token, revoke_token
-from annotate.errors import DomainError
-from annotate.models import ApiToken, User
-from annotate.queries.tokens import tokens_of
+from annotate.api.commands import SCOPES, make_token, revoke_token
+from annotate.api.queries import tokens_of
+from annotate.core.errors import DomainError
+from annotate.core.models import ApiToken, User
 
 
 class Command(BaseCommand):
@@ -37,9 +37,9 @@ class Command(BaseCommand):
         if user is None:
             raise CommandError(f"Nobody has an account with the address {options['email']!r}.")
         if options["step"] == "make":
-            shown = [self._made(user, options)]
+            shown = [self._make(user, options)]
         elif options["step"] == "revoke":
-            shown = [self._revoked(user, options["number"])]
+            shown = [self._revoke(user, options["number"])]
         else:
             shown = [_facts(token) for token in tokens_of(user)]
         if options["json"]:
@@ -48,7 +48,7 @@ class Command(BaseCommand):
         for facts in shown:
             self.stdout.write("  ".join(f"{name}: {value}" for name, value in facts.items()))
 
-    def _made(self, user: User, options: dict[str, Any]) -> dict[str, Any]:
+    def _make(self, user: User, options: dict[str, Any]) -> dict[str, Any]:
         try:
             token, secret = make_token(
                 user=user,
@@ -60,7 +60,7 @@ class Command(BaseCommand):
             raise CommandError(error.message) from error
         return {**_facts(token), "token": secret}
 
-    def _revoked(self, user: User, number: int) -> dict[str, Any]:
+    def _revoke(self, user: User, number: int) -> dict[str, Any]:
         token = ApiToken.objects.filter(user=user, pk=number).first()
         if token is None:
             raise CommandError(f"{user.email} has no token {number}.")

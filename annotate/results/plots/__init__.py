@@ -6,7 +6,7 @@ matplotlib is loaded when the first plot is drawn, so a process that draws none 
 import re
 from threading import Lock
 
-from annotate.results.plots.said import described
+from annotate.results.plots.said import describe_svg
 from annotate.results.table import Table
 
 CONTENT_TYPES = {"svg": "image/svg+xml; charset=utf-8", "pdf": "application/pdf", "png": "image/png"}
@@ -27,11 +27,11 @@ _PAGE_COLOURS = {
 def draw(table: Table, format: str) -> bytes:
     """Return the table's plot as svg, pdf or png. Raises KeyError for a table that has no plot."""
     from annotate.results.plots.kinds import KINDS
-    from annotate.results.plots.style import saved, styled
+    from annotate.results.plots.style import drawing_style, save_figure
 
-    with _DRAWING, styled():
-        content = saved(KINDS[table.plot](table), format)
-    return described(table, content.decode()).encode() if format == "svg" else content
+    with _DRAWING, drawing_style():
+        content = save_figure(KINDS[table.plot](table), format)
+    return describe_svg(table, content.decode()).encode() if format == "svg" else content
 
 
 def for_page(svg: str) -> str:

@@ -8,7 +8,7 @@ from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from annotate.results.plots.pairs import movement, quality, scatter
+from annotate.results.plots.pairs import movement, quality, scatter, widths
 from annotate.results.plots.style import INK, LINE, MARKERS, SEQUENCE, SERIES, SOFT, panel, panels, short
 from annotate.results.table import Cell, Column, Kind, Table
 from annotate.results.text import number
@@ -185,5 +185,6 @@ KINDS: Mapping[str, Callable[[Table], Figure]] = {
     "movement": movement,
     "scatter": scatter,
     "quality": quality,
+    "widths": widths,
 }
 """By what a table says of its plot."""

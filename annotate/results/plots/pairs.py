@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from annotate.results.plots.style import INK, SERIES, SOFT, panel, panels, short
+from annotate.results.plots.style import INK, LINES, MARKERS, SERIES, SOFT, panel, panels, short
 from annotate.results.table import Cell, Table
 
 
@@ -48,7 +48,7 @@ def scatter(table: Table) -> Figure:
             alpha=0.25 + 0.75 * density,
             linewidths=0,
         )
-        _named(axes, name, table.columns[1].name, table.columns[2].name)
+        _label_axes(axes, name, table.columns[1].name, table.columns[2].name)
     return figure
 
 
@@ -58,7 +58,35 @@ def quality(table: Table) -> Figure:
     figure, listed = panels(len(names), 2.1)
     for axes, name in zip(listed, names, strict=True):
         _systems(axes, [row for row in table.rows if row[0].value == name])
-        _named(axes, name, table.columns[2].name, table.columns[3].name)
+        _label_axes(axes, name, table.columns[2].name, table.columns[3].name)
+    return figure
+
+
+def widths(table: Table) -> Figure:
+    """Draw how wide intervals are after so many ratings, a line for each kind, panels by dimension."""
+    names = list(dict.fromkeys(row[0].value for row in table.rows))
+    figure, listed = panels(len(names), 2.1)
+    for axes, name in zip(listed, names, strict=True):
+        own = [row for row in table.rows if row[0].value == name and row[2].value == "no"]
+        for series, column in enumerate(table.columns[3:]):
+            known = [
+                (_value(row[1]), _value(row[3 + series])) for row in own if row[3 + series].value is not None
+            ]
+            axes.plot(
+                [ratings for ratings, _ in known],
+                [width for _, width in known],
+                color=SERIES[series],
+                linestyle=LINES[series],
+                marker=MARKERS[series],
+                markersize=3,
+                linewidth=1.4,
+                label=column.name,
+            )
+        axes.set_ylim(bottom=0)
+        axes.set_xlim(left=0)
+        _label_axes(axes, name, "ratings of each system", "width of the interval")
+    if listed:
+        figure.legend(*listed[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
 
 
@@ -77,7 +105,7 @@ def _systems(axes: Axes, rows: Sequence[Sequence[Cell]]) -> None:
     )
 
 
-def _named(axes: Axes, name: object, across: str, up: str) -> None:
+def _label_axes(axes: Axes, name: object, across: str, up: str) -> None:
     axes.set_title(short(name))
     axes.set_xlabel(across)
     axes.set_ylabel(up)

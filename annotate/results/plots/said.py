@@ -11,7 +11,7 @@ _METADATA = re.compile(r"\s*<metadata>.*?</metadata>", re.DOTALL)
 _MOST = 12
 
 
-def described(table: Table, svg: str) -> str:
+def describe_svg(table: Table, svg: str) -> str:
     """Return the SVG as one image with a name, the table's title, and a description of what it shows."""
     name = f"plot-{table.key}"
     root = (

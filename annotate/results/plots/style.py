@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 INK, SOFT, LINE, PAPER = "#1d2327", "#5a646b", "#d9d6d0", "#ffffff"
 SERIES = ("#0072b2", "#d55e00", "#009e73")  # Okabe and Ito 2008
 MARKERS = ("o", "s", "^")
+LINES = ("--", "-", ":")
 SEQUENCE = "cividis"  # Nuñez and others 2018: the same to all eyes, and its lightness rises evenly in print
 
 WIDTH = 6.5  # inches: a text's width on A4 and letter
@@ -53,14 +54,14 @@ _UNDATED: dict[str, dict[str, None]] = {
 
 
 @contextmanager
-def styled() -> Iterator[None]:
+def drawing_style() -> Iterator[None]:
     """Draw in this look, whatever else the process draws."""
     settings: Any = {**mpl.rcParamsDefault, **_SETTINGS, "backend": "agg"}
     with mpl.rc_context(settings):
         yield
 
 
-def saved(figure: Figure, format: str) -> bytes:
+def save_figure(figure: Figure, format: str) -> bytes:
     """Return the figure as svg, pdf or png, without the time of its making."""
     out = io.BytesIO()
     figure.savefig(out, format=format, dpi=200, bbox_inches="tight", metadata=_UNDATED[format])

@@ -12,13 +12,17 @@ from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotate.commands.demonstration import NAME
-from annotate.models import Project
+from annotate.core.models import Project
+from annotate.management.demonstration.load import NAME
 from config.processes import run_together
 
 # Others come in through a proxy with HTTPS, and not to the demonstration, whose passwords everyone knows.
 HOST = "127.0.0.1"
+LOOPBACK = frozenset({"localhost", HOST, "[::1]"})
+LOCAL_ENDPOINTS = "CONCORD_LOCAL_ENDPOINTS"
 WEB = "config.web --workers 1 --blocking-threads 4 --log-level warning"
+# Where servers of models usually answer: llama.cpp, docs/judges.md, LM Studio, vLLM beside Concord, Ollama.
+MODEL_PORTS = (8080, 8090, 1234, 8001, 11434)
 WORKER = "celery --quiet -A config worker --pool threads --concurrency 4 --loglevel INFO"
 
 
@@ -41,7 +45,8 @@ class Command(BaseCommand):
         python = [sys.executable, "-m"]
         web = [*python, *WEB.split(), "--host", HOST, "--port", str(port)]
         worker = [*python, *WORKER.split()]
-        sys.exit(run_together({"web": web, "worker": worker}, environment={**os.environ}))
+        environment = {**os.environ, **local_models(port)}
+        run_together({"web": web, "worker": worker}, environment=environment)
 
 
 def refuse_unusable_port(port: int) -> None:
@@ -53,6 +58,19 @@ def refuse_unusable_port(port: int) -> None:
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or "a port is a number from 1 to 65535"
         raise CommandError(f"Port {port} cannot be used ({reason}): try make run PORT=9000.") from error
+
+
+def local_models(own_port: int) -> dict[str, str]:
+    """Return the setting by which endpoints may name this machine's usual ports of models.
+
+    Nothing where the operator says which ones, or where others reach Concord: they must not get at servers
+    that listen to this machine alone.
+    """
+    is_shared = settings.HTTPS or not LOOPBACK.issuperset(settings.ALLOWED_HOSTS)
+    if os.environ.get(LOCAL_ENDPOINTS) or is_shared:
+        return {}
+    ports = [port for port in MODEL_PORTS if port != own_port]
+    return {LOCAL_ENDPOINTS: ",".join(f"{host}:{port}" for host in (HOST, "localhost") for port in ports)}
 
 
 def collect_static_files() -> None:

@@ -7,18 +7,18 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotate.errors import DomainError
+from annotate.core.errors import DomainError
+from annotate.core.models import Project
 from annotate.management.projects import project_called
-from annotate.models import Project
-from judges.commands.certificates import compute_certificates, draw_calibration, withdraw_calibration
-from judges.errors import NoJudgesError
+from judges.core.errors import NoJudgesError
+from judges.core.models import Calibration
+from judges.core.specification import CalibrationSpec
 from judges.management.measured import chosen_judge
-from judges.models import Calibration
-from judges.queries.bindings import OF_JUDGES
-from judges.queries.calibration_plans import DrawPlan, draw_plan
-from judges.queries.certificates import CalibrationState, calibration_state
-from judges.queries.pairings import judge_called, measured_judges
-from judges.specification import CalibrationSpec
+from judges.results.queries.pairings import judge_called, measured_judges
+from judges.routing.commands.certificates import compute_certificates, draw_calibration, withdraw_calibration
+from judges.routing.queries.bindings import OF_JUDGES
+from judges.routing.queries.calibration_plans import DrawPlan, draw_plan
+from judges.routing.queries.certificates import CalibrationState, calibration_state
 from judges.templatetags.judging import counted, duration
 
 Kind, Loss = Calibration.Confidence, Calibration.Loss
@@ -61,7 +61,7 @@ class Command(BaseCommand):
             if options["step"] in ("plan", "draw"):
                 self._plan_or_draw(project, options)
             else:
-                self._compute_or_show(_named(project, options["name"]), options)
+                self._compute_or_show(_calibration_by_name(project, options["name"]), options)
         except (DomainError, NoJudgesError) as error:
             raise CommandError(error.message) from error
 
@@ -95,7 +95,7 @@ def plan_as_text(plan: DrawPlan, drawn: Calibration | None) -> list[str]:
     time = "unknown" if plan.seconds is None else duration(plan.seconds)
     return [
         *(
-            f"{each.dimension.key}: {counted(each.units)} units, {_needed(each.needed.ratings)}; "
+            f"{each.dimension.key}: {counted(each.units)} units, {_format_needed(each.needed.ratings)}; "
             f"{counted(each.drawn)} drawn, {counted(each.rated)} of them rated already."
             for each in plan.dimensions
         ),
@@ -148,11 +148,11 @@ def state_as_text(state: CalibrationState) -> list[str]:
     return [*lines, *(f"Changed since the draw: {sentence}" for sentence in state.lapses)]
 
 
-def _needed(ratings: int | None) -> str:
+def _format_needed(ratings: int | None) -> str:
     return "no number of ratings would do" if ratings is None else f"{counted(ratings)} ratings needed"
 
 
-def _named(project: Project, name: str | None) -> Calibration:
+def _calibration_by_name(project: Project, name: str | None) -> Calibration:
     calibrations = Calibration.objects.filter(project=project).select_related("project", *OF_JUDGES)
     found = calibrations.filter(name=name).first() if name else calibrations.order_by("-pk").first()
     if found is None:

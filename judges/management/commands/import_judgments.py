@@ -7,22 +7,22 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotate.importing.mapping_json import MappingError
-from annotate.importing.readers import FORMATS, first_records
-from annotate.importing.rows import Record, UnreadableFileError
-from annotate.management.file_import import Progress
+from annotate.management.file_import import ProgressLine
 from annotate.management.projects import project_called
-from judges.commands.judgment_imports import import_judgments
-from judges.importing.mapping import (
+from annotate.material.reading.mapping_json import MappingError
+from annotate.material.reading.readers import FORMATS, first_records
+from annotate.material.reading.rows import Record, UnreadableFileError
+from judges.interchange.commands import import_judgments
+from judges.interchange.queries.imports import JudgmentSource, check_judgments
+from judges.interchange.reading.mapping import (
     GIVEN,
     WORDS,
     JudgmentMapping,
     guess_judgment_mapping,
     judgment_mapping_from_options,
 )
-from judges.importing.report import JudgmentReport, cause_as_text
+from judges.interchange.reading.report import JudgmentReport, cause_as_text
 from judges.methods import METHODS
-from judges.queries.judgment_imports import JudgmentSource, check_judgments
 
 METAVARS = {"judge": "NAME", "model": "NAME", "method": "KEY", "dimension": "KEY"}
 
@@ -60,7 +60,7 @@ class Command(BaseCommand):
         if not path.is_file():
             raise CommandError(f"There is no file “{path}”.")
         source = JudgmentSource(path, path.name, _mapping(path, options))
-        tell = Progress(self.stderr, options["verbosity"] > 0)
+        tell = ProgressLine(self.stderr, options["verbosity"] > 0)
         act = check_judgments if options["dry_run"] else import_judgments
         try:
             report = act(project=project, source=source, tell=tell)

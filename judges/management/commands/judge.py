@@ -16,20 +16,20 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 
-from annotate.errors import DomainError
+from annotate.core.errors import DomainError
+from annotate.core.models import Project
 from annotate.management.projects import project_called
-from annotate.models import Project
-from judges.commands.collecting import collect, needs_work
-from judges.commands.runs import pause_run, plan_run, start_run
+from judges.core.models import Batch, Judge, Run
+from judges.core.specification import Scope
+from judges.endpoints.queries import usable_judges
 from judges.methods import METHODS
-from judges.models import Batch, Judge, Run
-from judges.queries.batches import batches_of
-from judges.queries.judges import usable_judges
-from judges.queries.pairs import Pair, all_pairs, neighbouring_pairs
-from judges.queries.plans import Plan, plan_of
-from judges.queries.run_pages import moves, waits_for_worker
-from judges.queries.runs import RunProgress, run_progress
-from judges.specification import Scope
+from judges.runs.commands.collecting import collect, needs_work
+from judges.runs.commands.runs import pause_run, plan_run, start_run
+from judges.runs.queries.batches import batches_of
+from judges.runs.queries.pages import moves, waits_for_worker
+from judges.runs.queries.pairs import Pair, all_pairs, neighbouring_pairs
+from judges.runs.queries.plans import RunPlan, plan_of
+from judges.runs.queries.runs import RunProgress, run_progress
 from judges.templatetags.judging import batch_state, counted, duration, money, pace
 
 LOOK_EVERY = 1.0  # seconds
@@ -129,7 +129,7 @@ class Command(BaseCommand):
         if not options["json"]:
             self.stdout.write("\n".join(lines))
 
-    def _result(self, options: dict[str, Any], plan: Plan, progress: RunProgress | None) -> None:
+    def _result(self, options: dict[str, Any], plan: RunPlan, progress: RunProgress | None) -> None:
         if progress and options["verbosity"] and self.stderr.isatty():
             self.stderr.write("")
         if options["json"]:
@@ -160,7 +160,7 @@ def interruptions() -> Iterator[threading.Event]:
         signal.signal(signal.SIGINT, before)
 
 
-def plan_as_text(plan: Plan) -> list[str]:
+def plan_as_text(plan: RunPlan) -> list[str]:
     """Return the plan as lines of text."""
     judges = [
         f"{each.judge.name}: {counted(each.calls)} of {counted(each.judgments)} judgments to ask, "
@@ -172,12 +172,12 @@ def plan_as_text(plan: Plan) -> list[str]:
     return [*judges, *failed, whole]
 
 
-def _time(plan: Plan) -> str:
+def _time(plan: RunPlan) -> str:
     at_most = "at most " if plan.via == Run.Via.BATCH else ""
     return f"{at_most}{duration(plan.seconds)}"
 
 
-def nothing_to_ask(plan: Plan) -> str:
+def nothing_to_ask(plan: RunPlan) -> str:
     """Return why no run was made of a plan without calls."""
     if plan.waiting:
         return (
@@ -189,7 +189,7 @@ def nothing_to_ask(plan: Plan) -> str:
     return "Nothing is missing, so no run was made."
 
 
-def plan_as_dict(plan: Plan) -> dict[str, Any]:
+def plan_as_dict(plan: RunPlan) -> dict[str, Any]:
     """Return the plan for programs; what is unknown is null."""
     return {
         "via": plan.via,

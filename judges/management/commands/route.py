@@ -8,14 +8,14 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from annotate.errors import DomainError
+from annotate.core.errors import DomainError
+from annotate.core.models import Project
 from annotate.management.projects import project_called
-from annotate.models import Project
-from judges.commands.routing import draft_policy, make_policy, route
-from judges.models import Calibration, Judge, RoutingPolicy
-from judges.queries.routing import RoutingPlan, routing_plan
-from judges.queries.routing_units import Cell
-from judges.specification import PolicySpec, by_certificates
+from judges.core.models import Calibration, Judge, RoutingPolicy
+from judges.core.specification import PolicySpec, by_certificates
+from judges.routing.commands.policies import draft_policy, make_policy, route
+from judges.routing.queries.preview import RoutingPlan, routing_plan
+from judges.routing.queries.units import PolicyCell
 from judges.templatetags.judging import counted, duration
 
 
@@ -61,7 +61,7 @@ class Command(BaseCommand):
         """Show the plan and follow it."""
         project = project_called(options["project"])
         try:
-            spec = _certified(project, options) if options["certificates"] else _spec(project, options)
+            spec = _certified_policy(project, options) if options["certificates"] else _spec(project, options)
             policy = draft_policy(project, spec)
             plan = routing_plan(policy, project)
             if not options["dry_run"]:
@@ -150,7 +150,7 @@ def plan_as_dict(plan: RoutingPlan, policy: RoutingPolicy) -> dict[str, Any]:
     }
 
 
-def _cell_as_dict(cell: Cell) -> dict[str, Any]:
+def _cell_as_dict(cell: PolicyCell) -> dict[str, Any]:
     interval = cell.indicator.interval
     return {
         "system": cell.system,
@@ -167,13 +167,13 @@ def _cell_as_dict(cell: Cell) -> dict[str, Any]:
     }
 
 
-def _r(cell: Cell) -> str:
+def _r(cell: PolicyCell) -> str:
     interval = cell.indicator.interval
     bounds = f" [{interval.low:.3f}, {interval.high:.3f}]" if interval else ""
     return "" if cell.indicator.value is None else f", R {cell.indicator.value:.3f}{bounds}"
 
 
-def _certified(project: Project, options: dict[str, Any]) -> PolicySpec:
+def _certified_policy(project: Project, options: dict[str, Any]) -> PolicySpec:
     name = options["certificates"]
     calibrations = Calibration.objects.filter(project=project).select_related("judge", "other")
     calibration = calibrations.filter(name=name).first()

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from judges.methods.reading.mentions import Mention, said
+from judges.methods.reading.mentions import Mention, keep_meant
 from judges.methods.reading.patterns import (
     AFTER,
     ASIDE,
@@ -143,7 +143,7 @@ class ChoiceForms(Forms):
         found = {mention.at: mention for pattern in self._sentences for mention in self._all(pattern, text)}
         if self._tied:
             found |= {match.start(): self._tie(match) for match in self._tied.finditer(text)}
-        return said(found.values(), text)
+        return keep_meant(found.values(), text)
 
     def _in_parentheses(self, text: str) -> list[Mention]:
         matches = re.finditer(r"(?<!\w)\((?P<value>[A-Za-z])\)", text)

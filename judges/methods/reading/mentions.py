@@ -63,25 +63,25 @@ def is_meant(text: str, start: int, end: int) -> bool:
     return not NOT_MEANT_BEFORE.search(before) and not NOT_MEANT_AFTER.match(after)
 
 
-def said(mentions: Iterable[Mention], text: str) -> list[Mention]:
+def keep_meant(mentions: Iterable[Mention], text: str) -> list[Mention]:
     """Return those statements of sentences that are meant, in the order of the text."""
     meant = (mention for mention in mentions if is_meant(text, mention.start, mention.end))
     return [replace(mention, in_prose=True) for mention in sorted(meant, key=lambda mention: mention.at)]
 
 
-def agreed(mentions: Sequence[Mention]) -> Mention | None:
+def common_mention(mentions: Sequence[Mention]) -> Mention | None:
     """Return the last of mentions that all state the same, None where they differ."""
     stated = {(mention.value, mention.problem) for mention in mentions}
     return mentions[-1] if len(stated) == 1 else None
 
 
-def settled(mentions: Sequence[Mention], text: str) -> Mention | None:
+def choose_mention(mentions: Sequence[Mention], text: str) -> Mention | None:
     """Return the mention that counts: all agree, those called final do, or those in concluding sentences."""
-    if mention := agreed(mentions):
+    if mention := common_mention(mentions):
         return mention
     if final := [mention for mention in mentions if mention.final]:
-        return agreed(final)
-    return agreed(_concluding([mention for mention in mentions if mention.in_prose], text))
+        return common_mention(final)
+    return common_mention(_concluding([mention for mention in mentions if mention.in_prose], text))
 
 
 def _concluding(mentions: Sequence[Mention], text: str) -> list[Mention]:

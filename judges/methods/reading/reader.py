@@ -1,17 +1,35 @@
 """Reading a reply by forms, the most explicit first; the same for scores and for choices.
 
 The first form that occurs decides. If it occurs with different answers, the one called final counts, then the
-one of the sentence that concludes; otherwise the reply is unreadable.
-"""
+one of the sentence that concludes; otherwise the reply is unreadable."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
-from judges.methods.reading.mentions import Mention, rationale, settled
+from judges.methods.reading.mentions import Mention, choose_mention, rationale
 from judges.methods.reading.plain import Plain, answer_start, plain
-from judges.methods.reading.refusals import nothing_found
-from judges.methods.reading.structured import json_answers, tagged
+from judges.methods.reading.structured import find_tagged, json_answers
 from judges.methods.readings import Readable, Reading, Unreadable
+
+# What a reply says that gives no answer.
+
+_JUDGE = (
+    r"(?:judge|rate|score|evaluate|assess|grade|give|provide|compare|choose|determine|answer|help|assist)"
+)
+REFUSES = re.compile(
+    r"\b(?:sorry|as an ai|as a language model)\b|\bi apologi[sz]e\b|\bi\s+(?:must\s+)?decline\b|"
+    r"\b(?:i|we)\s+(?:cannot|can't|can not|could not|couldn't|won't|will not|am unable to|am not able to)"
+    rf"\s+{_JUDGE}\b|"
+    rf"\b(?:unable|not able|not possible|impossible)\s+(?:for me\s+)?to\s+{_JUDGE}\b",
+    re.IGNORECASE,
+)
+
+
+def nothing_found(text: str, what: str) -> Unreadable:
+    """Return why a reply has no answer: it refuses, or just has none."""
+    return Unreadable("The reply refuses to judge." if REFUSES.search(text) else f"No {what} was found.")
+
 
 Finder = Callable[[str], list[Mention]]
 
@@ -40,10 +58,10 @@ def read(reply: str, forms: Forms) -> Reading:
     if answers := _in_json(reply[start:], forms):
         return _of_json(answers, forms)
     text = plain(reply, start)
-    mention = _stated(text.text, forms)
+    mention = _find_mention(text.text, forms)
     if isinstance(mention, Unreadable):
         return mention
-    return _valued(mention, forms, rationale(reply, text, mention))
+    return _reading_of(mention, forms, rationale(reply, text, mention))
 
 
 def read_json(reply: str, forms: Forms) -> Reading:
@@ -62,15 +80,15 @@ def position(reply: str, forms: Forms) -> int | None:
     if isinstance(start, Unreadable):
         return None
     text: Plain = plain(reply, start)
-    mention = _stated(text.text, forms)
+    mention = _find_mention(text.text, forms)
     return None if isinstance(mention, Unreadable) else text.origins[mention.at]
 
 
-def _stated(text: str, forms: Forms) -> Mention | Unreadable:
-    in_tags = [mention for start, inside in tagged(text) for mention in forms.alone(inside, start)]
+def _find_mention(text: str, forms: Forms) -> Mention | Unreadable:
+    in_tags = [mention for start, inside in find_tagged(text) for mention in forms.alone(inside, start)]
     for mentions in (in_tags, *(find(text) for find in forms.finders)):
         if mentions:
-            return settled(mentions, text) or _different(forms)
+            return choose_mention(mentions, text) or _different(forms)
     return nothing_found(text, forms.what)
 
 
@@ -83,11 +101,11 @@ def _in_json(reply: str, forms: Forms) -> list[tuple[Mention, str]]:
 
 
 def _of_json(answers: list[tuple[Mention, str]], forms: Forms) -> Reading:
-    mention = settled([mention for mention, _ in answers], "")
-    return _valued(mention, forms, answers[-1][1]) if mention else _different(forms)
+    mention = choose_mention([mention for mention, _ in answers], "")
+    return _reading_of(mention, forms, answers[-1][1]) if mention else _different(forms)
 
 
-def _valued(mention: Mention, forms: Forms, reasons: str) -> Reading:
+def _reading_of(mention: Mention, forms: Forms, reasons: str) -> Reading:
     problem = forms.problem(mention)
     return Unreadable(problem) if problem or mention.value is None else Readable(mention.value, reasons)
 

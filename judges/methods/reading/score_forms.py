@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from annotate.guideline import FrozenDimension
+from annotate.core.guideline import FrozenDimension
 from judges.methods import scales
-from judges.methods.reading.mentions import Mention, said
+from judges.methods.reading.mentions import Mention, keep_meant
 from judges.methods.reading.numbers import DIGITS, NUMBER, number
 from judges.methods.reading.patterns import (
     AFTER,
@@ -134,10 +134,10 @@ class ScoreForms(Forms):
 
     def _in_a_sentence(self, text: str) -> list[Mention]:
         found = {mention.at: mention for pattern in self._sentences for mention in self._all(pattern, text)}
-        return said(found.values(), text)
+        return keep_meant(found.values(), text)
 
     def _as_a_thing(self, text: str) -> list[Mention]:
-        return said(self._all(self._thing, text), text)
+        return keep_meant(self._all(self._thing, text), text)
 
     def _all(self, pattern: re.Pattern[str], text: str) -> list[Mention]:
         return [self._mention(match) for match in pattern.finditer(text) if not self._numbers_a_list(match)]

@@ -36,7 +36,7 @@ TAGS = re.compile(
 MOST_OBJECTS = 50
 
 
-def tagged(text: str) -> list[tuple[int, str]]:
+def find_tagged(text: str) -> list[tuple[int, str]]:
     """Return what stands between tags of an answer in a plain text, each with its place."""
     found = []
     for match in TAGS.finditer(text):

@@ -194,7 +194,6 @@ def test_every_system_and_every_figure_over_systems_can_have_an_interval() -> No
             each.coefficient
             for each in correlation_by_system(table, spearman, generator=generator, resampling=plan)
         ),
-        meta_correlation(table, spearman, generator=generator, resampling=plan),
         reliability_and_correlation(
             table, random_scores(5, documents=30).judge, spearman, generator=generator, resampling=plan
         ),

@@ -50,7 +50,7 @@ def figures(scores: Scores, other: np.ndarray, measure: Measure) -> Iterator[Any
     with_interval: dict[str, Any] = {"generator": np.random.default_rng(0)}
     for level in Level:
         yield correlation_with_humans(scores, measure, level, **with_interval)
-    yield meta_correlation(scores, measure, **with_interval)
+    yield meta_correlation(scores, measure)
     yield reliability_and_correlation(scores, other, measure, **with_interval)
     yield from correlation_by_system(scores, measure, **with_interval)
     yield from reliability_by_system(scores, other, measure, **with_interval)

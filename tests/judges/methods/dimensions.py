@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from annotate.guideline import FrozenDimension, FrozenPoint
+from annotate.core.guideline import FrozenDimension, FrozenPoint
 
 
 def dimension(

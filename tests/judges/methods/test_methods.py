@@ -7,8 +7,8 @@ from dataclasses import asdict
 
 import pytest
 
-from annotate.guideline import FrozenDimension, FrozenPoint
-from annotate.presets import TEMPLATES
+from annotate.core.guideline import FrozenDimension, FrozenPoint
+from annotate.setup.presets import TEMPLATES
 from judges.methods import METHODS, Method
 from judges.methods.base import Readable, Subject
 from tests.judges.methods.dimensions import BINARY, FIVE, HUNDRED, LABELLED, TEN, TOPICS, dimension

@@ -2,7 +2,7 @@ from math import log
 
 import pytest
 
-from annotate.guideline import FrozenDimension
+from annotate.core.guideline import FrozenDimension
 from judges.methods import METHODS
 from judges.methods.base import Readable, Unreadable
 from tests.judges.methods.dimensions import FIVE, HUNDRED, TEN, TOPICS

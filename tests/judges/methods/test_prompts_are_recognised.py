@@ -8,9 +8,9 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from annotate.guideline import FrozenDimension, FrozenPoint
-from annotate.presets.news_summaries import NEWS_SUMMARIES
-from annotate.specification import DimensionSpec
+from annotate.core.guideline import FrozenDimension, FrozenPoint
+from annotate.core.specification import DimensionSpec
+from annotate.setup.presets.news_summaries import NEWS_SUMMARIES
 from judges.methods import METHODS
 from judges.methods.base import Subject
 from tests.judges.replay import Replay, replaying

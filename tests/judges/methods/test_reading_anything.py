@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from annotate.guideline import FrozenDimension
+from annotate.core.guideline import FrozenDimension
 from judges.methods import METHODS, Method
 from judges.methods.base import Readable, Reading
 from tests.judges.methods.dimensions import BINARY, FIVE, HUNDRED, LABELLED, TEN, TOPICS, dimension

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotate.guideline import FrozenDimension
+from annotate.core.guideline import FrozenDimension
 from judges.methods import METHODS
 from judges.methods.base import Readable, Unreadable
 from tests.judges.methods.dimensions import BINARY, FIVE, LABELLED, dimension

@@ -1,0 +1,74 @@
+"""Krippendorff's alpha computed a second time, by the package krippendorff, whenever one is shown."""
+
+import logging
+from dataclasses import replace
+from importlib.metadata import version
+
+import krippendorff
+import numpy as np
+
+from annotate.agreement.alpha import krippendorff_alpha
+from annotate.agreement.bootstrap import Resampling
+from annotate.agreement.coefficient import Coefficient
+from annotate.agreement.data import IntArray, ReliabilityData
+from annotate.agreement.streams import Randomness
+
+TOLERANCE = 1e-9
+PACKAGE = f"krippendorff {version('krippendorff')}"
+_MOST_NUMBERS = 2**25  # the package holds units x values x values numbers at a time: 256 MB
+
+logger = logging.getLogger(__name__)
+
+
+def checked_alpha(
+    data: ReliabilityData,
+    *,
+    generator: Randomness | None = None,
+    resampling: Resampling | None = None,
+) -> Coefficient:
+    """`krippendorff_alpha`, with its point estimate computed again by the package krippendorff.
+
+    The parameters say by which version. Where the two differ by more than 1e-9 the coefficient has a
+    `warning` and the log an error; ours stays the value. Undefined as `krippendorff_alpha`, and then not
+    checked; nor is it where the package would need more than 256 MB.
+    """
+    alpha = krippendorff_alpha(data, generator=generator, resampling=resampling)
+    if alpha.value is None:
+        return alpha
+    counts = _value_counts(data)
+    if counts.size * counts.shape[1] > _MOST_NUMBERS:
+        return _with_parameter(alpha, f"no, {counts.shape[1]} distinct values are too many for {PACKAGE}")
+    other = float(
+        krippendorff.alpha(
+            value_counts=counts,
+            value_domain=data.value_domain,
+            level_of_measurement=data.measurement_level.value,
+        )
+    )
+    return compared(alpha, other)
+
+
+def compared(alpha: Coefficient, other: float) -> Coefficient:
+    """Return the coefficient with what the package found; with a warning where the two differ."""
+    assert alpha.value is not None
+    if abs(alpha.value - other) <= TOLERANCE:
+        return _with_parameter(alpha, f"by {PACKAGE}")
+    warning = f"{PACKAGE} finds {other!r} where Concord finds {alpha.value!r}; do not report either."
+    logger.error("Alpha is computed differently: %s %s", warning, dict(alpha.parameters))
+    return replace(_with_parameter(alpha, f"differs from {PACKAGE}"), warning=warning)
+
+
+def _with_parameter(alpha: Coefficient, said: str) -> Coefficient:
+    return replace(alpha, parameters={**alpha.parameters, "cross_checked": said})
+
+
+def _value_counts(data: ReliabilityData) -> IntArray:
+    """(units, values): how many raters gave each value to each unit with two values or more.
+
+    Values of other units are left out by the package too, but it divides by their number of pairs first.
+    """
+    pairable = data.codes[:, data.ratings_per_unit >= 2]
+    width = len(data.value_domain) + 1  # the last column counts gaps
+    places = np.arange(pairable.shape[1]) * width + pairable.astype(np.intp)
+    counts = np.bincount(places.ravel(), minlength=pairable.shape[1] * width)
+    return counts.reshape(-1, width)[:, :-1]

@@ -1,0 +1,56 @@
+"""The one place where random numbers begin: a stream for each figure, named by what the figure is."""
+
+import hashlib
+import random
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Random numbers that follow from a seed and a name alone, not from what was drawn before.
+
+    The name says what the numbers are for: judge or raters, dimension, system, and at last the figure with
+    its parameters, which a coefficient adds by itself. So a figure has the same interval wherever and in
+    whatever company it is computed; names, not keys of a database, make it the same in every installation.
+    """
+
+    seed: int
+    name: tuple[str, ...] = ()
+
+    def of(self, *parts: object) -> "Stream":
+        """Return the stream of something narrower."""
+        return Stream(self.seed, (*self.name, *(str(part) for part in parts)))
+
+    def generator(self) -> np.random.Generator:
+        """Return a new generator at the beginning of the stream, for NumPy."""
+        return np.random.default_rng([self.seed, *np.frombuffer(self._digest(), dtype="<u4").tolist()])
+
+    def shuffler(self) -> random.Random:
+        """Return the same for shuffling rows, where loading NumPy's generators is not worth it."""
+        return random.Random(self.seed.to_bytes(16, "little", signed=True) + self._digest())
+
+    def _digest(self) -> bytes:
+        # Each part with its length: ("ab", "c") and ("a", "bc") are two names.
+        parts = b"".join(b"%d:%b" % (len(part), part) for part in map(str.encode, self.name))
+        return hashlib.blake2b(parts, digest_size=16).digest()
+
+
+Randomness = np.random.Generator | Stream
+"""What a figure is drawn with: a stream in the product; in a simulation a generator that goes on."""
+
+
+@overload
+def narrowed(randomness: Randomness, *parts: object) -> Randomness: ...
+@overload
+def narrowed(randomness: Randomness | None, *parts: object) -> Randomness | None: ...
+def narrowed(randomness: Randomness | None, *parts: object) -> Randomness | None:
+    """Return the stream of one part of a figure; a generator, which has no name, as it is."""
+    return randomness.of(*parts) if isinstance(randomness, Stream) else randomness
+
+
+def generator_of(randomness: Randomness, *figure: object) -> np.random.Generator:
+    """Return the generator to draw a figure with."""
+    return randomness.of(*figure).generator() if isinstance(randomness, Stream) else randomness

@@ -1,0 +1,50 @@
+"""Tokens of the API: made, revoked, noted as used."""
+
+import secrets
+from collections.abc import Collection
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotate.core.errors import InvalidValueError
+from annotate.core.models import ApiToken, User, token_digest
+
+SCOPES = ("read", "write", "rate")
+LONGEST = timedelta(days=366)
+PREFIX = "concord_"
+SHOWN = len(PREFIX) + 4
+NOTED_EVERY = timedelta(hours=1)
+
+
+@transaction.atomic
+def make_token(*, user: User, name: str, scopes: Collection[str], lasts: timedelta) -> tuple[ApiToken, str]:
+    """Make a token and return it with its secret, which is kept nowhere. Raises InvalidValueError."""
+    if not scopes or set(scopes) - set(SCOPES):
+        raise InvalidValueError(f"A token has scopes of these: {', '.join(SCOPES)}.")
+    if not timedelta(0) < lasts <= LONGEST:
+        raise InvalidValueError(f"A token lasts between one day and {LONGEST.days} days.")
+    secret = PREFIX + secrets.token_urlsafe(32)
+    now = timezone.now()
+    made = ApiToken.objects.create(
+        user=user,
+        name=name,
+        digest=token_digest(secret),
+        beginning=secret[:SHOWN],
+        created_at=now,
+        expires_at=now + lasts,
+        **{f"may_{scope}": True for scope in scopes},
+    )
+    return made, secret
+
+
+def revoke_token(*, token: ApiToken) -> None:
+    """Make a token unusable for good; nothing happens if it is already."""
+    ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now())
+
+
+def note_use(*, token: ApiToken) -> None:
+    """Note that a token is used, once an hour: reading shall not write each time."""
+    now = timezone.now()
+    if token.used_at is None or token.used_at < now - NOTED_EVERY:
+        ApiToken.objects.filter(pk=token.pk).update(used_at=now)

@@ -1,0 +1,59 @@
+"""Results: what there is, and one with a table."""
+
+from typing import Any
+
+PAGE: dict[str, Any] = {
+    "name": "agreement",
+    "title": "Agreement",
+    "says": "Round I beside what followed discussion.",
+    "parameters": ["drawn"],
+}
+
+EXAMPLES: dict[str, dict[str, Any]] = {
+    "PageRow": PAGE,
+    "ResultShape": {
+        **PAGE,
+        "chosen": {"drawn": "units"},
+        "choices": {
+            "drawn": [{"value": "units", "name": "units"}, {"value": "documents", "name": "documents"}]
+        },
+        "current": True,
+        "computed_at": "2026-11-20T10:00:00Z",
+        "problem": "",
+        "warnings": [],
+        "sections": [
+            {
+                "title": "Both rounds",
+                "anchor": "",
+                "says": "",
+                "tables": [
+                    {
+                        "key": "alpha",
+                        "title": "Krippendorff’s alpha",
+                        "columns": [
+                            {"key": "dimension", "name": "Dimension", "kind": "text", "decimals": 3},
+                            {
+                                "key": "round_1",
+                                "name": "Round I, reliability",
+                                "kind": "number",
+                                "decimals": 3,
+                            },
+                        ],
+                        "rows": [
+                            [
+                                {"value": "Fluency", "key": "fluency"},
+                                {
+                                    "value": 0.5334,
+                                    "low": 0.41,
+                                    "high": 0.64,
+                                    "count": 416,
+                                    "how": "Krippendorff's alpha (function krippendorff_alpha).",
+                                },
+                            ]
+                        ],
+                    }
+                ],
+            }
+        ],
+    },
+}

@@ -1,0 +1,83 @@
+"""Routes of the API of annotate, below /api/v1/."""
+
+from django.urls import path
+
+from annotate.api import documentation
+from annotate.disputes import api as disputes_api
+from annotate.exports import api as exports_api
+from annotate.material import api as material_api
+from annotate.people import api as people_api
+from annotate.quality import api as quality_api
+from annotate.rating import api as rating_api
+from annotate.results import api as results_api
+from annotate.setup import api as setup_api
+from annotate.watching import api as watching_api
+from annotate.webhooks import api as webhooks_api
+
+app_name = "api"
+P = "projects/<slug:slug>/"
+
+urlpatterns = [
+    path("", documentation.documentation, name="documentation"),
+    path("openapi.json", documentation.openapi, name="openapi"),
+    path("me/", setup_api.WhoAmI.as_view(), name="me"),
+    path("templates/", setup_api.Templates.as_view(), name="templates"),
+    path("projects/", setup_api.Projects.as_view(), name="projects"),
+    path(P, setup_api.OneProject.as_view(), name="project"),
+    path(f"{P}template/", setup_api.TemplateOfProject.as_view(), name="project_template"),
+    path(f"{P}dimensions/", setup_api.Dimensions.as_view(), name="dimensions"),
+    path(f"{P}dimensions/<slug:key>/", setup_api.OneDimension.as_view(), name="dimension"),
+    path(f"{P}documents/", material_api.Documents.as_view(), name="documents"),
+    path(f"{P}systems/", material_api.Systems.as_view(), name="systems"),
+    path(f"{P}items/", material_api.Items.as_view(), name="items"),
+    path(f"{P}raters/", people_api.Raters.as_view(), name="raters"),
+    path(f"{P}people/", people_api.People.as_view(), name="people"),
+    path(f"{P}people/<int:pk>/", people_api.OnePlace.as_view(), name="place"),
+    path(f"{P}people/<int:pk>/role/", people_api.RoleOfPlace.as_view(), name="role"),
+    path(f"{P}people/<int:pk>/hand-over/", people_api.HandOver.as_view(), name="hand_over"),
+    path(f"{P}gold/", quality_api.Gold.as_view(), name="gold"),
+    path(f"{P}gold/bar/", quality_api.BarOfPractice.as_view(), name="practice_bar"),
+    path(f"{P}gold/<int:pk>/", quality_api.OneGold.as_view(), name="gold_item"),
+    path(f"{P}plan/", rating_api.Plan.as_view(), name="plan"),
+    path(f"{P}audit/", watching_api.Audit.as_view(), name="audit"),
+    path(f"{P}invitations/", people_api.Invitations.as_view(), name="invitations"),
+    path(f"{P}invitations/<int:pk>/", people_api.OneInvitation.as_view(), name="invitation"),
+    path(f"{P}invitations/<int:pk>/mail/", people_api.MailOfInvitation.as_view(), name="invitation_mail"),
+    path(f"{P}rounds/", rating_api.Rounds.as_view(), name="rounds"),
+    path(f"{P}rounds/<int:number>/deadline/", rating_api.RoundDeadline.as_view(), name="deadline"),
+    path(f"{P}rounds/<slug:step>/", rating_api.RoundStep.as_view(), name="step"),
+    path(f"{P}results/", results_api.Results.as_view(), name="results"),
+    path(f"{P}results/<slug:name>/", results_api.OneResult.as_view(), name="result"),
+    path(
+        f"{P}results/<slug:name>/<slug:key>.<slug:ending>",
+        results_api.ResultFile.as_view(),
+        name="result_file",
+    ),
+    path(f"{P}assignments/", rating_api.Assignments.as_view(), name="assignments"),
+    path(f"{P}ratings/", rating_api.Ratings.as_view(), name="ratings"),
+    path(f"{P}ratings/history/", rating_api.RatingChanges.as_view(), name="history"),
+    path(f"{P}disputes/", disputes_api.Disputes.as_view(), name="disputes"),
+    path(f"{P}disputes/rules/", disputes_api.RulesOfDisputes.as_view(), name="dispute_rules"),
+    path(f"{P}disputes/nudges/", disputes_api.Nudges.as_view(), name="nudges"),
+    path(f"{P}disputes/<int:number>/", disputes_api.OneDispute.as_view(), name="dispute"),
+    path(f"{P}disputes/<int:number>/answer/", disputes_api.AnswerToDispute.as_view(), name="answer"),
+    path(f"{P}disputes/<int:number>/thread/", disputes_api.ThreadOfDispute.as_view(), name="thread"),
+    path(f"{P}disputes/<int:number>/decision/", disputes_api.DecisionOnDispute.as_view(), name="decision"),
+    path(f"{P}exports/", exports_api.Exports.as_view(), name="exports"),
+    path(f"{P}exports/<int:pk>/", exports_api.OneExport.as_view(), name="export"),
+    path(f"{P}exports/<int:pk>/pushes/", exports_api.Pushes.as_view(), name="pushes"),
+    path(f"{P}exports/<int:pk>/file/", exports_api.ExportFile.as_view(), name="export_file"),
+    path(f"{P}webhooks/", webhooks_api.Webhooks.as_view(), name="webhooks"),
+    path(f"{P}webhooks/<int:pk>/", webhooks_api.OneWebhook.as_view(), name="webhook"),
+    path(f"{P}webhooks/<int:pk>/secret/", webhooks_api.SecretOfWebhook.as_view(), name="webhook_secret"),
+    path(f"{P}webhooks/<int:pk>/enabled/", webhooks_api.EnabledWebhook.as_view(), name="webhook_enabled"),
+    path(f"{P}webhooks/<int:pk>/deliveries/", webhooks_api.Deliveries.as_view(), name="deliveries"),
+    path(
+        f"{P}webhooks/<int:pk>/deliveries/<int:delivery>/again/",
+        webhooks_api.DeliveryAgain.as_view(),
+        name="delivery_again",
+    ),
+    path(f"{P}work/", rating_api.Work.as_view(), name="work"),
+    path(f"{P}work/<int:position>/", rating_api.OneWork.as_view(), name="work_item"),
+    path(f"{P}work/<int:position>/<slug:key>/", rating_api.OwnRating.as_view(), name="own_rating"),
+]

@@ -1,0 +1,1 @@
+"""What every feature stands on: tables, access, guideline, errors."""

@@ -1,0 +1,318 @@
+"""The only place that turns (user, identifier) into an object that this user may read or change.
+
+Whatever a person may not see answers 404, so that nothing tells whether it exists.
+"""
+
+from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import PermissionDenied
+from django.core.signing import BadSignature, Signer
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.http import Http404
+from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext
+
+from annotate.core.errors import NotYoursError
+from annotate.core.models import (
+    ApiToken,
+    Assignment,
+    DataImport,
+    Delivery,
+    Dimension,
+    Dispute,
+    Export,
+    GoldItem,
+    GuidelineImage,
+    Invitation,
+    Membership,
+    Project,
+    Role,
+    Round,
+    SavedTemplate,
+    User,
+    Webhook,
+)
+from annotate.core.raters import RATED, disputes_of, raters_in
+from annotate.fastpath.queries import NUMBERS, WORD, Prepared
+
+SomeUser = User | AnonymousUser
+DIGEST = "annotate.digest"  # what the tokens of digests are signed for
+
+
+def places_of(user: SomeUser) -> QuerySet[Membership]:
+    """Return the active places that this person holds.
+
+    An anonymous user's key is None, as is the user of an empty place: that must not count as holding it.
+    """
+    return Membership.objects.filter(user=user.pk, user__isnull=False, active=True)
+
+
+def projects_of(user: SomeUser) -> QuerySet[Project]:
+    """Return the projects in which this person has an active place."""
+    return Project.objects.filter(memberships__in=places_of(user)).distinct()
+
+
+def membership(user: SomeUser, slug: str, *roles: Role) -> Membership:
+    """Return this person's place in the project in one of the roles, the first role named first."""
+    places = (
+        places_of(user).select_related("project").filter(project__slug=slug, role__in=roles or Role.values)
+    )
+    found = sorted(places, key=lambda place: list(roles or Role).index(Role(place.role)))
+    if not found:
+        raise Http404(gettext("There is no such project, or it is not yours."))
+    return found[0]
+
+
+def roles_in(user: SomeUser, project: Project) -> frozenset[Role]:
+    """Return the roles that this person has in the project."""
+    held = places_of(user).filter(project=project)
+    return frozenset(Role(role) for role in held.values_list("role", flat=True))
+
+
+def project_for_admin(user: SomeUser, slug: str) -> Project:
+    """Return the project if this person administers it."""
+    return membership(user, slug, Role.ADMIN).project
+
+
+def project_for_reader(user: SomeUser, slug: str) -> Project:
+    """Return the project if this person may read its results: admins and researchers.
+
+    Raises PermissionDenied with a sentence for who also rates in it, until Round I is closed.
+    """
+    return _unless_rating(user, membership(user, slug, Role.ADMIN, Role.RESEARCHER).project)
+
+
+def project_of_watching_admin(user: SomeUser, slug: str) -> Project:
+    """Return the project if this person administers it and may see what others did; raises as for readers."""
+    return _unless_rating(user, project_for_admin(user, slug))
+
+
+def _unless_rating(user: SomeUser, project: Project) -> Project:
+    if rates_independently(user, project):
+        raise PermissionDenied(
+            "You rate in this project: results are shown to you when Round I is closed, "
+            "so that your ratings are independent of the others’."
+        )
+    return project
+
+
+def rates_independently(user: SomeUser, project: Project) -> bool:
+    """Return whether this person is an annotator of an open Round I, and so must not see others' values."""
+    open_round_one = Q(project__rounds__number=1, project__rounds__status=Round.Status.OPEN)
+    return places_of(user).filter(open_round_one, project=project, role=Role.ANNOTATOR).exists()
+
+
+def assignment_for_annotator(
+    user: SomeUser, slug: str, position: int, *, place: str | None = None
+) -> Assignment:
+    """Return the Round I assignment, or hidden check, at this position of this annotator's own order.
+
+    `place` is the key of the annotator that a page was made for; NotYoursError if it is not this person's.
+    """
+    found = PLACES.all(user.pk, slug, position) if user.pk else []
+    for assignment in found:
+        if place is None or place == str(assignment.annotator_id):
+            return assignment
+    if place is not None and not places_of(user).filter(pk=_key(place)).exists():
+        raise NotYoursError(
+            gettext("This answer was given by someone else; sign in as that person to send it.")
+        )
+    raise Http404(gettext("This item is not in your list; it may have been given to another rater."))
+
+
+def _assignments(user: int, slug: str, position: int) -> QuerySet[Assignment]:
+    found = Assignment.objects.select_related("annotator__project", "round__guideline")
+    return found.only(*_READ).filter(
+        annotator__user=user,
+        annotator__active=True,
+        round__project__slug=slug,
+        round__number__in=Round.MET_TOGETHER,
+        position=position,
+    )
+
+
+# What rating an item reads; the rest of these rows, read by every save, took longer than the statement.
+_READ = (
+    *("item", "position", "partial", "reserved_until", "started_at", "completed_at"),
+    *(f"annotator__{name}" for name in ("project", "practised_at")),
+    *(f"annotator__project__{name}" for name in ("name", "slug", "practice_bar", "reservation_minutes")),
+    *(f"round__{name}" for name in ("project", "number", "status", "work_order", "guideline")),
+    *(f"round__guideline__{name}" for name in ("version", "digest")),
+)
+PLACES = Prepared(_assignments, NUMBERS[0], WORD, NUMBERS[1])
+
+
+def token_of(assignment: Assignment) -> str:
+    """Return what a page says to mean this assignment of this annotator, and to tell nothing about the item.
+
+    A position does not do: when an unused reservation is given to someone else, another item may come to
+    stand there. An identifier does not do either: those of a document's items follow its systems.
+    """
+    held = f"{assignment.pk}/{assignment.annotator_id}"
+    return salted_hmac("annotate.access.token_of", held, algorithm="sha256").hexdigest()[:20]
+
+
+def _key(sent: str) -> int:
+    return int(sent) if sent.isdecimal() else 0
+
+
+def place_of_rater(user: SomeUser, slug: str, number: int) -> Membership | None:
+    """Return this person's place as one of the raters of a disputed unit, if they are one."""
+    return places_of(user).filter(pk__in=raters_in(slug, number)).first()
+
+
+def refuse_another(place: Membership, made_for: str) -> None:
+    """Raise NotYoursError where what is sent comes from a page that was made for another rater (an alias)."""
+    if place.alias != made_for:
+        raise NotYoursError(
+            gettext("This page was made for another rater, so nothing was saved. Load it again.")
+        )
+
+
+def dispute_for_rater(place: Membership, number: int) -> Dispute:
+    """Return a disputed unit if this annotator is one of its raters and Round II has been opened."""
+    try:
+        return disputes_of(place).select_related("item__document", "dimension", "round").get(number=number)
+    except Dispute.DoesNotExist:
+        raise Http404(gettext("There is no such dispute in your list.")) from None
+
+
+def dispute_in(project: Project, number: int) -> Dispute:
+    """Return a disputed unit of a project that this person administers or reads."""
+    try:
+        return Dispute.objects.select_related("item__document", "dimension", "round").get(
+            round__project=project, number=number
+        )
+    except Dispute.DoesNotExist:
+        raise Http404(gettext("There is no such dispute.")) from None
+
+
+def user_of_digest(token: str) -> User:
+    """Return whose digests of disputes a link ends (see `annotate.disputes.digest_mail`)."""
+    try:
+        found = User.objects.filter(pk=int(Signer(salt=DIGEST).unsign(token))).first()
+    except (BadSignature, ValueError):
+        found = None
+    if found is None:
+        raise Http404(gettext("This link is incomplete or was made by another installation."))
+    return found
+
+
+def disputes_open_to(user: SomeUser, slug: str, number: int) -> QuerySet[Dispute]:
+    """Return the dispute with this number if this person may see it: a rater of its unit, or a reader."""
+    meant = Dispute.objects.filter(round__project__slug=slug, number=number, round__project__rounds__number=2)
+    places = places_of(user)
+    read = places.filter(project=OuterRef("round__project"), role__in=(Role.ADMIN, Role.RESEARCHER))
+    rated = meant.filter(RATED, item__assignments__annotator__in=places)
+    return meant.filter(Exists(read) | Q(pk__in=rated.values("pk")))
+
+
+def may_begin_projects(user: SomeUser) -> bool:
+    """Return whether this person may begin a project: staff, and whoever administers one."""
+    return user.is_staff or places_of(user).filter(role=Role.ADMIN).exists()
+
+
+def gold_in(project: Project, pk: int) -> GoldItem:
+    """Return a gold item of a project that this person administers (see `project_for_admin`)."""
+    items = GoldItem.objects.select_related("item__document", "item__system").prefetch_related("values")
+    found = items.filter(item__document__project=project, pk=pk).first()
+    if found is None:
+        raise Http404(gettext("There is no such gold item."))
+    return found
+
+
+def practice_item_for(place: Membership, pk: int) -> GoldItem:
+    """Return an item that this annotator practises on."""
+    items = GoldItem.objects.select_related("item__document").filter(use=GoldItem.Use.PRACTICE)
+    found = items.filter(item__document__project=place.project_id, pk=pk).first()
+    if found is None:
+        raise Http404(gettext("There is no such item to practise on."))
+    return found
+
+
+def round_in(project: Project, number: int) -> Round:
+    """Return a round of a project that this person administers (see `project_for_admin`)."""
+    round = project.rounds.filter(number=number).first()
+    if round is None:
+        raise Http404(gettext("This round has not been opened."))
+    return round
+
+
+def saved_template_of(user: SomeUser, pk: int) -> SavedTemplate:
+    """Return a template that this person saved or imported."""
+    found = SavedTemplate.objects.filter(owner=user.pk, pk=pk).first()
+    if found is None:
+        raise Http404(gettext("There is no such template."))
+    return found
+
+
+def token_of_user(user: SomeUser, pk: int) -> ApiToken:
+    """Return a token of the API that this person made."""
+    found = ApiToken.objects.filter(user=user.pk, pk=pk).first()
+    if found is None:
+        raise Http404(gettext("There is no such token."))
+    return found
+
+
+def dimension_in(project: Project, key: str) -> Dimension:
+    """Return a dimension of a project that this person administers (see `project_for_admin`)."""
+    try:
+        return project.dimensions.prefetch_related("points").get(key=key)
+    except Dimension.DoesNotExist:
+        raise Http404(gettext("There is no such dimension.")) from None
+
+
+def image_in(project: Project, key: str) -> GuidelineImage:
+    """Return a picture of the guidelines of a project that this person is in (see `membership`)."""
+    found = project.images.filter(key=key).first()
+    if found is None:
+        raise Http404(gettext("There is no such picture."))
+    return found
+
+
+def place_in(project: Project, pk: int) -> Membership:
+    """Return a person's place in a project that this person administers (see `project_for_admin`)."""
+    try:
+        return Membership.objects.select_related("project", "user").get(project=project, pk=pk)
+    except Membership.DoesNotExist:
+        raise Http404(gettext("There is no such place.")) from None
+
+
+def invitation_in(project: Project, pk: int) -> Invitation:
+    """Return an invitation to a project that this person administers (see `project_for_admin`)."""
+    try:
+        return Invitation.objects.select_related("project").get(project=project, pk=pk)
+    except Invitation.DoesNotExist:
+        raise Http404(gettext("There is no such invitation.")) from None
+
+
+def data_import_in(project: Project, pk: int, kind: str = "") -> DataImport:
+    """Return an import (of this kind) of a project that this person administers: see `project_for_admin`."""
+    imports = DataImport.objects.select_related("project").filter(project=project, pk=pk)
+    found = (imports.filter(kind=kind) if kind else imports).first()
+    if found is None:
+        raise Http404(gettext("This import does not exist. It may have been discarded."))
+    return found
+
+
+def export_in(project: Project, pk: int) -> Export:
+    """Return an export of a project whose results this person may read (see `project_for_reader`)."""
+    found = Export.objects.select_related("project", "created_by").filter(project=project, pk=pk).first()
+    if found is None:
+        raise Http404(gettext("This export does not exist. It may have been deleted."))
+    return found
+
+
+def webhook_in(project: Project, pk: int) -> Webhook:
+    """Return a webhook of a project that this person administers (see `project_for_admin`)."""
+    found = Webhook.objects.select_related("project").filter(project=project, pk=pk).first()
+    if found is None:
+        raise Http404(gettext("There is no such webhook."))
+    return found
+
+
+def delivery_of(webhook: Webhook, pk: int) -> Delivery:
+    """Return a delivery to a webhook of a project that this person administers."""
+    found = Delivery.objects.select_related("webhook__project").filter(webhook=webhook, pk=pk).first()
+    if found is None:
+        raise Http404(gettext("This delivery does not exist. Old ones are deleted."))
+    return found

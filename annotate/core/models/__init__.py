@@ -1,0 +1,74 @@
+"""Tables of annotate, by concept. Invariants are database constraints wherever a database can hold them."""
+
+from annotate.core.models.audit import AuditEntry, ProjectDeletion
+from annotate.core.models.digests import DisputeDigest, DisputeLook
+from annotate.core.models.disputes import AskedRater, Dispute, DisputeEvent, Nudge, Post
+from annotate.core.models.exports import Export
+from annotate.core.models.gold import GoldItem, GoldValue, PracticeAnswer
+from annotate.core.models.images import GuidelineImage
+from annotate.core.models.imports import DataImport
+from annotate.core.models.material import Document, Item, System, text_digest
+from annotate.core.models.notes import PrivateNote
+from annotate.core.models.people import Invitation, Membership, Role, User
+from annotate.core.models.plans import AssignmentPlan
+from annotate.core.models.preferences import Preferences
+from annotate.core.models.projects import Dimension, MeasurementLevel, Project, ScalePoint
+from annotate.core.models.pushes import Push
+from annotate.core.models.quality import CountingDecision
+from annotate.core.models.ratings import Rating, RatingChange
+from annotate.core.models.results import ComputedResult
+from annotate.core.models.rounds import AssignedUnit, Assignment, Guideline, Round, WorkOrder
+from annotate.core.models.templates import SavedTemplate
+from annotate.core.models.tokens import ApiToken, KeptAnswer, token_digest
+from annotate.core.models.webhooks import Delivery, Webhook
+from annotate.core.models.workers import WorkerSign
+
+__all__ = [
+    "ApiToken",
+    "AskedRater",
+    "AssignedUnit",
+    "Assignment",
+    "AssignmentPlan",
+    "AuditEntry",
+    "ComputedResult",
+    "CountingDecision",
+    "DataImport",
+    "Delivery",
+    "Dimension",
+    "Dispute",
+    "DisputeDigest",
+    "DisputeEvent",
+    "DisputeLook",
+    "Document",
+    "Export",
+    "GoldItem",
+    "GoldValue",
+    "Guideline",
+    "GuidelineImage",
+    "Invitation",
+    "Item",
+    "KeptAnswer",
+    "MeasurementLevel",
+    "Membership",
+    "Nudge",
+    "Post",
+    "PracticeAnswer",
+    "Preferences",
+    "PrivateNote",
+    "Project",
+    "ProjectDeletion",
+    "Push",
+    "Rating",
+    "RatingChange",
+    "Role",
+    "Round",
+    "SavedTemplate",
+    "ScalePoint",
+    "System",
+    "User",
+    "Webhook",
+    "WorkOrder",
+    "WorkerSign",
+    "text_digest",
+    "token_digest",
+]

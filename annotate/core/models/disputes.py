@@ -1,0 +1,131 @@
+"""Disputed units, their threads and what became of them."""
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+
+class Dispute(models.Model):
+    """A unit whose Round I values differ by the threshold or more, with the rule that held when it opened."""
+
+    class Status(models.TextChoices):
+        OPEN = "open", _("open")
+        SETTLED = "settled", _("settled")
+        ADJUDICATED = "adjudicated", _("adjudicated")
+        LEFT_OPEN = "left_open", _("left open")
+        IRRESOLVABLE = "irresolvable", _("irresolvable by discussion")
+
+    round = models.ForeignKey("annotate.Round", models.PROTECT, related_name="disputes")
+    item = models.ForeignKey("annotate.Item", models.PROTECT, related_name="disputes")
+    dimension = models.ForeignKey("annotate.Dimension", models.PROTECT, related_name="disputes")
+    number = models.PositiveIntegerField(help_text="In a random order, so that it tells nothing of the item.")
+    spread = models.PositiveIntegerField(help_text="Largest minus smallest Round I value.")
+    threshold = models.PositiveSmallIntegerField(help_text="How far apart values had to be to open it.")
+    tolerance = models.PositiveSmallIntegerField(help_text="How near all values must be to settle it.")
+    status = models.CharField(max_length=12, choices=Status.choices, default=Status.OPEN)
+    adjudicated_value = models.IntegerField(null=True, blank=True)
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("round", "item", "dimension", name="one_dispute_per_unit"),
+            models.UniqueConstraint("round", "number", name="dispute_number_once_in_round"),
+            models.CheckConstraint(
+                condition=Q(tolerance__lt=F("threshold")), name="what_opens_a_dispute_does_not_settle_it"
+            ),
+            models.CheckConstraint(
+                condition=Q(status="adjudicated", adjudicated_value__isnull=False)
+                | (~Q(status="adjudicated") & Q(adjudicated_value__isnull=True)),
+                name="adjudicated_disputes_have_a_value",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return gettext("Dispute {number}").format(number=self.number)
+
+    @property
+    def takes_answers(self) -> bool:
+        """Whether its raters may still keep or change their values."""
+        status = Dispute.Status
+        return self.status in (status.OPEN, status.SETTLED, status.IRRESOLVABLE)
+
+    @property
+    def may_be_left_open(self) -> bool:
+        """Whether an admin may end it without a common value: the values are apart."""
+        return self.status in (Dispute.Status.OPEN, Dispute.Status.IRRESOLVABLE)
+
+
+class AskedRater(models.Model):
+    """A rater whom an open dispute waits for; `annotate.disputes.commands.asking` writes who that is."""
+
+    dispute = models.ForeignKey(Dispute, models.CASCADE, related_name="asked_raters")
+    rater = models.ForeignKey("annotate.Membership", models.CASCADE, related_name="+")
+    since = models.DateTimeField(help_text="When what is to be answered was last added to, or long ago.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint("dispute", "rater", name="rater_asked_once_in_a_dispute")]
+
+    def __str__(self) -> str:
+        return f"{self.dispute_id} waits for {self.rater_id}"
+
+
+class DisputeEvent(models.Model):
+    """What happened to a dispute. Never updated, never deleted."""
+
+    class Kind(models.TextChoices):
+        OPENED = "opened", _("opened")
+        SETTLED = "settled", _("settled")
+        REOPENED = "reopened", _("apart again")
+        ADJUDICATED = "adjudicated", _("adjudicated")
+        LEFT_OPEN = "left_open", _("left open")
+        RESUMED = "resumed", _("opened again")
+        ASKED_AGAIN = "asked_again", _("to be answered again")
+        IRRESOLVABLE = "irresolvable", _("irresolvable by discussion")
+        TAKEN_UP = "taken_up", _("discussed again")
+
+    dispute = models.ForeignKey(Dispute, models.PROTECT, related_name="events")
+    at = models.DateTimeField()
+    actor = models.ForeignKey("annotate.User", models.PROTECT, null=True, related_name="+")
+    kind = models.CharField(max_length=12, choices=Kind.choices)
+    value = models.IntegerField(null=True)
+    note = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["at", "pk"]
+        indexes = [models.Index("at", name="events_of_disputes_by_time")]
+
+    def __str__(self) -> str:
+        return self.kind
+
+
+class Post(models.Model):
+    """One message in a dispute's thread."""
+
+    dispute = models.ForeignKey(Dispute, models.PROTECT, related_name="posts")
+    author = models.ForeignKey("annotate.Membership", models.PROTECT, related_name="posts")
+    text = models.TextField()
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["at", "pk"]
+
+    def __str__(self) -> str:
+        return f"post {self.pk}"
+
+
+class Nudge(models.Model):
+    """That a rater was asked to look at the disputes that wait; at most one on a day."""
+
+    rater = models.ForeignKey("annotate.Membership", models.CASCADE, related_name="nudges")
+    day = models.DateField()
+    at = models.DateTimeField()
+    by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
+    disputes = models.PositiveIntegerField(help_text="How many waited for the rater.")
+    mailed_at = models.DateTimeField(null=True, help_text="When the mail server took the message.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint("rater", "day", name="one_nudge_on_a_day")]
+
+    def __str__(self) -> str:
+        return f"nudge {self.pk}"

@@ -1,0 +1,56 @@
+"""Snapshots that people have asked for, each one file that stays until it is deleted."""
+
+from uuid import uuid4
+
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+
+class Export(models.Model):
+    """A snapshot of a project on its way into a file, or in it."""
+
+    class Status(models.TextChoices):
+        WAITING = "waiting", _("waiting for a worker")
+        WRITING = "writing", _("being written")
+        READY = "ready", _("ready")
+        STOPPED = "stopped", _("stopped")
+
+    project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="exports")
+    format = models.CharField(max_length=12, help_text="A value of annotate.exports.choice.Format.")
+    left_out = models.JSONField(default=list, help_text="Values of annotate.exports.registry.Part.")
+    licence = models.CharField(max_length=100, blank=True)
+    status = models.CharField(max_length=7, choices=Status.choices, default=Status.WAITING)
+    message = models.TextField(blank=True, help_text="Why it stopped.")
+    lease = models.UUIDField(null=True, help_text="The worker that is at it; no other says what came of it.")
+    file = models.FileField(blank=True)
+    size = models.BigIntegerField(default=0)
+    content_hash = models.CharField(max_length=64, blank=True)
+    concord_version = models.CharField(max_length=20, blank=True)
+    state_at = models.DateTimeField(null=True, help_text="The latest time in the data.")
+    tables = models.JSONField(default=dict, help_text="How many rows each table has.")
+    created_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    touched_at = models.DateTimeField(help_text="When the status changed last.")
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=~Q(status="ready") | Q(file__gt="", content_hash__gt=""),
+                name="ready_exports_have_a_file",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"export {self.pk}"
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether it waits for a worker or one is at it."""
+        return self.status in (Export.Status.WAITING, Export.Status.WRITING)
+
+
+def new_file_name(suffix: str) -> str:
+    """Return where an export is kept: under a name that nobody can guess."""
+    return f"exports/{uuid4().hex}{suffix}"

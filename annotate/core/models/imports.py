@@ -1,0 +1,82 @@
+"""Files that people have uploaded to import, and what became of them."""
+
+from uuid import uuid4
+
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+MATERIAL = "material"
+"""The kind of imports that make documents, items and ratings."""
+
+
+def stored_name(_instance: "DataImport", _name: str) -> str:
+    """Return where an uploaded file is kept: under a name of its own, whatever it was called."""
+    return f"imports/{uuid4().hex}"
+
+
+class DataImport(models.Model):
+    """One file on its way into a project. An upload is deleted once it is imported or discarded.
+
+    What was imported from a command line has had no upload.
+    """
+
+    class Status(models.TextChoices):
+        UPLOADED = "uploaded", _("uploaded")
+        WAITING = "waiting", _("waiting for a worker")
+        CHECKING = "checking", _("being checked")
+        WRITING = "writing", _("being written")
+        IMPORTED = "imported", _("imported")
+        REFUSED = "refused", _("refused")
+        STOPPED = "stopped", _("stopped")
+        UNDONE = "undone", _("undone")
+
+    class What(models.TextChoices):
+        ITEMS = "items", _("Documents and items")
+        RATINGS = "ratings", _("Recorded ratings")
+        BOTH = "both", _("Items and ratings")
+
+    project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="imports")
+    kind = models.CharField(
+        max_length=20, default=MATERIAL, help_text="A key of annotate.material.import_kinds.KINDS."
+    )
+    file = models.FileField(upload_to=stored_name, blank=True)
+    name = models.CharField(max_length=255, help_text="What the file was called.")
+    size = models.BigIntegerField()
+    part = models.CharField(
+        max_length=200, blank=True, help_text="The config/split of a data set; empty: all of the first."
+    )
+    only_good = models.BooleanField(default=False, help_text="Whether refused lines are left out.")
+    what = models.CharField(max_length=7, choices=What.choices, blank=True)
+    mapping = models.JSONField(null=True, help_text="See annotate.material.reading.mapping_json.")
+    status = models.CharField(max_length=8, choices=Status.choices, default=Status.UPLOADED)
+    progress = models.FloatField(default=0, help_text="The share of the file that has been checked.")
+    lines = models.PositiveIntegerField(default=0, help_text="How many lines were checked.")
+    report = models.JSONField(null=True, help_text="See annotate.material.reading.report.")
+    message = models.TextField(blank=True, help_text="Why it stopped.")
+    lease = models.UUIDField(
+        null=True, help_text="The worker that is at it; no other writes what comes of it."
+    )
+    created_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    touched_at = models.DateTimeField(help_text="When status or progress changed last.")
+    undone_at = models.DateTimeField(null=True)
+    undone_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(status="uploaded") | Q(mapping__isnull=False),
+                name="started_imports_have_a_mapping",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether it waits for a worker or one is at it."""
+        status = DataImport.Status
+        return self.status in (status.WAITING, status.CHECKING, status.WRITING)

@@ -1,0 +1,104 @@
+"""How a person wants to be shown what they work on."""
+
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from annotate.core.keys import KeySet
+from annotate.core.models.people import User
+
+
+class Theme(models.TextChoices):
+    """Colours of the pages."""
+
+    SYSTEM = "system", _("As my device")
+    LIGHT = "light", _("Light")
+    DARK = "dark", _("Dark")
+    CONTRAST = "contrast", _("High contrast")
+
+
+class TextSize(models.TextChoices):
+    """Size of everything that is read."""
+
+    SMALL = "small", _("Small")
+    NORMAL = "normal", _("Normal")
+    LARGE = "large", _("Large")
+    LARGEST = "largest", _("Very large")
+
+
+class LineLength(models.TextChoices):
+    """How long the lines of texts may become."""
+
+    FULL = "full", _("As wide as there is room")
+    MEDIUM = "medium", _("Medium, about 75 letters")
+    SHORT = "short", _("Short, about 55 letters")
+
+
+class Font(models.TextChoices):
+    """Typeface of documents and of the texts to rate."""
+
+    SANS = "sans", _("Sans serif")
+    SERIF = "serif", _("Serif")
+
+
+class Motion(models.TextChoices):
+    """Whether anything on the pages moves."""
+
+    SYSTEM = "system", _("As my device")
+    REDUCED = "reduced", _("Nothing moves")
+
+
+class Language(models.TextChoices):
+    """Language of the interface; texts and guidelines stay in their own."""
+
+    BROWSER = "", _("As my browser")
+    ENGLISH = "en", _("English")
+    GERMAN = "de", _("Deutsch")
+
+
+CHOSEN = {
+    "theme": Theme,
+    "text_size": TextSize,
+    "line_length": LineLength,
+    "font": Font,
+    "motion": Motion,
+    "language": Language,
+}
+
+
+class Preferences(models.Model):
+    """What one person chose; who never chose has no row, and the defaults hold."""
+
+    user = models.OneToOneField(User, models.CASCADE, related_name="preferences")
+    theme = models.CharField(_("Colours"), max_length=12, choices=Theme.choices, default=Theme.SYSTEM)
+    text_size = models.CharField(
+        _("Text size"), max_length=12, choices=TextSize.choices, default=TextSize.NORMAL
+    )
+    line_length = models.CharField(
+        _("Length of lines"), max_length=12, choices=LineLength.choices, default=LineLength.FULL
+    )
+    font = models.CharField(_("Typeface of texts"), max_length=12, choices=Font.choices, default=Font.SANS)
+    motion = models.CharField(_("Movement"), max_length=12, choices=Motion.choices, default=Motion.SYSTEM)
+    language = models.CharField(
+        _("Language"), max_length=12, choices=Language.choices, default=Language.BROWSER, blank=True
+    )
+
+    key_set = models.CharField(_("Keys"), max_length=12, choices=KeySet.choices, default=KeySet.USUAL)
+    own_keys = models.JSONField(default=dict, help_text="Keys other than the set's, by what they do.")
+    goes_on = models.BooleanField(
+        _("Go on by itself"), default=False, help_text="To the next item, when everything is rated."
+    )
+    digest_address = models.CharField(
+        max_length=200,
+        blank=True,
+        help_text="Where Concord was reached when the daily mail about disputes was asked for, or empty.",
+    )
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(**{f"{name}__in": kind.values}), name=f"known_{name}")
+            for name, kind in {**CHOSEN, "key_set": KeySet}.items()
+        ]
+
+    def __str__(self) -> str:
+        return f"preferences of {self.user_id}"

@@ -1,0 +1,131 @@
+"""A project and the dimensions that it rates."""
+
+import secrets
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
+
+
+def new_seed() -> int:
+    """Return a seed for everything random in a project or round, kept so that it can be repeated."""
+    return secrets.randbelow(2**31)
+
+
+def usual_keep_reasons() -> list[str]:
+    """Return the short reasons that a new project has."""
+    return ["The text supports it", "The definition reads so", "It is that severe"]
+
+
+class Project(models.Model):
+    """One benchmark being made."""
+
+    slug = models.SlugField(max_length=60, unique=True)
+    name = models.CharField(max_length=150)
+    description = models.TextField(blank=True)
+    guidelines = models.TextField(blank=True, help_text="Markdown, for all dimensions together.")
+    raters_per_item = models.PositiveSmallIntegerField(default=3)
+    dispute_threshold = models.PositiveSmallIntegerField(default=2)
+    tolerance = models.PositiveSmallIntegerField(default=1)
+    keep_reasons = models.JSONField(
+        default=usual_keep_reasons,
+        blank=True,
+        help_text="Short reasons with which a rater may keep a value in Round II.",
+    )
+    practice_bar = models.PositiveSmallIntegerField(
+        null=True,
+        blank=True,
+        help_text="Percent of practice to get right before Round I; empty: no practice.",
+    )
+    reservation_minutes = models.PositiveIntegerField(default=120)
+    seed = models.BigIntegerField(default=new_seed)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(raters_per_item__gte=1), name="at_least_one_rater_per_item"),
+            models.CheckConstraint(
+                condition=Q(tolerance__lt=F("dispute_threshold")), name="tolerance_below_dispute_threshold"
+            ),
+            models.CheckConstraint(condition=Q(reservation_minutes__gte=1), name="reservations_last"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class MeasurementLevel(models.TextChoices):
+    """How differences between values count, after Stevens (1946)."""
+
+    NOMINAL = "nominal", _("nominal: equal or different")
+    ORDINAL = "ordinal", _("ordinal: ranked")
+    INTERVAL = "interval", _("interval: equal steps")
+    RATIO = "ratio", _("ratio: equal steps from a true zero")
+
+
+class Dimension(models.Model):
+    """One quality that items are rated on. A round freezes it into its guideline."""
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="dimensions")
+    key = models.SlugField(max_length=60)
+    name = models.CharField(max_length=80)
+    position = models.PositiveIntegerField()
+    definition = models.TextField(blank=True)
+    guidelines = models.TextField(blank=True, help_text="Markdown.")
+    scale_minimum = models.IntegerField(default=1)
+    scale_maximum = models.IntegerField(default=5)
+    measurement_level = models.CharField(
+        max_length=8, choices=MeasurementLevel.choices, default=MeasurementLevel.INTERVAL
+    )
+    dispute_threshold = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="Of this dimension; empty: the project's."
+    )
+    tolerance = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="Of this dimension; empty: the project's."
+    )
+    not_applicable = models.BooleanField(
+        default=False, help_text="Whether raters may say that the dimension does not apply to an item."
+    )
+
+    class Meta:
+        ordering = ["position", "pk"]
+        constraints = [
+            models.UniqueConstraint("project", "key", name="dimension_key_once_in_project"),
+            models.CheckConstraint(
+                condition=Q(scale_minimum__lt=F("scale_maximum")), name="scale_has_two_points"
+            ),
+            models.CheckConstraint(
+                condition=Q(dispute_threshold__isnull=True) | Q(dispute_threshold__gte=1),
+                name="equal_values_never_dispute",
+            ),
+            models.CheckConstraint(
+                condition=Q(dispute_threshold__isnull=True)
+                | Q(tolerance__isnull=True)
+                | Q(tolerance__lt=F("dispute_threshold")),
+                name="own_tolerance_below_own_threshold",
+            ),
+            models.CheckConstraint(
+                condition=~Q(measurement_level="ratio") | Q(scale_minimum__gte=0),
+                name="ratio_scale_starts_at_zero_or_above",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ScalePoint(models.Model):
+    """What one point of a dimension's scale means."""
+
+    dimension = models.ForeignKey(Dimension, models.CASCADE, related_name="points")
+    value = models.IntegerField()
+    label = models.CharField(max_length=80, blank=True)
+    description = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["value"]
+        constraints = [models.UniqueConstraint("dimension", "value", name="scale_point_once")]
+
+    def __str__(self) -> str:
+        return f"{self.value} {self.label}".strip()

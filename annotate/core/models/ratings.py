@@ -1,0 +1,109 @@
+"""Ratings and their append-only history."""
+
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+EVIDENCE = "A list of {part, start, end}, see annotate.rating.evidence; empty where nothing was marked."
+
+
+def answered(rating: str = "") -> Q:
+    """Return the condition of a rating (or of one reached by a name such as "ratings__") having an answer."""
+    given = Q(**{f"{rating}value__isnull": False})
+    return given | Q(**{f"{rating}cannot_rate": True}) | Q(**{f"{rating}not_applicable": True})
+
+
+class Rating(models.Model):
+    """What one annotator holds about one unit in one round, as last saved."""
+
+    assignment = models.ForeignKey("annotate.Assignment", models.PROTECT, related_name="ratings")
+    dimension = models.ForeignKey("annotate.Dimension", models.PROTECT, related_name="ratings")
+    value = models.IntegerField(null=True, blank=True)
+    unsure = models.BooleanField(default=False)
+    cannot_rate = models.BooleanField(default=False)
+    not_applicable = models.BooleanField(default=False)
+    comment = models.TextField(blank=True)
+    evidence = models.JSONField(null=True, blank=True, help_text=EVIDENCE)
+    active_seconds = models.FloatField(default=0)
+    revision = models.PositiveIntegerField(default=1)
+    guideline = models.ForeignKey(
+        "annotate.Guideline",
+        models.PROTECT,
+        null=True,
+        related_name="+",
+        help_text="The version that its rater saw when it was last saved.",
+    )
+    asked_again_at = models.DateTimeField(
+        null=True, blank=True, help_text="Since when its rater is asked to look again, as wording changed."
+    )
+    client = models.CharField(max_length=36, blank=True, help_text="The browser that gave the answer.")
+    sequence = models.BigIntegerField(default=0, help_text="The order of answers within that browser.")
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("assignment", "dimension", name="one_rating_per_unit_and_annotator"),
+            models.CheckConstraint(
+                condition=Q(cannot_rate=False) | Q(value__isnull=True), name="cannot_rate_has_no_value"
+            ),
+            models.CheckConstraint(
+                condition=Q(not_applicable=False) | Q(value__isnull=True, cannot_rate=False),
+                name="not_applicable_has_no_value",
+            ),
+            models.CheckConstraint(condition=Q(active_seconds__gte=0), name="active_seconds_not_negative"),
+            models.CheckConstraint(
+                condition=Q(evidence__isnull=True) | Q(evidence__0__part__isnull=False),
+                name="evidence_is_none_or_some_passages",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"rating {self.pk}: {self.value}"
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the annotator has answered: a value, or why there is none."""
+        return self.value is not None or self.cannot_rate or self.not_applicable
+
+
+class RatingChange(models.Model):
+    """One saved state of a rating: who, when, from what to what, why. Never updated, never deleted."""
+
+    class Cause(models.TextChoices):
+        RATED = "rated", _("rated")
+        IMPORTED = "imported", _("imported")
+        KEPT = "kept", _("kept in discussion")
+        CHANGED = "changed", _("changed in discussion")
+        DIFFERS = "differs", _("kept: we differ")
+        TAKEN_BACK = "undone", _("taken back in discussion")
+
+    rating = models.ForeignKey(Rating, models.PROTECT, related_name="changes")
+    revision = models.PositiveIntegerField()
+    at = models.DateTimeField()
+    actor = models.ForeignKey("annotate.User", models.PROTECT, null=True, related_name="+")
+    cause = models.CharField(max_length=8, choices=Cause.choices)
+    value_before = models.IntegerField(null=True)
+    value_after = models.IntegerField(null=True)
+    unsure = models.BooleanField(default=False)
+    cannot_rate = models.BooleanField(default=False)
+    not_applicable = models.BooleanField(default=False)
+    comment = models.TextField(blank=True)
+    short_reason = models.CharField(
+        max_length=100, blank=True, help_text="One of the project's, with which a value was kept."
+    )
+    evidence = models.JSONField(null=True, help_text=EVIDENCE)
+    guideline = models.ForeignKey(
+        "annotate.Guideline",
+        models.PROTECT,
+        null=True,
+        related_name="+",
+        help_text="The version that was seen; empty for saves from before it was kept.",
+    )
+
+    class Meta:
+        constraints = [models.UniqueConstraint("rating", "revision", name="one_change_per_revision")]
+        indexes = [models.Index("at", name="changes_of_ratings_by_time")]
+
+    def __str__(self) -> str:
+        return f"{self.value_before} to {self.value_after}"

@@ -1,0 +1,233 @@
+"""Rounds, the guideline that each one freezes, and who rates what."""
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+
+class Guideline(models.Model):
+    """Everything that raters are told and how they can answer, as it stood when it was put in force."""
+
+    project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="guideline_versions")
+    version = models.PositiveIntegerField()
+    content = models.JSONField(help_text="See annotate.core.guideline.FrozenGuideline.")
+    digest = models.CharField(max_length=64)
+    frozen_at = models.DateTimeField(auto_now_add=True)
+    note = models.TextField(blank=True, help_text="What changed and why, if it changes another.")
+    made_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("project", "version", name="guideline_version_once_in_project"),
+            models.UniqueConstraint("project", "digest", name="guideline_content_once_in_project"),
+        ]
+
+    def __str__(self) -> str:
+        return f"guideline version {self.version}"
+
+
+def without_checks(round: str = "") -> Q:
+    """Return the condition of a round (or of one reached by a name such as "round__") being I or II."""
+    return Q(**{f"{round}number__lt": Round.CHECKS})
+
+
+class WorkOrder(models.TextChoices):
+    """In which order a rater meets what there is to rate."""
+
+    BY_DOCUMENT = "by_document", _("by document: all items of a document in succession")
+    MIXED = "mixed", _("fully mixed")
+
+
+class RoundManager(models.Manager["Round"]):
+    """Finds the rounds of a project, without the checks that are hidden in Round I."""
+
+    def get_queryset(self) -> "models.QuerySet[Round]":
+        """Leave the rounds of checks out."""
+        return super().get_queryset().filter(without_checks())
+
+
+class Round(models.Model):
+    """A pass over units under one frozen guideline: Round I independent, Round II about disputes.
+
+    Hidden checks (gold, repeats) stand in a round of their own, number 3, which `objects` and a project's
+    `rounds` leave out: so no statistic, counter or export meets them. An annotator meets them in Round I.
+    """
+
+    class Status(models.TextChoices):
+        OPEN = "open", _("open")
+        CLOSED = "closed", _("closed")
+
+    CHECKS = 3
+    MET_TOGETHER = (1, CHECKS)  # what an annotator meets in one order
+
+    project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="rounds")
+    number = models.PositiveSmallIntegerField()
+    status = models.CharField(max_length=6, choices=Status.choices, default=Status.OPEN)
+    guideline = models.ForeignKey(
+        Guideline, models.PROTECT, related_name="rounds", help_text="The version in force, or when it closed."
+    )
+    seed = models.BigIntegerField()
+    every_item = models.BooleanField(
+        default=True, help_text="Whether every item gets places, or only the units that are routed."
+    )
+    work_order = models.CharField(
+        max_length=11,
+        choices=WorkOrder.choices,
+        default=WorkOrder.BY_DOCUMENT,
+        help_text="Frozen with the round.",
+    )
+    deadline = models.DateField(
+        null=True,
+        blank=True,
+        help_text="The day by which raters are asked to be done; nothing ends by itself.",
+    )
+    opened_at = models.DateTimeField()
+    opened_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
+    closed_at = models.DateTimeField(null=True, blank=True)
+    closed_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, blank=True, related_name="+")
+
+    objects = RoundManager()
+    with_checks = models.Manager["Round"]()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("project", "number", name="round_number_once_in_project"),
+            models.UniqueConstraint(
+                "project", condition=Q(status="open", number__lt=3), name="one_open_round_per_project"
+            ),
+            models.CheckConstraint(condition=Q(number__in=[1, 2, 3]), name="round_one_two_or_checks"),
+            models.CheckConstraint(
+                condition=Q(status="open", closed_at__isnull=True)
+                | Q(status="closed", closed_at__isnull=False),
+                name="closed_rounds_say_when",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        numeral = "I" * (1 if self.number == Round.CHECKS else self.number)
+        return gettext("Round {numeral}").format(numeral=numeral)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether ratings may still be given."""
+        return self.status == Round.Status.OPEN
+
+    @property
+    def deadline_passed(self) -> bool:
+        """Whether the day by which raters were asked to be done is over."""
+        return self.deadline is not None and self.deadline < timezone.localdate()
+
+    @property
+    def is_independent(self) -> bool:
+        """Whether raters could not see each other's values, so that agreement is reliability."""
+        return self.number == 1
+
+
+class Assignment(models.Model):
+    """One of an item's places for a rater in a round, with how it came to be; free until someone takes it.
+
+    It is for all dimensions of the round, or, where it is `partial`, for those of its `units` only.
+    """
+
+    class Plan(models.TextChoices):
+        N_OF_M = "n_of_m", _("N of M annotators rate every item")
+        EVERYONE = "everyone", _("every annotator rates every item")
+        BALANCED = "balanced", _("N of M annotators, dealt out evenly")
+        SHARING = "sharing", _("N of M annotators, and a block that everyone rates")
+        LISTED = "listed", _("as a file lists it")
+        IMPORTED = "imported", _("recorded elsewhere and imported")
+        GOLD = "gold", _("a check: its gold values are known")
+        REPEAT = "repeat", _("a check: the annotator rates it a second time")
+        DISPUTES = "disputes", _("the Round I raters of a disputed unit")
+        ROUTED = "routed", _("routed from a model judge")
+
+    round = models.ForeignKey(Round, models.CASCADE, related_name="assignments")
+    item = models.ForeignKey("annotate.Item", models.PROTECT, related_name="assignments")
+    slot = models.PositiveSmallIntegerField()
+    annotator = models.ForeignKey(
+        "annotate.Membership", models.PROTECT, null=True, blank=True, related_name="assignments"
+    )
+    position = models.PositiveIntegerField(null=True, blank=True, help_text="In the annotator's own order.")
+    plan = models.CharField(max_length=12, choices=Plan.choices)
+    origin = models.CharField(
+        max_length=120, blank=True, help_text="What asked for it, in the words of who asked; not read here."
+    )
+    partial = models.BooleanField(default=False, help_text="For the dimensions of its units only.")
+    seed = models.BigIntegerField(help_text="Of the plan's random choices.")
+    inclusion_probability = models.FloatField(
+        null=True,
+        blank=True,
+        help_text="That the plan has this item rated at all; empty where each unit has its own.",
+    )
+    reserved_until = models.DateTimeField(null=True, blank=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    completed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("round", "item", "slot", name="slot_once_per_item"),
+            models.UniqueConstraint(
+                "round",
+                "annotator",
+                "item",
+                condition=Q(annotator__isnull=False),
+                name="annotator_rates_an_item_once",
+            ),
+            models.UniqueConstraint(
+                "round",
+                "annotator",
+                "position",
+                condition=Q(annotator__isnull=False),
+                name="position_once_in_an_annotators_order",
+            ),
+            models.CheckConstraint(
+                condition=Q(annotator__isnull=True, position__isnull=True, started_at__isnull=True)
+                | Q(annotator__isnull=False, position__isnull=False),
+                name="taken_assignments_have_a_position",
+            ),
+            models.CheckConstraint(
+                condition=Q(inclusion_probability__gt=0, inclusion_probability__lte=1),
+                name="inclusion_probability_in_range",
+            ),
+            models.CheckConstraint(
+                condition=Q(partial=False, inclusion_probability__isnull=False)
+                | Q(partial=True, inclusion_probability__isnull=True),
+                name="probability_by_item_or_by_unit",
+            ),
+            models.CheckConstraint(
+                condition=~Q(plan="routed") | Q(partial=True, origin__gt=""),
+                name="routed_assignments_say_what_and_by_what",
+            ),
+            models.CheckConstraint(
+                condition=Q(completed_at__isnull=True) | Q(started_at__isnull=False),
+                name="completed_assignments_were_started",
+            ),
+        ]
+        indexes = [
+            models.Index("round", "item", condition=Q(annotator__isnull=True), name="free_assignments"),
+        ]
+
+    def __str__(self) -> str:
+        return f"assignment {self.pk}"
+
+
+class AssignedUnit(models.Model):
+    """A dimension that a partial assignment is for, with the probability that this unit had to be rated."""
+
+    assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="units")
+    dimension = models.ForeignKey("annotate.Dimension", models.PROTECT, related_name="+")
+    inclusion_probability = models.FloatField(help_text="That the plan has this unit rated at all.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("assignment", "dimension", name="assigned_unit_once"),
+            models.CheckConstraint(
+                condition=Q(inclusion_probability__gt=0, inclusion_probability__lte=1),
+                name="unit_probability_in_range",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"dimension {self.dimension_id} of {self.assignment_id}"

@@ -1,0 +1,91 @@
+"""Where Concord connects to for people: nobody reaches through it what only its own network can."""
+
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from urllib.parse import urlsplit
+
+from django.utils.translation import gettext
+
+from annotate.core.outbound.permits import DEFAULT_PORTS
+
+Address = IPv4Address | IPv6Address
+NAT64 = ip_network("64:ff9b::/96")
+LOCALHOST = "localhost"
+
+
+class PrivateAddressError(OSError):
+    """A host that leads into a network of its own, where nothing that people type may lead."""
+
+
+@dataclass(frozen=True)
+class Guard:
+    """What one kind of address may be.
+
+    allows: whether the operator lets this host and port be in a network of its own, and without HTTPS.
+    advice: the sentence for a host that is not reached over the internet, with {host} in it.
+    """
+
+    allows: Callable[[str, int], bool]
+    advice: Callable[[], str]
+
+    def problem_of(self, url: str) -> str:
+        """Return why a URL cannot be had, as far as its text tells; empty where it can."""
+        try:
+            parts = urlsplit(url)
+            host, port = parts.hostname or "", parts.port or DEFAULT_PORTS.get(parts.scheme, 0)
+        except ValueError:
+            return gettext("This is not an address.")
+        if not host or not url.isascii() or any(letter.isspace() for letter in url):
+            return gettext("This is not an address.")
+        is_allowed = self.allows(host, port)
+        if parts.scheme != "https" and not (parts.scheme == "http" and is_allowed):
+            if parts.scheme == "http" and _is_private_by_name(host):
+                return self.refusal(host)
+            return gettext("The address must begin with https://.")
+        if parts.username is not None or parts.fragment:
+            return gettext("The address holds a name, a password or a part after #, which cannot be sent.")
+        return self.refusal(host) if _is_private_by_name(host) and not is_allowed else ""
+
+    def resolve(self, host: str, port: int) -> list[str]:
+        """Return a host's addresses after all of them were checked; raises OSError.
+
+        Connect to one of them and not to the name, which may lead elsewhere a moment later.
+        """
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        addresses = list(dict.fromkeys(str(address[0]) for *_, address in found))
+        if not self.allows(host, port) and not all(is_public(ip_address(each)) for each in addresses):
+            raise PrivateAddressError(self.refusal(host))
+        return addresses
+
+    def connect(self, host: str, port: int, *, timeout: float) -> socket.socket:
+        """Return a connection to a checked address of a host; raises OSError."""
+        return socket.create_connection((self.resolve(host, port)[0], port), timeout)
+
+    def refusal(self, host: str) -> str:
+        """Return the sentence for a host that is not reached over the internet."""
+        return self.advice().format(host=host)
+
+
+def is_public(address: Address) -> bool:
+    """Return whether an address is reached over the internet, and not within some network only."""
+    within = _carried(address) if isinstance(address, IPv6Address) else None
+    if within is not None:
+        return is_public(within)
+    return address.is_global and not address.is_multicast
+
+
+def _is_private_by_name(host: str) -> bool:
+    try:
+        return not is_public(ip_address(host))
+    except ValueError:
+        return host.rstrip(".") == LOCALHOST or host.rstrip(".").endswith(f".{LOCALHOST}")
+
+
+def _carried(address: IPv6Address) -> IPv4Address | None:
+    """Return the IPv4 address that an IPv6 address stands for, if it stands for one."""
+    if address in NAT64:
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    teredo = address.teredo
+    return address.ipv4_mapped or address.sixtofour or (teredo[1] if teredo else None)

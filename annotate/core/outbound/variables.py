@@ -1,0 +1,50 @@
+"""Keys in the environment: read for the hosts and projects that the operator lists, and for no others."""
+
+import os
+
+from django.conf import settings
+from django.utils.translation import gettext
+from django.views.decorators.debug import sensitive_variables
+
+from annotate.core.errors import DomainError
+from annotate.core.outbound.permits import place_of
+
+
+class VariableRefusedError(DomainError):
+    """A variable of the environment that may not be sent to a host, or is not set."""
+
+    code = "key_missing"
+
+
+def may_send(variable: str, *, url: str, project: str) -> bool:
+    """Return whether the operator lets a project (its slug) send a variable to the host of a URL."""
+    place = place_of(url)
+    return any(
+        permit.variable == variable
+        and permit.place == place
+        and (not permit.projects or project in permit.projects)
+        for permit in settings.ENVIRONMENT_KEYS
+    )
+
+
+def refuse_variable(variable: str, *, url: str, project: str) -> None:
+    """Raise VariableRefusedError where `may_send` is false."""
+    if not may_send(variable, url=url, project=project):
+        sentence = gettext(
+            "{variable} may not be sent to {host} for this project. Ask the operator to list it in "
+            "CONCORD_ENVIRONMENT_KEYS."
+        )
+        raise VariableRefusedError(sentence.format(variable=variable, host=place_of(url).host))
+
+
+@sensitive_variables()
+def read_variable(variable: str, *, url: str, project: str) -> str:
+    """Return what a variable holds; raises VariableRefusedError where it may not go there or is not set."""
+    refuse_variable(variable, url=url, project=project)
+    value = os.environ.get(variable, "").strip()
+    if not value:
+        sentence = gettext(
+            "The environment variable {variable} is not set on this server. Set it and restart."
+        )
+        raise VariableRefusedError(sentence.format(variable=variable))
+    return value

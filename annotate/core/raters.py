@@ -1,0 +1,43 @@
+"""Who the raters of a disputed unit are: whoever gave it a value in Round I. Defined here and nowhere else.
+
+Having reserved the item, or having said that it cannot be rated, does not make one a rater of its units.
+"""
+
+from django.db.models import F, Q, QuerySet
+
+from annotate.core.models import Assignment, Dispute, Membership, Round
+
+_PLACE = "item__assignments"
+# Joins a dispute to the Round I assignments whose annotator gave its unit a value. What else is asked of them
+# must stand in the same filter(), or it is asked of others.
+RATED = Q(
+    item__assignments__round=F("round"),
+    item__assignments__ratings__dimension=F("dimension"),
+    item__assignments__ratings__value__isnull=False,
+)
+
+
+def raters_of(dispute: Dispute) -> QuerySet[Membership]:
+    """Return the raters of a disputed unit, in the order of their letters."""
+    return _raters(Dispute.objects.filter(RATED, pk=dispute.pk)).order_by("alias")
+
+
+def raters_in(slug: str, number: int) -> QuerySet[Membership]:
+    """Return the raters of the unit whose dispute has this number in the project of this name."""
+    return _raters(Dispute.objects.filter(RATED, round__project__slug=slug, number=number))
+
+
+def _raters(rated: QuerySet[Dispute]) -> QuerySet[Membership]:
+    # `rated` has been joined with RATED.
+    return Membership.objects.filter(pk__in=rated.values(f"{_PLACE}__annotator"))
+
+
+def disputes_of(place: Membership) -> QuerySet[Dispute]:
+    """Return the disputes that this annotator is a rater of, none before Round II has been opened."""
+    return Dispute.objects.filter(RATED, item__assignments__annotator=place, round__project__rounds__number=2)
+
+
+def places_of_raters(round: Round) -> QuerySet[Assignment]:
+    """Return the assignments of Round I with a value for at least one disputed unit of their item."""
+    rated = Dispute.objects.filter(RATED, round=round)
+    return Assignment.objects.filter(pk__in=rated.values(_PLACE))

@@ -1,0 +1,1 @@
+"""Round II: disputed units, their threads, digests and nudges."""

@@ -1,0 +1,426 @@
+"""Operations of the API about disputes."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import Http404
+from django.urls import reverse
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate import tasks
+from annotate.api.forms import form_input, valid
+from annotate.api.operations import ApiView, reads, writes
+from annotate.api.values import Input, Text, Whole
+from annotate.core import access
+from annotate.core.access import project_for_admin, rates_independently
+from annotate.core.errors import InvalidValueError
+from annotate.core.models import Dispute, DisputeEvent, Membership, Post, Project, Role
+from annotate.core.page import request_user
+from annotate.core.raters import disputes_of
+from annotate.core.rounds import rounds_of
+from annotate.disputes.commands.disputes import adjudicate, answer_dispute, post_message
+from annotate.disputes.commands.nudges import nudge_raters
+from annotate.disputes.commands.rules import set_dispute_rules
+from annotate.disputes.forms import LARGEST, AdjudicationForm, DisputeRulesForm, PostForm, field_name
+from annotate.disputes.queries.list import DisputeFilter, disputes_of_project, waited_for_in
+from annotate.disputes.queries.page import DisputePage, dispute_page
+from annotate.disputes.queries.rules import rule_previews
+from annotate.disputes.views import DECISIONS
+from annotate.people.invitation_mail import mail_is_sent
+
+# Disputes: listed, read with thread and history, answered by their raters, decided by admins.
+
+READERS = (Role.ADMIN, Role.RESEARCHER)
+ANYONE = ("read", "rate")
+
+
+class DisputeRow(serializers.ModelSerializer[Dispute]):
+    """A disputed unit; the system is told to nobody who may still decide about it."""
+
+    dimension = serializers.CharField(source="dimension.key")
+    document = serializers.SerializerMethodField()
+    system = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Dispute
+        fields = (
+            *("number", "dimension", "document", "system", "status", "spread", "threshold", "tolerance"),
+            *("adjudicated_value", "updated_at"),
+        )
+
+    def get_document(self, dispute: Dispute) -> str | None:
+        """Return the document's key, None for a rater, who reads the document itself."""
+        return dispute.item.document.key if self.context["reads"] else None
+
+    def get_system(self, dispute: Dispute) -> str | None:
+        """Return the system's name once Round II is closed, to readers."""
+        return dispute.item.system.name if self.context["reads"] and self.context["closed"] else None
+
+
+class Standing(serializers.Serializer[Any]):
+    """What one rater holds, before and after discussion."""
+
+    rater = serializers.CharField(source="rater.rater_name")
+    is_me = serializers.BooleanField()
+    value_before = serializers.IntegerField(allow_null=True)
+    comment_before = serializers.CharField()
+    value = serializers.IntegerField()
+    comment = serializers.CharField(source="answer.comment", default="")
+    revision = serializers.IntegerField(help_text="Of the answer; 0 where it is the value of Round I.")
+
+
+class PostRow(serializers.ModelSerializer[Post]):
+    """One message of the thread."""
+
+    rater = serializers.CharField(source="author.rater_name")
+
+    class Meta:
+        model = Post
+        fields = ("rater", "at", "text")
+
+
+class EventRow(serializers.ModelSerializer[DisputeEvent]):
+    """What happened to the dispute."""
+
+    class Meta:
+        model = DisputeEvent
+        fields = ("at", "kind", "value", "note")
+
+
+class DisputePart(serializers.Serializer[Any]):
+    """A part of the document."""
+
+    label = serializers.CharField()  # type: ignore[assignment]
+    text = serializers.CharField()
+
+
+class DisputeDetail(serializers.Serializer[Any]):
+    """Everything about one disputed unit that its raters may see."""
+
+    number = serializers.IntegerField(source="dispute.number")
+    status = serializers.CharField(source="dispute.status")
+    tolerance = serializers.IntegerField(source="dispute.tolerance")
+    adjudicated_value = serializers.IntegerField(source="dispute.adjudicated_value", allow_null=True)
+    dimension = serializers.CharField(source="dimension.key")
+    title = serializers.CharField()
+    parts = DisputePart(many=True)
+    text = serializers.CharField()
+    takes_answers = serializers.BooleanField()
+    standpoints = Standing(many=True)
+    thread = PostRow(many=True, source="posts")
+    history = EventRow(many=True, source="events")
+
+
+class DisputeChoice(serializers.Serializer[Any]):
+    """Which disputes are meant; what is not given is any."""
+
+    status = serializers.ChoiceField(Dispute.Status.choices, required=False)
+    dimension = serializers.CharField(required=False, help_text="The dimension's key.")
+    rater = serializers.CharField(required=False, help_text="The alias of a rater whom it waits for.")
+    silent = serializers.IntegerField(
+        required=False, min_value=1, max_value=3650, help_text="Open without a word for so many days."
+    )
+
+
+class DisputeAnswer(Input):
+    """Keep one's value (null) or change it, with a reason."""
+
+    value = Whole(allow_null=True)
+    comment = Text(required=False, allow_blank=True)
+    short_reason = Text(
+        required=False,
+        allow_blank=True,
+        max_length=100,
+        help_text="One of the project's, to keep a value without a comment.",
+    )
+    differs = serializers.BooleanField(
+        default=False, help_text="Keep the value and say that the raters differ: nothing new is to be said."
+    )
+    revision = Whole(
+        min_value=0, max_value=2**31 - 1, help_text="Of one's answer as it was last seen; 0 for Round I."
+    )
+    seen_status = Text(
+        required=False,
+        max_length=12,
+        help_text="The dispute's as it was last seen: an answer that opens again what was settled meanwhile "
+        "is then refused.",
+    )
+
+
+Decision = form_input("Decision", AdjudicationForm)
+NewPost = form_input("NewPost", PostForm)
+
+
+class Disputes(ApiView):
+    """The disputes of a project."""
+
+    about = "disputes"
+
+    @reads(DisputeRow, paged=True, filters=(DisputeChoice,), scopes=ANYONE)
+    def get(self, request: Request, slug: str) -> Response:
+        """List disputes: a rater's own once Round II was opened, all of them to who reads results."""
+        place = access.membership(request.user, slug, *READERS, Role.ANNOTATOR)
+        rounds = rounds_of(place.project)
+        chosen = DisputeFilter(**self.filters(DisputeChoice))
+        if place.role == Role.ANNOTATOR:
+            own: QuerySet[Dispute] = disputes_of(place).select_related("dimension")
+            return self.page(own, DisputeRow, reads=False)
+        project = access.project_for_reader(request.user, slug)
+        found = disputes_of_project(project, chosen, round_two=rounds.get(2))
+        closed = 2 in rounds and not rounds[2].is_open
+        light = found.defer("item__text", "item__document__parts")
+        return self.page(light, DisputeRow, reads=True, closed=closed)
+
+
+class OneDispute(ApiView):
+    """A dispute."""
+
+    about = "disputes"
+
+    @reads(DisputeDetail, scopes=ANYONE)
+    def get(self, request: Request, slug: str, number: int) -> Response:
+        """Show a disputed unit with values, reasons, thread and history."""
+        return Response(DisputeDetail(_page(request, slug, number)).data)
+
+
+class AnswerToDispute(ApiView):
+    """One's answer to a dispute."""
+
+    about = "disputes"
+
+    @writes(DisputeDetail, accepts=DisputeAnswer, scopes=("rate",))
+    def post(self, request: Request, slug: str, number: int) -> Response:
+        """Keep or change one's value in Round II."""
+        place, dispute = _own(request, slug, number)
+        sent = self.checked(DisputeAnswer)
+        answer_dispute(
+            dispute=dispute,
+            rater=place,
+            value=sent["value"],
+            comment=sent.get("comment", ""),
+            short_reason=sent.get("short_reason", ""),
+            differs=sent["differs"],
+            seen_revision=sent["revision"],
+            seen_status=sent.get("seen_status", ""),
+        )
+        return Response(DisputeDetail(_page(request, slug, number)).data)
+
+
+class ThreadOfDispute(ApiView):
+    """The thread of a dispute."""
+
+    about = "disputes"
+
+    @writes(PostRow, accepts=NewPost, status=201, scopes=("rate",))
+    def post(self, request: Request, slug: str, number: int) -> Response:
+        """Add a message to a dispute's thread."""
+        place, dispute = _own(request, slug, number)
+        text = valid(PostForm(self.checked(NewPost))).cleaned_data["text"]
+        return Response(PostRow(post_message(dispute=dispute, author=place, text=text)).data, status=201)
+
+
+class DecisionOnDispute(ApiView):
+    """An admin's decision about a dispute."""
+
+    about = "disputes"
+
+    @writes(DisputeDetail, accepts=Decision)
+    def post(self, request: Request, slug: str, number: int) -> Response:
+        """Adjudicate a dispute with a value, leave it open, open it again, or have it answered again."""
+        project = access.project_for_admin(request.user, slug)
+        found = access.dispute_in(project, number)
+        data = valid(AdjudicationForm(self.checked(Decision))).cleaned_data
+        why = {"dispute": found, "note": data["note"], "by": request_user(request)}
+        decision = next((DECISIONS[name] for name in DECISIONS if data[name]), None)
+        if decision:
+            decision(**why)
+        else:
+            adjudicate(value=data["value"], **why)
+        return Response(DisputeDetail(dispute_page(access.dispute_in(project, number), reader=None)).data)
+
+
+def _own(request: Request, slug: str, number: int) -> tuple[Membership, Dispute]:
+    place = access.membership(request.user, slug, Role.ANNOTATOR)
+    return place, access.dispute_for_rater(place, number)
+
+
+def _page(request: Request, slug: str, number: int) -> DisputePage:
+    place = access.membership(request.user, slug, *READERS, Role.ANNOTATOR)
+    own = access.place_of_rater(request.user, slug, number)
+    if place.role == Role.ANNOTATOR:
+        if own is None:
+            raise Http404("There is no such dispute in your list.")
+        return dispute_page(access.dispute_for_rater(own, number), reader=own)
+    project = access.project_for_reader(request.user, slug)
+    return dispute_page(access.dispute_in(project, number), reader=own)
+
+
+# What an admin does with many disputes at once: the rules that open them, and nudging who they wait for.
+
+
+class RuleShape(serializers.Serializer[Any]):
+    """How far apart values open a dispute, and within which distance all values settle it."""
+
+    threshold = serializers.IntegerField()
+    tolerance = serializers.IntegerField()
+
+
+class WouldOpen(serializers.Serializer[Any]):
+    """How many disputes a threshold would open."""
+
+    threshold = serializers.IntegerField()
+    disputes = serializers.IntegerField()
+
+
+class DimensionRule(serializers.Serializer[Any]):
+    """The rule of a dimension; what it has of its own is null where the project's holds."""
+
+    dimension = serializers.CharField()
+    threshold = serializers.IntegerField(allow_null=True)
+    tolerance = serializers.IntegerField(allow_null=True)
+    in_force = RuleShape()
+    is_named = serializers.BooleanField(help_text="Categories: any two different ones dispute.")
+    would_open = WouldOpen(
+        many=True, allow_null=True, help_text="Null before Round I, and for who rates in it as well."
+    )
+
+
+class DisputeRules(serializers.Serializer[Any]):
+    """The rules that hold when Round I is closed."""
+
+    threshold = serializers.IntegerField()
+    tolerance = serializers.IntegerField()
+    dimensions = DimensionRule(many=True)
+
+
+class OwnRuleInput(Input):
+    """What a dimension has of its own; null is the project's."""
+
+    dimension = Text(max_length=200, help_text="The dimension's key.")
+    threshold = Whole(min_value=1, max_value=LARGEST, required=False, allow_null=True)
+    tolerance = Whole(min_value=0, max_value=LARGEST, required=False, allow_null=True)
+
+
+class DisputeRulesInput(Input):
+    """The rules; a dimension that is not named has the project's."""
+
+    threshold = Whole(min_value=1, max_value=LARGEST)
+    tolerance = Whole(min_value=0, max_value=LARGEST)
+    dimensions = OwnRuleInput(many=True, required=False)
+
+
+class NudgeInput(Input):
+    """Which disputes are meant; what is not given is any."""
+
+    dimension = Text(required=False, max_length=200, help_text="The dimension's key.")
+    rater = Text(required=False, max_length=10, help_text="The alias of a rater whom they wait for.")
+    silent = Whole(
+        required=False, min_value=1, max_value=3650, help_text="Open without a word for so many days."
+    )
+
+
+class NudgedPlace(serializers.ModelSerializer[Membership]):
+    """An annotator's place."""
+
+    class Meta:
+        model = Membership
+        fields = ("id", "label")
+
+
+class NudgedRow(serializers.Serializer[Any]):
+    """Who was nudged."""
+
+    now = NudgedPlace(many=True)
+    already = NudgedPlace(many=True, help_text="Nudged today before; nobody is twice on a day.")
+    empty = NudgedPlace(many=True, help_text="Nobody holds the place, or it is closed.")
+    mailed = serializers.BooleanField(help_text="Whether a mail goes out beside the line on their page.")
+
+
+class RulesOfDisputes(ApiView):
+    """When units are disputed and settled."""
+
+    about = "disputes"
+
+    @reads(DisputeRules)
+    def get(self, request: Request, slug: str) -> Response:
+        """Show how far apart values open a dispute, and what each threshold would open now, for admins."""
+        return _rules(request, project_for_admin(request.user, slug))
+
+    @writes(DisputeRules, accepts=DisputeRulesInput)
+    def put(self, request: Request, slug: str) -> Response:
+        """Set the rules until Round I is closed."""
+        project = project_for_admin(request.user, slug)
+        form = _valid_rules(project, self.checked(DisputeRulesInput))
+        changed = set_dispute_rules(project=project, rule=form.rule, own=form.own, by=request_user(request))
+        return _rules(request, changed)
+
+
+class Nudges(ApiView):
+    """Asking raters to look at the disputes that wait for them."""
+
+    about = "disputes"
+
+    @writes(NudgedRow, accepts=NudgeInput)
+    def post(self, request: Request, slug: str) -> Response:
+        """Nudge the raters whom these disputes wait for, on their page and by mail, nobody twice on a day."""
+        project = project_for_admin(request.user, slug)
+        meant, round_two = DisputeFilter(**self.checked(NudgeInput)), rounds_of(project).get(2)
+        waiting = waited_for_in(project, meant, round_two) if round_two else {}
+        nudged = nudge_raters(project=project, waiting=waiting, by=request_user(request))
+        link = request.build_absolute_uri(reverse("disputes", args=[slug]))
+        for nudge in nudged.now:
+            transaction.on_commit(partial(tasks.mail_nudge.delay, nudge.pk, link), robust=True)
+        told = {
+            "now": [nudge.rater for nudge in nudged.now],
+            "already": nudged.already,
+            "empty": nudged.empty,
+            "mailed": bool(nudged.now) and mail_is_sent(),
+        }
+        return Response(NudgedRow(told).data)
+
+
+def _rules(request: Request, project: Project) -> Response:
+    round = rounds_of(project).get(1)
+    may_see_values = round is not None and not rates_independently(request.user, project)
+    dimensions = [
+        {
+            "dimension": each.dimension.key,
+            "threshold": each.dimension.dispute_threshold,
+            "tolerance": each.dimension.tolerance,
+            "in_force": each.rule,
+            "is_named": each.is_named,
+            "would_open": [{"threshold": row[0], "disputes": row[1]} for row in each.opened]
+            if may_see_values
+            else None,
+        }
+        for each in rule_previews(project, round if may_see_values else None)
+    ]
+    told = {"threshold": project.dispute_threshold, "tolerance": project.tolerance, "dimensions": dimensions}
+    return Response(DisputeRules(told).data)
+
+
+def _valid_rules(project: Project, sent: Mapping[str, Any]) -> DisputeRulesForm:
+    """Return the page's form with what was sent; raises InvalidValueError with the places of what was."""
+    previews = rule_previews(project, None)
+    dimensions = {each.dimension.key: each.dimension for each in previews if not each.is_named}
+    entered = {"threshold": sent["threshold"], "tolerance": sent["tolerance"]}
+    places: dict[str, str] = {}
+    for number, own in enumerate(sent.get("dimensions", [])):
+        place = f"dimensions.{number}"
+        dimension = dimensions.get(own["dimension"])
+        if dimension is None:
+            says = f"There is no dimension {own['dimension']} that can have a rule of its own."
+            raise InvalidValueError(says, fields={f"{place}.dimension": says})
+        for what in ("threshold", "tolerance"):
+            name = field_name(what, dimension)
+            entered[name], places[name] = own.get(what), f"{place}.{what}"
+    try:
+        return valid(DisputeRulesForm(entered, project=project, previews=previews))
+    except InvalidValueError as error:
+        fields = {places.get(name, name): says for name, says in error.fields.items()}
+        raise InvalidValueError(error.message, fields=fields) from None

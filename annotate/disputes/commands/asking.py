@@ -1,0 +1,166 @@
+"""Whom an open dispute waits for, written down whenever something happens to it.
+
+A rater at either end of the values is asked until they have answered everything new: another value, or an
+argument, of somebody else. Between the ends nobody is asked, since moving from there settles nothing. Where
+nobody is asked any more and the values are still apart, discussion cannot resolve the dispute.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from annotate.core.models import (
+    AskedRater,
+    Dimension,
+    Dispute,
+    DisputeEvent,
+    Membership,
+    Post,
+    Rating,
+    RatingChange,
+)
+from annotate.core.models.rounds import without_checks
+
+LONG_AGO = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
+BATCH = 500  # disputes, and rows written, at a time
+
+Unit = tuple[int, int]  # item, dimension
+
+
+@dataclass
+class _Rater:
+    """What a rater holds, argued last, and answered when: None before, and once the answer was taken back."""
+
+    first: int
+    value: int
+    argument: tuple[str, Any]
+    answered_at: datetime | None = None
+    news_at: datetime | None = None
+
+
+def ask_raters(disputes: Iterable[Dispute]) -> dict[int, dict[int, datetime]]:
+    """Write down anew whom each of these open disputes waits for, and since when; return it by their keys.
+
+    Eight queries for each 500 disputes. The caller has locked their rows, or has just made them.
+    """
+    found: dict[int, dict[int, datetime]] = {}
+    left = iter(disputes)
+    while some := list(islice(left, BATCH)):
+        found |= _asked(some)
+    return found
+
+
+def _asked(disputes: Sequence[Dispute]) -> dict[int, dict[int, datetime]]:
+    raters = _raters(disputes)
+    counted = _counted({rater for unit in raters.values() for rater in unit})
+    posts, asked_again, named = _posts(disputes), _asked_again(disputes), _named(disputes)
+    found: dict[int, dict[int, datetime]] = {}
+    for dispute in disputes:
+        own = raters[dispute.item_id, dispute.dimension_id]
+        for author, at in posts[dispute.pk]:
+            if author in own:
+                own[author].news_at = max(at, own[author].news_at or at)
+        is_named = dispute.dimension_id in named
+        found[dispute.pk] = _waited_for(own, counted, asked_again.get(dispute.pk), is_named=is_named)
+    AskedRater.objects.filter(dispute__in=disputes).delete()
+    rows = (
+        AskedRater(dispute_id=dispute, rater_id=rater, since=since)
+        for dispute, asked in found.items()
+        for rater, since in asked.items()
+    )
+    AskedRater.objects.bulk_create(rows, BATCH)
+    return found
+
+
+def _waited_for(
+    raters: dict[int, _Rater], counted: set[int], asked_again: datetime | None, *, is_named: bool
+) -> dict[int, datetime]:
+    own = {each: rater.value for each, rater in raters.items()}
+    values = [own[each] for each in own if each in counted] or list(own.values())
+    ends = set(values) if is_named else {min(values), max(values)}  # names have no order
+    found = {}
+    for each, rater in raters.items():
+        others = [other.news_at for key, other in raters.items() if key != each and other.news_at]
+        news = [at for at in others if rater.answered_at is None or at > rater.answered_at]
+        if asked_again and (rater.answered_at is None or rater.answered_at <= asked_again):
+            found[each] = max([asked_again, *news])  # by an admin, who asks everybody
+        elif rater.value in ends and (rater.answered_at is None or news):
+            found[each] = max(news, default=LONG_AGO)
+    return found
+
+
+def _raters(disputes: Sequence[Dispute]) -> dict[Unit, dict[int, _Rater]]:
+    """Return who gave each unit a value in Round I, as they stand after what they answered in Round II."""
+    wanted = {(each.item_id, each.dimension_id) for each in disputes}
+    items, dimensions = {item for item, _ in wanted}, {dimension for _, dimension in wanted}
+    first = Rating.objects.filter(
+        without_checks("assignment__round__"),
+        assignment__round__number=1,
+        assignment__item__in=items,
+        assignment__annotator__isnull=False,
+        dimension__in=dimensions,
+        value__isnull=False,
+    )
+    place = ("assignment__item", "dimension", "assignment__annotator")
+    found: dict[Unit, dict[int, _Rater]] = defaultdict(dict)
+    for item, dimension, rater, value, comment, evidence in first.values_list(
+        *place, "value", "comment", "evidence"
+    ):
+        if (item, dimension) in wanted and rater is not None and value is not None:
+            found[item, dimension][rater] = _Rater(value, value, (comment, evidence))
+    changes = RatingChange.objects.filter(
+        rating__assignment__round__number=2,
+        rating__assignment__item__in=items,
+        rating__dimension__in=dimensions,
+    ).order_by("rating", "revision")
+    columns = (*(f"rating__{each}" for each in place), "at", "cause")
+    columns += ("value_after", "comment", "evidence")
+    for item, dimension, rater, *change in changes.values_list(*columns):
+        if rater in found[item, dimension]:
+            _follow(found[item, dimension][rater], *change)
+    return found
+
+
+def _follow(
+    rater: _Rater,
+    at: datetime,
+    cause: str,
+    after: int | None,
+    comment: str,
+    evidence: Any,
+) -> None:
+    """Take in one answer of Round II, or that it was taken back: to the one before, or to none (`after`)."""
+    previous, rater.argument = rater.argument, (comment, evidence)
+    argues = (comment and comment != previous[0]) or (evidence and evidence != previous[1])
+    holds = rater.first if after is None else after
+    if holds != rater.value or (argues and cause != RatingChange.Cause.TAKEN_BACK):
+        rater.news_at = at
+    rater.answered_at = None if after is None else at
+    rater.value = holds
+
+
+def _counted(raters: set[int]) -> set[int]:
+    return set(Membership.objects.filter(pk__in=raters, counted=True).values_list("pk", flat=True))
+
+
+def _named(disputes: Sequence[Dispute]) -> set[int]:
+    dimensions = Dimension.objects.filter(pk__in={each.dimension_id for each in disputes})
+    return set(dimensions.filter(measurement_level="nominal").values_list("pk", flat=True))
+
+
+def _posts(disputes: Sequence[Dispute]) -> dict[int, list[tuple[int, datetime]]]:
+    found: dict[int, list[tuple[int, datetime]]] = defaultdict(list)
+    rows = Post.objects.filter(dispute__in=disputes).values_list("dispute", "author", "at")
+    for dispute, author, at in rows:
+        found[dispute].append((author, at))
+    return found
+
+
+def _asked_again(disputes: Sequence[Dispute]) -> dict[int, datetime]:
+    """Return when an admin last asked all raters of a dispute to answer (again)."""
+    kinds = (DisputeEvent.Kind.ASKED_AGAIN, DisputeEvent.Kind.RESUMED)
+    rows = DisputeEvent.objects.filter(dispute__in=disputes, kind__in=kinds).order_by("at")
+    return dict(rows.values_list("dispute", "at"))

@@ -1,0 +1,291 @@
+"""Discussing disputes in Round II: answers, posts, adjudication."""
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from annotate.core.errors import (
+    ChangedElsewhereError,
+    DisputeClosedError,
+    InvalidValueError,
+)
+from annotate.core.models import (
+    Assignment,
+    Dispute,
+    DisputeEvent,
+    Membership,
+    Post,
+    Rating,
+    RatingChange,
+    User,
+)
+from annotate.disputes.commands.state import (
+    current_values,
+    decide,
+    lock_dispute,
+    locked_for_discussion,
+    settle_or_reopen,
+    status_of,
+    status_with,
+)
+from annotate.rating.commands.ratings import Answer, check_answer, write_rating
+from annotate.rating.evidence import Passage, check_passages, passages_from_json
+from annotate.rating.queries.texts import item_texts
+
+LONGEST_POST = 10_000
+
+
+@transaction.atomic
+def answer_dispute(
+    *,
+    dispute: Dispute,
+    rater: Membership,
+    value: int | None,
+    comment: str = "",
+    evidence: tuple[Passage, ...] | None = None,
+    short_reason: str = "",
+    differs: bool = False,
+    seen_revision: int | None = None,
+    seen_status: str = "",
+) -> Dispute:
+    """Keep (None) or change the rater's value of a disputed unit, and settle the unit if all values have met.
+
+    A kept value needs a reason: a comment, a marked passage, one of the project's short reasons, or that the
+    raters differ (`differs`). A comment or a passage is an argument, and the other raters are asked anew; a
+    short reason, and that we differ, are none. Where nobody is asked any more and the values are apart, the
+    unit is irresolvable by discussion.
+
+    Locks the dispute's row before anything is read. Each answer, also a kept value, is a row of history.
+    Without `evidence` (None) what was marked with the answer before stays; where none is marked with an
+    answer, that of Round I stands.
+    `seen_revision` is the revision of the rater's answer that a page showed, 0 for the value of Round I: an
+    answer to what no longer stands is refused, unless it is the one that stands. None: there was no page.
+    `seen_status` is the dispute's on that page: an answer that would open a unit again which the page did not
+    show as settled is refused once, so that nobody undoes unknowingly what the others agreed on.
+    Raises NotYoursError, RoundClosedError, DisputeClosedError, InvalidValueError, ChangedElsewhereError.
+    """
+    dispute, round, dimension = locked_for_discussion(dispute, rater)
+    held = current_values(dispute)
+    standing = held[rater.pk]
+    value = standing if value is None else value
+    assignment = Assignment.objects.get(round=round, item=dispute.item_id, annotator=rater)
+    unit = {"assignment": assignment, "dimension_id": dispute.dimension_id}
+    rating = Rating.objects.filter(**unit).first() or Rating(**unit, revision=0, value=standing)
+    marked = passages_from_json(rating.evidence)
+    evidence = marked if evidence is None else evidence
+    answer = Answer(value=value, comment=comment.strip(), evidence=evidence)
+    check_answer(dimension, answer)
+    if evidence != marked:
+        check_passages(evidence, item_texts(dispute.item_id))
+    if seen_revision is not None and rating.revision != seen_revision:
+        return _as_it_stands(dispute, rating, standing, answer)
+    if value == standing and not differs:
+        _refuse_without_reason(answer, short_reason, dispute)
+    after = {**held, rater.pk: value}
+    _refuse_unseen_reopening(dispute, seen_status, status_with(dispute, after))
+    write_rating(
+        rating,
+        answer,
+        by=rater.user,
+        cause=_cause(changed=value != standing, differs=differs),
+        guideline=round.guideline,
+        repeat=True,
+        short_reason=short_reason if value == standing else "",
+    )
+    return settle_or_reopen(dispute, after, rater.user)
+
+
+def _cause(*, changed: bool, differs: bool) -> RatingChange.Cause:
+    if changed:
+        return RatingChange.Cause.CHANGED
+    return RatingChange.Cause.DIFFERS if differs else RatingChange.Cause.KEPT
+
+
+def _refuse_without_reason(answer: Answer, short_reason: str, dispute: Dispute) -> None:
+    if short_reason and short_reason not in (known := dispute.round.project.keep_reasons):
+        raise InvalidValueError(
+            gettext("“{reason}” is none of this project’s short reasons: {known}.").format(
+                reason=short_reason, known=", ".join(known)
+            )
+        )
+    if not (short_reason or answer.comment or answer.evidence):
+        raise InvalidValueError(
+            gettext(
+                "Say why you keep your value: write a sentence, mark a passage or choose a short reason. Or "
+                "choose “We differ” if nothing new is left to say."
+            ),
+            fields={"comment": gettext("Give a reason.")},
+        )
+
+
+def _refuse_unseen_reopening(dispute: Dispute, seen: str, after: Dispute.Status) -> None:
+    settled = Dispute.Status.SETTLED
+    if dispute.status == settled and seen not in ("", settled) and after != settled:
+        event = dispute.events.filter(kind=DisputeEvent.Kind.SETTLED).last()
+        when = f" at {timezone.localtime(event.at):%H:%M}" if event else ""
+        raise ChangedElsewhereError(
+            gettext(
+                "Nothing was saved: the unit was settled meanwhile{when}, and this value would "
+                "open it again. Look at what the others hold; then give it once more if you "
+                "still want to."
+            ).format(when=when)
+        )
+
+
+def _as_it_stands(dispute: Dispute, rating: Rating, standing: int, answer: Answer) -> Dispute:
+    stands = (rating.value, rating.comment, passages_from_json(rating.evidence))
+    if stands != (answer.value, answer.comment, answer.evidence):
+        raise ChangedElsewhereError(
+            gettext(
+                "Not saved: you answered in another window, and your value is now {standing}. "
+                "Check it, then keep or change it."
+            ).format(standing=standing)
+        )
+    return dispute  # the same answer came twice
+
+
+@transaction.atomic
+def take_back(*, dispute: Dispute, rater: Membership, revision: int) -> Dispute:
+    """Give a rater back what they held before the answer of this revision, if it is still their last one.
+
+    Before the first answer that is the value of Round I, and the unit waits for the rater again. Locks the
+    dispute's row; both answers stay in the history. Safe to run twice. Raises as answering does.
+    """
+    dispute, round, _ = locked_for_discussion(dispute, rater)
+    rating = Rating.objects.filter(
+        assignment__round=round,
+        assignment__item=dispute.item_id,
+        assignment__annotator=rater,
+        dimension=dispute.dimension_id,
+    ).first()
+    if rating is None or rating.revision != revision:
+        if _was_taken_back(rating, revision):
+            return dispute
+        raise ChangedElsewhereError(gettext("Nothing was taken back: this is not your last answer any more."))
+    before = rating.changes.filter(revision=revision - 1).first()
+    write_rating(
+        rating,
+        _answer_in(before) if before else Answer(),
+        by=rater.user,
+        cause=RatingChange.Cause.TAKEN_BACK,
+        guideline=round.guideline,
+        repeat=True,
+    )
+    return settle_or_reopen(dispute, current_values(dispute), rater.user)
+
+
+def _answer_in(change: RatingChange) -> Answer:
+    evidence = passages_from_json(change.evidence)
+    return Answer(value=change.value_after, comment=change.comment, evidence=evidence)
+
+
+def _was_taken_back(rating: Rating | None, revision: int) -> bool:
+    taken_back = RatingChange.Cause.TAKEN_BACK
+    return rating is not None and rating.changes.filter(revision=revision + 1, cause=taken_back).exists()
+
+
+@transaction.atomic
+def post_message(*, dispute: Dispute, author: Membership, text: str) -> Post:
+    """Add a message to a dispute's thread. Locks the dispute's row. Raises as answering does."""
+    dispute, _, _ = locked_for_discussion(dispute, author)
+    text = text.strip()
+    if not text:
+        raise InvalidValueError(
+            gettext("Write something before you send it."), fields={"text": gettext("Write something.")}
+        )
+    if len(text) > LONGEST_POST:
+        raise InvalidValueError(
+            gettext(
+                "The message has {count:,} characters; at most {longest_post:,} can be sent at once."
+            ).format(count=len(text), longest_post=LONGEST_POST),
+            fields={"text": gettext("Shorten the message or send it in parts.")},
+        )
+    post = Post.objects.create(dispute=dispute, author=author, text=text, at=timezone.now())
+    settle_or_reopen(dispute, current_values(dispute), author.user)  # the others are asked about it
+    return post
+
+
+@transaction.atomic
+def adjudicate(*, dispute: Dispute, value: int, note: str, by: User) -> Dispute:
+    """Give a disputed unit its final value, with the reason; the raters' own values stay in the history.
+
+    Another value, or the same with a corrected reason, is another event. Locks the dispute's row.
+    Raises InvalidValueError, RoundClosedError, NotReadyError.
+    """
+    dispute, _, dimension = lock_dispute(dispute)
+    check_answer(dimension, Answer(value=value))
+    note = _reason(note)
+    if _stands_already(dispute, Dispute.Status.ADJUDICATED, value, note):
+        return dispute
+    return decide(dispute, Dispute.Status.ADJUDICATED, by, value=value, note=note)
+
+
+@transaction.atomic
+def leave_open(*, dispute: Dispute, note: str, by: User) -> Dispute:
+    """End an open dispute without a common value, with the reason.
+
+    Locks the dispute's row. Raises InvalidValueError, DisputeClosedError, RoundClosedError, NotReadyError.
+    """
+    dispute, _, _ = lock_dispute(dispute)
+    note = _reason(note)
+    if _stands_already(dispute, Dispute.Status.LEFT_OPEN, None, note):
+        return dispute
+    if not dispute.may_be_left_open:
+        raise DisputeClosedError(
+            gettext("Only an open dispute can be left open; this one is {status}.").format(
+                status=dispute.get_status_display()
+            )
+        )
+    return decide(dispute, Dispute.Status.LEFT_OPEN, by, note=note)
+
+
+@transaction.atomic
+def open_again(*, dispute: Dispute, note: str, by: User) -> Dispute:
+    """Take an admin's decision back, with the reason: its raters may answer again.
+
+    One that takes answers already is returned as it is. Locks the dispute's row.
+    Raises InvalidValueError, RoundClosedError, NotReadyError.
+    """
+    dispute, _, _ = lock_dispute(dispute)
+    note = _reason(note)
+    if dispute.takes_answers:
+        return dispute
+    status = status_of(dispute, current_values(dispute))
+    return decide(dispute, status, by, kind=DisputeEvent.Kind.RESUMED, note=note)
+
+
+@transaction.atomic
+def ask_again(*, dispute: Dispute, note: str, by: User) -> Dispute:
+    """Open a settled or irresolvable unit again, with the reason, for every rater to answer anew.
+
+
+    One that is open is returned as it is. Locks the dispute's row.
+    Raises InvalidValueError, DisputeClosedError, RoundClosedError, NotReadyError.
+    """
+    dispute, _, _ = lock_dispute(dispute)
+    note = _reason(note)
+    if dispute.status == Dispute.Status.OPEN:
+        return dispute
+    if not dispute.takes_answers:
+        raise DisputeClosedError(
+            gettext("This dispute was {status} by an admin; open it again instead.").format(
+                status=dispute.get_status_display()
+            )
+        )
+    return decide(dispute, Dispute.Status.OPEN, by, kind=DisputeEvent.Kind.ASKED_AGAIN, note=note)
+
+
+def _reason(note: str) -> str:
+    if not note.strip():
+        raise InvalidValueError(
+            gettext("Say why you decide so; the note is kept with the decision."),
+            fields={"note": gettext("Give a reason.")},
+        )
+    return note.strip()
+
+
+def _stands_already(dispute: Dispute, status: Dispute.Status, value: int | None, note: str) -> bool:
+    if (dispute.status, dispute.adjudicated_value) != (status, value):
+        return False
+    last = dispute.events.last()
+    return last is not None and last.note == note

@@ -1,0 +1,99 @@
+"""Asking raters to look at the disputes that wait for them."""
+
+import logging
+import smtplib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from django.conf import settings
+from django.core.mail import EmailMessage, get_connection
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext, ngettext, override
+
+from annotate.core.audit import record
+from annotate.core.configuration import lock_project
+from annotate.core.errors import MailError, NotReadyError
+from annotate.core.models import Membership, Nudge, Project, Round, User
+from annotate.people.invitation_mail import SECONDS_TO_WAIT, mail_is_sent
+from annotate.people.preferences import preferences_of
+
+# Nudges sent by e-mail.
+
+
+def send_message(nudge: Nudge, link: str) -> None:
+    """Send a nudge to its rater; call it outside any transaction. Raises MailError."""
+    rater, sender = nudge.rater, nudge.by
+    if rater.user is None:
+        raise MailError("Nobody holds this place.")
+    count = nudge.disputes
+    with override(preferences_of(rater.user).language or settings.LANGUAGE_CODE):
+        subject = gettext("Disputes wait for you in {project}").format(project=rater.project)
+        asks = ngettext(
+            "{person} asks you to look at the disputes of “{project}”: {count} waits for your answer.",
+            "{person} asks you to look at the disputes of “{project}”: {count} wait for your answer.",
+            count,
+        ).format(person=sender or gettext("An admin"), project=rater.project, count=count)
+    message = EmailMessage(
+        subject=" ".join(subject.split()),
+        body=f"{asks}\n\n{link}\n",
+        to=[rater.user.email],
+        reply_to=[sender.email] if sender else None,
+        connection=get_connection(timeout=SECONDS_TO_WAIT),
+    )
+    try:
+        message.send()
+    except (smtplib.SMTPException, OSError) as error:
+        raise MailError(f"No mail could be sent to {rater.user.email} ({error}).") from error
+
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Nudged:
+    """Who was nudged now, who had been today already, and who cannot be because nobody holds the place."""
+
+    now: list[Nudge] = field(default_factory=list)
+    already: list[Membership] = field(default_factory=list)
+    empty: list[Membership] = field(default_factory=list)
+
+
+@transaction.atomic
+def nudge_raters(*, project: Project, waiting: Mapping[int, int], by: User) -> Nudged:
+    """Nudge raters (by key, with how many disputes wait for each), nobody twice on a day.
+
+    They read it with their work; the caller lets a worker send it by mail after the commit. Locks the
+    project. Raises NotReadyError unless Round II is open.
+    """
+    lock_project(project)
+    if not project.rounds.filter(number=2, status=Round.Status.OPEN).exists():
+        raise NotReadyError(gettext("Round II is not open, so no dispute waits for a rater."))
+    now, today = timezone.now(), timezone.localdate()
+    before = set(Nudge.objects.filter(day=today, rater__in=waiting).values_list("rater", flat=True))
+    found = Nudged()
+    for rater in project.memberships.filter(pk__in=waiting).order_by("alias"):
+        if rater.user_id is None or not rater.active:
+            found.empty.append(rater)
+        elif rater.pk in before:
+            found.already.append(rater)
+        else:
+            made = Nudge.objects.create(rater=rater, day=today, at=now, by=by, disputes=waiting[rater.pk])
+            found.now.append(made)
+    if found.now:
+        names = [each.rater.label for each in found.now]
+        record(project, "disputes.nudged", f"{len(names)} raters", after={"raters": names}, by=by)
+    return found
+
+
+def mail_nudge(*, nudge_id: int, link: str) -> None:
+    """Send a nudge by mail where a mail server is configured; safe to run twice."""
+    unsent = Nudge.objects.filter(pk=nudge_id, mailed_at__isnull=True)
+    if not mail_is_sent() or not unsent.update(mailed_at=timezone.now()):
+        return
+    nudge = Nudge.objects.select_related("rater__user", "rater__project", "by").get(pk=nudge_id)
+    try:
+        send_message(nudge, link)
+    except MailError as error:
+        Nudge.objects.filter(pk=nudge_id).update(mailed_at=None)
+        logger.warning("Nudge %s stays on the rater's page only: %s", nudge_id, error.message)

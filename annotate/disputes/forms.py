@@ -1,0 +1,293 @@
+"""What pages about disputes send, as typed values."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.forms.boundfield import BoundField
+from django.http import QueryDict
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from annotate.core.models import Dimension, Dispute, Project, Role
+from annotate.disputes.commands.rules import OwnRule
+from annotate.disputes.queries.list import DisputeFilter
+from annotate.disputes.queries.rules import Rule, RulePreview
+from annotate.rating.forms import EvidenceField
+
+# What the pages of Round II send.
+
+SILENT = [
+    ("", _("any time")),
+    ("1", _("a day")),
+    ("3", _("3 days")),
+    ("7", _("7 days")),
+    ("14", _("14 days")),
+]
+
+
+class DisputeAnswerForm(forms.Form):
+    """Keep one's value (`keep` is what the page showed it to be) or change it, with reason and evidence.
+
+    A short reason, and that we differ (`differs`), keep the value, too.
+    """
+
+    keep = forms.IntegerField(required=False)
+    value = forms.IntegerField(
+        required=False, error_messages={"invalid": _("A rating is a whole number on the scale.")}
+    )
+    comment = forms.CharField(required=False)
+    short_reason = forms.CharField(required=False)
+    differs = forms.BooleanField(required=False)
+    evidence = EvidenceField(required=False)
+    seen_revision = forms.IntegerField(
+        min_value=0, error_messages={"required": _("This page is out of date; load it again.")}
+    )
+
+    seen_status = forms.CharField(required=False)
+    stay = forms.BooleanField(required=False)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The answer, and what the page showed when it was given."""
+        given = (
+            *("value", "comment", "short_reason", "differs", "evidence"),
+            *("seen_revision", "seen_status"),
+        )
+        return {name: self.cleaned_data[name] for name in given}
+
+    def clean(self) -> dict[str, object]:
+        """Require one of the two: a number that was not typed does not mean to keep."""
+        data = super().clean() or {}
+        if data.get("short_reason") or data.get("differs"):
+            data["value"] = None
+        elif data.get("keep") is not None:
+            data["value"] = data["keep"]
+        elif data.get("value") is None and "value" not in self.errors:
+            self.add_error("value", gettext("Choose the value to change to, or keep yours."))
+        return data
+
+
+class UndoForm(forms.Form):
+    """Which answer is taken back."""
+
+    revision = forms.IntegerField(
+        min_value=1, error_messages={"required": _("This page is out of date; load it again.")}
+    )
+
+
+class AfterForm(forms.Form):
+    """The number of the dispute that was answered before this page came, as its address says."""
+
+    after = forms.IntegerField(min_value=1, max_value=2**31 - 1)
+
+
+class PostForm(forms.Form):
+    """One message of the thread; length and emptiness are judged by the command."""
+
+    text = forms.CharField(required=False)
+
+
+class AdjudicationForm(forms.Form):
+    """An admin's decision about a disputed unit: a value, to leave it open, or to open it again."""
+
+    value = forms.IntegerField(
+        required=False, error_messages={"invalid": _("A rating is a whole number on the scale.")}
+    )
+    note = forms.CharField(required=False, strip=True)
+    leave_open = forms.BooleanField(required=False)
+    open_again = forms.BooleanField(required=False)
+    ask_again = forms.BooleanField(required=False)
+
+    @property
+    def needs_value(self) -> bool:
+        """Whether the decision is a value."""
+        data = self.cleaned_data
+        return not any(data.get(name) for name in ("leave_open", "open_again", "ask_again"))
+
+    def clean(self) -> dict[str, object]:
+        """Require a value unless the unit is left open, opened again or to be answered again."""
+        data = super().clean() or {}
+        if self.needs_value and data.get("value") is None and "value" not in self.errors:
+            self.add_error("value", gettext("Choose the value that shall stand."))
+        return data
+
+
+def _rater(alias: str) -> str:
+    return gettext("Rater {alias}").format(alias=alias)
+
+
+class DisputeFilterForm(forms.Form):
+    """Which disputes of a project are meant; what it does not know means any."""
+
+    status = forms.ChoiceField(required=False, choices=[("", _("any")), *Dispute.Status.choices])
+    dimension = forms.ChoiceField(required=False)
+    silent = forms.TypedChoiceField(
+        required=False, choices=SILENT, coerce=int, empty_value=None, label=_("Open without a word for")
+    )
+    rater = forms.ChoiceField(required=False, label=_("Waits for"))
+
+    def __init__(self, entered: QueryDict, *, project: Project) -> None:
+        super().__init__(entered)
+        dimensions = project.dimensions.values_list("key", "name")
+        raters = project.memberships.filter(role=Role.ANNOTATOR).order_by("alias")
+        anyone = ("", gettext("any"))
+        self.fields["dimension"] = forms.ChoiceField(required=False, choices=[anyone, *dimensions])
+        self.fields["rater"] = forms.ChoiceField(
+            required=False,
+            label=gettext("Waits for"),
+            choices=[anyone, *((rater.alias, _rater(rater.alias)) for rater in raters)],
+        )
+
+    @property
+    def chosen(self) -> DisputeFilter:
+        """What is meant."""
+        self.is_valid()
+        return DisputeFilter(**{name: self.cleaned_data[name] for name in self.cleaned_data})
+
+    @property
+    def query(self) -> str:
+        """The same as a page's address ends with."""
+        found = QueryDict(mutable=True)
+        found["all"] = "1"
+        for name, value in vars(self.chosen).items():
+            if value not in ("", None):
+                found[name] = str(value)
+        return found.urlencode()
+
+
+# When units are disputed and settled: the project's rule, and those of dimensions that differ from it.
+
+LARGEST = 2000
+
+
+@dataclass(frozen=True)
+class RuleRow:
+    """A dimension with its two fields, None for categories, whose rule is given."""
+
+    preview: RulePreview
+    threshold: BoundField | None
+    tolerance: BoundField | None
+
+
+class ShortReasonsField(forms.CharField):
+    """Short reasons, one on a line."""
+
+    widget = forms.Textarea(attrs={"rows": 4})
+
+    def prepare_value(self, value: Any) -> Any:
+        """Return reasons as the lines that are shown."""
+        return "\n".join(value) if isinstance(value, list) else value
+
+    def clean(self, value: Any) -> list[str]:
+        """Return the lines that say something, each once."""
+        lines = [line.strip() for line in super().clean(value).splitlines()]
+        return list(dict.fromkeys(filter(None, lines)))
+
+
+class DisputeRulesForm(forms.Form):
+    """A threshold and a tolerance for the project; each dimension may have its own, or leave it empty."""
+
+    threshold = forms.IntegerField(
+        min_value=1,
+        max_value=LARGEST,
+        help_text=_("A unit whose Round I values lie this far apart is disputed."),
+    )
+    tolerance = forms.IntegerField(
+        min_value=0, max_value=LARGEST, help_text=_("It is settled when all values lie within this distance.")
+    )
+    keep_reasons = ShortReasonsField(
+        required=False,
+        label=_("Short reasons"),
+        help_text=_(
+            "One on a line. In Round II raters choose one to keep a value without writing; the reasons are "
+            "counted and exported."
+        ),
+    )
+
+    def __init__(
+        self,
+        entered: Mapping[str, Any] | None,
+        *,
+        project: Project,
+        previews: Sequence[RulePreview],
+        frozen: bool = False,
+    ) -> None:
+        self.previews = [preview for preview in previews if not preview.is_named]
+        initial: dict[str, Any] = {
+            "threshold": project.dispute_threshold,
+            "tolerance": project.tolerance,
+            "keep_reasons": project.keep_reasons,
+        }
+        for preview in self.previews:
+            initial[field_name("threshold", preview.dimension)] = preview.dimension.dispute_threshold
+            initial[field_name("tolerance", preview.dimension)] = preview.dimension.tolerance
+        super().__init__(entered, initial=initial)
+        for preview in self.previews:
+            for what, least in (("threshold", 1), ("tolerance", 0)):
+                self.fields[field_name(what, preview.dimension)] = forms.IntegerField(
+                    required=False,
+                    min_value=least,
+                    max_value=LARGEST,
+                    label=gettext("{capitalize} of {name}").format(
+                        capitalize=what.capitalize(), name=preview.dimension.name
+                    ),
+                    widget=forms.NumberInput(attrs={"placeholder": "project’s"}),
+                )
+        for field in self.fields.values():
+            field.disabled = frozen
+
+    def rows(self, previews: Sequence[RulePreview]) -> Iterator[RuleRow]:
+        """Yield every dimension with its fields."""
+        for preview in previews:
+            name = field_name("threshold", preview.dimension)
+            has_fields = name in self.fields
+            yield RuleRow(
+                preview,
+                self[name] if has_fields else None,
+                self[field_name("tolerance", preview.dimension)] if has_fields else None,
+            )
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse tolerances that would settle what is disputed, and thresholds longer than a scale."""
+        values = self.cleaned_data
+        self._compare(values.get("threshold"), values.get("tolerance"), "tolerance")
+        for preview in self.previews:
+            names = [field_name(what, preview.dimension) for what in ("threshold", "tolerance")]
+            own_threshold, own_tolerance = (values.get(name) for name in names)
+            self._compare(own_threshold or values.get("threshold"), own_tolerance, names[1])
+            longest = preview.dimension.scale_maximum - preview.dimension.scale_minimum
+            if own_threshold is not None and own_threshold > longest:
+                self.add_error(
+                    names[0],
+                    gettext("The scale is only {longest} long: nothing could be disputed.").format(
+                        longest=longest
+                    ),
+                )
+        return values
+
+    @property
+    def rule(self) -> Rule:
+        """The project's rule as entered."""
+        return Rule(self.cleaned_data["threshold"], self.cleaned_data["tolerance"])
+
+    @property
+    def own(self) -> dict[int, OwnRule]:
+        """What dimensions have of their own, by their keys."""
+        return {
+            preview.dimension.pk: OwnRule(
+                self.cleaned_data[field_name("threshold", preview.dimension)],
+                self.cleaned_data[field_name("tolerance", preview.dimension)],
+            )
+            for preview in self.previews
+        }
+
+    def _compare(self, threshold: int | None, tolerance: int | None, field: str) -> None:
+        if threshold is not None and tolerance is not None and tolerance >= threshold:
+            self.add_error(field, gettext("The tolerance must be less than the threshold."))
+
+
+def field_name(what: str, dimension: Dimension) -> str:
+    """Return the name of a dimension's own threshold or tolerance in the form."""
+    return f"{what}_{dimension.pk}"

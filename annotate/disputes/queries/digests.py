@@ -1,0 +1,55 @@
+"""What a digest of disputes says, and who is to be sent one."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models.functions import Greatest
+
+from annotate.core.models import Dispute, DisputeDigest, Round, User
+from annotate.core.raters import RATED
+from annotate.disputes.queries.activity import LONG_AGO, needing
+
+
+@dataclass(frozen=True)
+class NeedingDispute:
+    """A dispute that needs a person, and whether it has done so, or anything happened in it, only since."""
+
+    project: str
+    slug: str
+    number: int
+    dimension: str
+    is_new: bool
+
+
+def without_digest_today(today: datetime) -> QuerySet[User]:
+    """Return who asked for digests and has not been sent one on this day."""
+    sent = DisputeDigest.objects.filter(day=today.date())
+    asked = User.objects.filter(is_active=True, preferences__digest_address__gt="")
+    return asked.exclude(pk__in=sent.values("user"))
+
+
+def last_digest_at(user: User) -> datetime:
+    """Return until when this person was told what happened."""
+    last = DisputeDigest.objects.filter(user=user).order_by("-at").values_list("at", flat=True).first()
+    return last or LONG_AGO
+
+
+def disputes_needing(user: User, *, since: datetime) -> list[NeedingDispute]:
+    """Return the open disputes of all projects that wait for this person. One query."""
+    rated = Dispute.objects.filter(
+        RATED, item__assignments__annotator__user=user, item__assignments__annotator__active=True
+    )
+    round_two = Round.objects.filter(
+        project=OuterRef("round__project"), number=2, status=Round.Status.OPEN
+    ).values("opened_at")
+    found = (
+        needing(rated)
+        .annotate(since=Greatest("asked_since", Subquery(round_two)))
+        .filter(since__isnull=False)
+        .order_by("round__project__name", "round__project", "number")
+    )
+    rows = found.values_list(
+        "round__project__name", "round__project__slug", "number", "dimension__name", "since"
+    )
+    return [NeedingDispute(*row[:4], is_new=row[4] > since) for row in rows]

@@ -1,0 +1,1 @@
+"""Snapshots, the Hub, and exports read back."""

@@ -1,0 +1,126 @@
+"""Exports: snapshots asked for, followed and taken away."""
+
+from django.db import transaction
+from django.http import FileResponse, Http404
+from drf_spectacular.types import OpenApiTypes
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.api.forms import form_input, valid
+from annotate.api.operations import READ_ERRORS, ApiView, operation, reads, writes
+from annotate.api.values import Flag
+from annotate.core.access import export_in, project_for_admin, project_for_reader
+from annotate.core.models import Export, Push
+from annotate.core.page import request_user
+from annotate.exports.commands.exports import delete_export, start_export
+from annotate.exports.commands.pushes import start_push
+from annotate.exports.forms import ExportForm, PushForm
+from annotate.exports.queries import exports_of, pushes_of, state_of
+from annotate.tasks import run_export, run_push
+
+ExportInput = form_input("ExportInput", ExportForm)
+PushInput = form_input(
+    "PushInput",
+    PushForm,
+    private=Flag(required=False, default=True, help_text="Of a repository that is made for it."),
+)
+
+
+class ExportRow(serializers.ModelSerializer[Export]):
+    """An export: what goes out, where it is, and once it is ready what is in it."""
+
+    left_out = serializers.ListField(child=serializers.CharField())
+    tables = serializers.DictField(child=serializers.IntegerField(), help_text="Rows by table.")
+
+    class Meta:
+        model = Export
+        fields = (
+            *("id", "format", "left_out", "licence", "status", "message", "size", "content_hash"),
+            *("concord_version", "state_at", "tables", "created_at"),
+        )
+
+
+class PushRow(serializers.ModelSerializer[Push]):
+    """A push to the Hub: where to, and how far it is."""
+
+    class Meta:
+        model = Push
+        fields = ("id", "repository", "private", "status", "message", "sent", "size", "url", "created_at")
+
+
+class Exports(ApiView):
+    """The exports of a project."""
+
+    about = "exports"
+
+    @reads(ExportRow, paged=True)
+    def get(self, request: Request, slug: str) -> Response:
+        """List exports."""
+        return self.page(exports_of(project_for_reader(request.user, slug)), ExportRow)
+
+    @writes(ExportRow, accepts=ExportInput, status=201, scopes=("read", "write"))
+    def post(self, request: Request, slug: str) -> Response:
+        """Ask for a snapshot, which a worker writes; `parts` are what goes out beside the values."""
+        project = project_for_reader(request.user, slug)
+        choice = valid(ExportForm(self.checked(ExportInput))).choice
+        made = start_export(project=project, choice=choice, by=request_user(request))
+        transaction.on_commit(lambda: run_export.delay(made.pk), robust=True)
+        return Response(ExportRow(made).data, status=201)
+
+
+class OneExport(ApiView):
+    """An export."""
+
+    about = "exports"
+
+    @reads(ExportRow)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """Show where an export is."""
+        return Response(ExportRow(export_in(project_for_reader(request.user, slug), pk)).data)
+
+    @writes(None, status=204, scopes=("read", "write"))
+    def delete(self, request: Request, slug: str, pk: int) -> Response:
+        """Delete an export with its file."""
+        delete_export(export=export_in(project_for_reader(request.user, slug), pk))
+        return Response(status=204)
+
+
+class Pushes(ApiView):
+    """Where an export was pushed to."""
+
+    about = "exports"
+
+    @reads(PushRow, paged=True)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """List the repositories of the Hugging Face Hub that an export was pushed to, or is to be."""
+        return self.page(pushes_of(export_in(project_for_reader(request.user, slug), pk)), PushRow)
+
+    @writes(PushRow, accepts=PushInput, status=201)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        """Push a Hugging Face data set that is ready, or push it again; a worker does."""
+        export = export_in(project_for_admin(request.user, slug), pk)
+        sent = valid(PushForm(self.checked(PushInput))).cleaned_data
+        made = start_push(export=export, by=request_user(request), **sent)
+        transaction.on_commit(lambda: run_push.delay(made.pk), robust=True)
+        return Response(PushRow(made).data, status=201)
+
+
+class ExportFile(ApiView):
+    """The file of an export."""
+
+    about = "exports"
+
+    @operation(
+        {(200, "application/octet-stream"): OpenApiTypes.BINARY},
+        READ_ERRORS,
+        scopes=("read",),
+        parameters=[],
+        request=None,
+    )
+    def get(self, request: Request, slug: str, pk: int) -> FileResponse:
+        """Send the file of an export that is ready."""
+        found = export_in(project_for_reader(request.user, slug), pk)
+        if found.status != Export.Status.READY:
+            raise Http404("This export is not ready.")
+        return FileResponse(found.file.open("rb"), as_attachment=True, filename=state_of(found).file_name)

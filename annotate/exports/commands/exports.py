@@ -1,0 +1,163 @@
+"""Exports: asked for, written by a worker, deleted; and that data were taken away."""
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+from uuid import UUID, uuid4
+
+from django.core.files.storage import FileSystemStorage, default_storage
+from django.db import DatabaseError, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from annotate.core.audit import record
+from annotate.core.errors import NotReadyError
+from annotate.core.models import Export, Project, User
+from annotate.core.models.exports import new_file_name
+from annotate.core.version import VERSION
+from annotate.exports.choice import ExportChoice
+from annotate.exports.files import SUFFIXES, write_file
+from annotate.exports.manifest import Manifest
+from annotate.exports.queries import choice_of, may_restart, notes_of
+from annotate.webhooks.commands import announce
+from annotate.webhooks.events import EXPORT_READY
+
+Status = Export.Status
+TELL_SECONDS = 1.0
+logger = logging.getLogger(__name__)
+
+
+class _DeletedError(Exception):
+    """The export was deleted while it was written."""
+
+
+def note_export(*, project: Project, what: str, format: str) -> None:
+    """Record that someone takes a table away."""
+    record(project, "export.taken", what, after={"format": format})
+
+
+@transaction.atomic
+def start_export(*, project: Project, choice: ExportChoice, by: User | None) -> Export:
+    """Ask for a snapshot; the caller tells a worker after the commit."""
+    export = Export.objects.create(
+        project=project,
+        format=choice.format,
+        left_out=sorted(choice.left_out),
+        licence=choice.licence,
+        created_by=by,
+        touched_at=timezone.now(),
+    )
+    record(project, "export.taken", "everything", after={**choice.filters(), "without": export.left_out})
+    return export
+
+
+@transaction.atomic
+def restart_export(*, export: Export) -> None:
+    """Let a worker write it again; the caller tells one. Locks its row. Raises NotReadyError.
+
+    A worker that has gone silent loses its lease, and what it writes is thrown away when it comes back.
+    """
+    locked = Export.objects.select_for_update().get(pk=export.pk)
+    if not may_restart(locked):
+        raise NotReadyError("A worker is at this export already, or has finished it.")
+    locked.status, locked.message, locked.lease = Status.WAITING, "", None
+    locked.touched_at = timezone.now()
+    locked.save(update_fields=["status", "message", "lease", "touched_at"])
+
+
+@transaction.atomic
+def delete_export(*, export: Export) -> None:
+    """Delete an export with its file; a worker that is at it stops. Locks its row."""
+    locked = Export.objects.select_for_update().filter(pk=export.pk).first()
+    if locked is None:
+        return
+    name, under_way, notes = locked.file.name, locked.status == Status.WRITING, notes_of(locked)
+    locked.delete()
+    record(export.project, "export.deleted", export, before={"content_hash": export.content_hash})
+    transaction.on_commit(lambda: default_storage.delete(name) if name else None)
+    transaction.on_commit(notes.cancel if under_way else notes.clear)
+
+
+def run_export(*, export_id: int) -> None:
+    """Write an export that waits, and keep its file; one that another worker has taken is left alone.
+
+    Takes a lease, without which nothing is kept: of an export that was started again meanwhile, or deleted,
+    nothing stays.
+    """
+    lease = uuid4()
+    waiting = Export.objects.filter(pk=export_id, status=Status.WAITING)
+    waiting.update(status=Status.WRITING, touched_at=timezone.now(), lease=lease)
+    export = _held_export(export_id, lease).select_related("project").first()
+    if export is None:
+        return
+    choice = choice_of(export)
+    name = new_file_name(SUFFIXES[choice.format])
+    target = _path_of(name)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    kept = False
+    try:
+        manifest = write_file(export.project, choice, target, _teller(export))
+        kept = _keep(export, manifest, name, target)
+    except _DeletedError:
+        logger.info("Export %s was deleted while it was written", export_id)
+    except (DatabaseError, OSError) as error:
+        logger.exception("Export %s stopped", export_id)
+        _stop(export, f"The export stopped ({type(error).__name__}). Start it again.")
+    except Exception:
+        _stop(export, "An error in Concord stopped the export. The worker's log says more.")
+        raise
+    finally:
+        if not kept:
+            target.unlink(missing_ok=True)
+        notes_of(export).clear()
+
+
+@transaction.atomic
+def _keep(export: Export, manifest: Manifest, name: str, target: Path) -> bool:
+    kept = bool(
+        _held_export(export.pk, export.lease).update(
+            status=Status.READY,
+            file=name,
+            size=target.stat().st_size,
+            content_hash=manifest.content_hash,
+            concord_version=VERSION,
+            state_at=manifest.state_at,
+            tables=manifest.tables,
+            lease=None,
+            touched_at=timezone.now(),
+        )
+    )
+    if kept:
+        told = {"export": export.pk, "format": export.format, "content_hash": manifest.content_hash}
+        announce(export.project_id, EXPORT_READY, told)
+    return kept
+
+
+def _stop(export: Export, message: str) -> None:
+    held = _held_export(export.pk, export.lease)
+    held.update(status=Status.STOPPED, message=message, lease=None, touched_at=timezone.now())
+
+
+def _held_export(export_id: int, lease: UUID | None) -> QuerySet[Export]:
+    return Export.objects.filter(pk=export_id, lease=lease, lease__isnull=False)
+
+
+def _path_of(name: str) -> Path:
+    assert isinstance(default_storage, FileSystemStorage)
+    return Path(default_storage.path(name))
+
+
+def _teller(export: Export) -> Callable[[int], None]:
+    """Note now and then how many rows have passed, in a file: the snapshot is for reading only."""
+    notes, last = notes_of(export), 0.0
+
+    def tell(rows: int) -> None:
+        nonlocal last
+        if notes.is_cancelled:
+            raise _DeletedError
+        if monotonic() - last >= TELL_SECONDS:
+            notes.tell(rows)
+            last = monotonic()
+
+    return tell

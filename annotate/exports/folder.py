@@ -1,0 +1,89 @@
+"""A whole project as a folder of files: one snapshot, whatever the format."""
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from annotate.core.models import Project
+from annotate.exports.choice import ExportChoice, Format
+from annotate.exports.formats.huggingface import write_data_set
+from annotate.exports.formats.parquet import write_parquet, write_shards
+from annotate.exports.formats.text import FORMATS as TEXT_FORMATS
+from annotate.exports.formats.text import in_pieces
+from annotate.exports.manifest import Manifest, Passed, write_manifest
+from annotate.exports.registry import ExportTable, Row
+from annotate.exports.snapshot import snapshot
+
+Heard = Callable[[int], None]
+EVERY = 1000  # rows
+
+
+def write_folder(
+    project: Project, choice: ExportChoice, folder: Path, heard: Heard | None = None
+) -> Manifest:
+    """Write everything chosen to an empty folder, as it was at one moment, with its manifest.
+
+    heard: is told how many rows have passed, now and then; what it raises stops the writing.
+    """
+    passed = Passed()
+
+    def rows_of(table: ExportTable) -> Iterable[Row]:
+        rows = passed.count(table, table.rows(project))
+        return _report_rows(rows, heard, passed) if heard else rows
+
+    with snapshot():
+        project.refresh_from_db()
+        _WRITERS[choice.format](project, choice, folder, rows_of)
+        if choice.format == Format.HUGGING_FACE:
+            write_data_set(project, choice, folder, passed)
+    return write_manifest(project, choice, passed, folder)
+
+
+def _report_rows(rows: Iterable[Row], heard: Heard, passed: Passed) -> Iterator[Row]:
+    before = passed.total
+    for number, row in enumerate(rows):
+        if number % EVERY == 0:
+            heard(before + number)
+        yield row
+
+
+Rows = Callable[[ExportTable], Iterable[Row]]
+
+
+def _write_text(_project: Project, choice: ExportChoice, folder: Path, rows_of: Rows) -> None:
+    for table in choice.tables:
+        with (folder / f"{table.name}.{choice.format}").open("wb") as file:
+            file.writelines(in_pieces(TEXT_FORMATS[choice.format](table, rows_of(table))))
+
+
+def _write_parquet(_project: Project, choice: ExportChoice, folder: Path, rows_of: Rows) -> None:
+    for table in choice.tables:
+        write_parquet(table, rows_of(table), folder / f"{table.name}.parquet")
+
+
+def _write_workbook(project: Project, choice: ExportChoice, folder: Path, rows_of: Rows) -> None:
+    from annotate.exports.formats.workbook import WorkbookWriter  # openpyxl takes 10 MB
+
+    writer = WorkbookWriter()
+    for table in choice.tables:
+        writer.add(table, rows_of(table))
+    opening = [
+        f"{project.name}, exported by Concord",
+        "docs/export.md of Concord says what each column means.",
+    ]
+    writer.save(folder / f"{project.slug}.xlsx", opening)
+
+
+def _write_data_set(_project: Project, choice: ExportChoice, folder: Path, rows_of: Rows) -> None:
+    for table in choice.tables:
+        shards = folder / "data" / table.name
+        shards.mkdir(parents=True)
+        write_shards(table, rows_of(table), shards)
+
+
+_WRITERS = {
+    Format.JSONL: _write_text,
+    Format.CSV: _write_text,
+    Format.PARQUET: _write_parquet,
+    Format.XLSX: _write_workbook,
+    Format.HUGGING_FACE: _write_data_set,
+}

@@ -1,0 +1,70 @@
+"""Tables as Parquet files, written a batch of rows at a time; pyarrow is loaded when the first is written.
+
+It takes 60 MB, which processes that never write such a file shall not pay.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from annotate.exports.registry import ExportTable, Row, ValueKind
+
+BATCH = 20_000
+ROWS_IN_SHARD = 1_000_000
+ALIASES = {
+    ValueKind.TEXT: "string",
+    ValueKind.INTEGER: "int64",
+    ValueKind.NUMBER: "double",
+    ValueKind.FLAG: "bool",
+    ValueKind.LISTED: "string",  # as JSON
+}
+
+
+def write_parquet(table: ExportTable, rows: Iterable[Row], target: Path) -> None:
+    """Write a table to one file."""
+    _write(table, _batches(iter(rows)), target)
+
+
+def write_shards(table: ExportTable, rows: Iterable[Row], folder: Path) -> None:
+    """Write a table to files of a million rows, called as data sets call them; no rows, no file."""
+    made: list[Path] = []
+    left = iter(rows)
+    while (first := next(left, None)) is not None:
+        target = folder / f"{len(made)}.unfinished"
+        _write(table, _batches(_with_first(first, islice(left, ROWS_IN_SHARD - 1))), target)
+        made.append(target)
+    for number, path in enumerate(made):
+        path.rename(folder / f"train-{number:05}-of-{len(made):05}.parquet")
+
+
+def _with_first(first: Row, rest: Iterable[Row]) -> Iterator[Row]:
+    yield first
+    yield from rest
+
+
+def _write(table: ExportTable, batches: Iterable[list[Row]], target: Path) -> None:
+    import pyarrow
+    from pyarrow.parquet import ParquetWriter
+
+    time = pyarrow.timestamp("us", "UTC")
+    types = {name: ALIASES.get(table.kind(name)) for name in table.columns}
+    schema = pyarrow.schema(
+        [(name, pyarrow.type_for_alias(alias) if alias else time) for name, alias in types.items()]
+    )
+    with ParquetWriter(target, schema, compression="zstd") as writer:
+        for batch in batches:
+            columns = [pyarrow.array(_column(table, name, batch), schema.field(name).type) for name in types]
+            writer.write_batch(pyarrow.RecordBatch.from_arrays(columns, schema=schema))
+
+
+def _column(table: ExportTable, name: str, batch: list[Row]) -> list[Any]:
+    if table.kind(name) == ValueKind.LISTED:
+        return [None if row[name] is None else json.dumps(row[name], ensure_ascii=False) for row in batch]
+    return [row[name] for row in batch]
+
+
+def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
+    while batch := list(islice(rows, BATCH)):
+        yield batch

@@ -1,0 +1,79 @@
+"""Tables as JSON lines or CSV, streamed."""
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from annotate.core.models import Project
+from annotate.exports.registry import ExportTable, Row, ValueKind
+
+CHUNK = 64 * 1024
+
+
+def jsonl(table: ExportTable, rows: Iterable[Row]) -> Iterator[str]:
+    """Yield one JSON object a line, its keys in the order of the columns."""
+    encode, values = json.JSONEncoder(ensure_ascii=False, default=_plain).encode, table.values
+    for row in rows:
+        yield encode(dict(zip(table.columns, values(row), strict=True))) + "\n"
+
+
+def comma_separated(table: ExportTable, rows: Iterable[Row]) -> Iterator[str]:
+    """Yield CSV after RFC 4180 with a header; what is not a single value stands in its cell as JSON."""
+    write, values = csv.writer(_Echo()).writerow, table.values
+    yield write(table.columns)
+    others = [
+        place
+        for place, name in enumerate(table.columns)
+        if table.kind(name) in (ValueKind.TIME, ValueKind.LISTED)
+    ]
+    for row in rows:
+        cells = list(values(row))
+        for place in others:
+            cells[place] = _cell(cells[place])
+        yield write(cells)
+
+
+FORMATS: Mapping[str, Callable[[ExportTable, Iterable[Row]], Iterator[str]]] = {
+    "jsonl": jsonl,
+    "csv": comma_separated,
+}
+
+
+def export_table(project: Project, table: ExportTable, format: str) -> Iterator[bytes]:
+    """Yield one table of a project in a format of FORMATS, in pieces of about 64 KB."""
+    return in_pieces(FORMATS[format](table, table.rows(project)))
+
+
+def in_pieces(lines: Iterable[str]) -> Iterator[bytes]:
+    """Yield lines as UTF-8, in pieces of about 64 KB."""
+    gathered: list[str] = []
+    size = 0
+    for line in lines:
+        gathered.append(line)
+        size += len(line)
+        if size >= CHUNK:
+            yield "".join(gathered).encode()
+            gathered, size = [], 0
+    yield "".join(gathered).encode()
+
+
+class _Echo:
+    """Gives the csv module's lines back instead of writing them."""
+
+    def write(self, line: str) -> str:
+        """Return the line."""
+        return line
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    raise TypeError(f"An export cannot hold {value!r}.")
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value

@@ -1,0 +1,97 @@
+"""All tables as one workbook, written row by row; what a worksheet cannot hold is said on its first sheet."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+from openpyxl import Workbook
+from openpyxl.cell import WriteOnlyCell
+from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+
+from annotate.exports.formats.packing import add_file, new_archive
+from annotate.exports.registry import ExportTable, Row
+
+ROWS_OF_SHEET = 1_048_576
+LONGEST_CELL = 32_767
+PROPERTIES = "docProps/core.xml"
+MODIFIED = re.compile(rb"(<dcterms:modified[^>]*>)[^<]*")
+NO_TIME = datetime(2000, 1, 1)
+
+
+class WorkbookWriter:
+    """Takes tables one after the other, each on a sheet of its own, or on several where it is too long."""
+
+    def __init__(self) -> None:
+        self._workbook = Workbook(write_only=True)
+        self._cut: dict[str, int] = {}
+        self._continued: dict[str, int] = {}
+
+    def add(self, table: ExportTable, rows: Iterable[Row]) -> None:
+        """Write a table's rows under its header."""
+        sheet, written = self._new_sheet(table, 1), 1
+        for row in rows:
+            if written == ROWS_OF_SHEET:
+                self._continued[table.name] = self._continued.get(table.name, 1) + 1
+                sheet, written = self._new_sheet(table, self._continued[table.name]), 1
+            sheet.append([self._cell(sheet, table, row[name]) for name in table.columns])
+            written += 1
+
+    def save(self, target: Path, opening: Iterable[str]) -> None:
+        """Write the file, with a last sheet that holds these lines and what did not fit."""
+        sheet = self._workbook.create_sheet("about")
+        for line in [*opening, *self._explain_splits()]:
+            sheet.append([line])
+        self._workbook.properties.creator = "Concord"
+        self._workbook.properties.created = NO_TIME
+        dated = target.with_suffix(".dated")
+        self._workbook.save(dated)
+        _without_times(dated, target)
+        dated.unlink()
+
+    def _new_sheet(self, table: ExportTable, number: int) -> Any:
+        sheet = self._workbook.create_sheet(table.name if number == 1 else f"{table.name} {number}")
+        sheet.append(list(table.columns))
+        return sheet
+
+    def _cell(self, sheet: Any, table: ExportTable, value: Any) -> Any:
+        if value is None or isinstance(value, bool | int | float):
+            return value
+        text = value.isoformat() if isinstance(value, datetime) else value
+        if not isinstance(text, str):
+            text = json.dumps(text, ensure_ascii=False)
+        clean = ILLEGAL_CHARACTERS_RE.sub("\N{REPLACEMENT CHARACTER}", text)
+        if clean != text or len(clean) > LONGEST_CELL:
+            self._cut[table.name] = self._cut.get(table.name, 0) + 1
+            clean = clean[:LONGEST_CELL]
+        if not clean.startswith("="):
+            return clean
+        cell = WriteOnlyCell(sheet, clean)
+        cell.data_type = "s"  # a text, never a formula
+        return cell
+
+    def _explain_splits(self) -> Iterator[str]:
+        for name, sheets in self._continued.items():
+            yield (
+                f"{name} has more rows than the {ROWS_OF_SHEET:,} of a worksheet and takes {sheets} sheets."
+            )
+        for name, count in self._cut.items():
+            yield (
+                f"{count:,} texts of {name} are longer than the {LONGEST_CELL:,} characters of a cell, or "
+                "hold characters that no workbook can: take JSONL, CSV or Parquet for them."
+            )
+
+
+def _without_times(source: Path, target: Path) -> None:
+    """Write the same archive without the moments at which its parts were made."""
+    with ZipFile(source) as given, new_archive(target) as archive:
+        for name in given.namelist():
+            with given.open(name) as part, add_file(archive, name) as copy:
+                if name == PROPERTIES:
+                    copy.write(MODIFIED.sub(rb"\g<1>2000-01-01T00:00:00Z", part.read()))
+                else:
+                    shutil.copyfileobj(part, copy)

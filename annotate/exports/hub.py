@@ -1,0 +1,134 @@
+"""A data set's folder as a repository of the Hugging Face Hub, or of what HF_ENDPOINT names.
+
+The token is that of HF_TOKEN, read when it is needed, for the projects that the operator lists.
+huggingface_hub is loaded with the first push: other processes shall not pay for it.
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.views.decorators.debug import sensitive_variables
+
+from annotate.core.errors import DomainError, InvalidValueError
+from annotate.core.outbound.variables import VariableRefusedError, read_variable
+from annotate.exports.formats.packing import files_in
+
+Heard = Callable[[int, int], None]
+NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,94}/[A-Za-z0-9][\w.-]{0,94}", re.ASCII)
+USUAL_ENDPOINT = "https://huggingface.co"
+DATA = "data/"
+SENTENCES = {
+    401: "The Hub does not know the token in HF_TOKEN: make another one with write access.",
+    403: "The token in HF_TOKEN may not write to {repository}: give it write access there.",
+    404: "The Hub has no {repository} that the token in HF_TOKEN may see.",
+}
+
+
+class HubError(DomainError):
+    """The Hub did not take a data set."""
+
+    code = "hub_failed"
+    status = 502
+
+
+def hub_is_configured(project: str) -> bool:
+    """Return whether this process has a token of the Hub, and a project (its slug) may use it."""
+    try:
+        return bool(_token(project))
+    except HubError:
+        return False
+
+
+def refuse_repository(name: str) -> None:
+    """Raise InvalidValueError for what is no name of a repository."""
+    if not NAME.fullmatch(name) or "--" in name or ".." in name:
+        sentence = "A repository is called like name/data-set, with letters, digits, -, _ and single dots."
+        raise InvalidValueError(sentence, fields={"repository": sentence})
+
+
+def push_folder(
+    folder: Path, repository: str, *, project: str, private: bool, heard: Heard | None = None
+) -> str:
+    """Make the repository what the folder is, in one commit, and return the commit's address.
+
+    project: the slug of the one whose data set it is. private: of a repository that is made for it; one that
+    is there stays as it is. Shards of an earlier push that this one lacks are deleted. The same bytes make no
+    new commit. heard: is told how many of all bytes are there, after each file; what it raises stops the
+    push. Raises InvalidValueError, HubError.
+    """
+    refuse_repository(repository)
+    token = _token(project)
+    with _told_in_sentences(repository):
+        return _push(folder, repository, token, private, heard or (lambda _sent, _size: None))
+
+
+@sensitive_variables("token")
+def _push(folder: Path, repository: str, token: str, private: bool, heard: Heard) -> str:
+    # Large files go by Git LFS, which every Hub speaks; for one that does not speak Xet it waits without end.
+    os.environ.setdefault("HF_HUB_DISABLE_XET", "1")
+    from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
+    from huggingface_hub.utils.tqdm import disable_progress_bars
+
+    disable_progress_bars()
+    hub = HfApi(endpoint=_endpoint(), token=token, library_name="concord")
+    hub.create_repo(repository, repo_type="dataset", private=private, exist_ok=True)
+    paths = {str(path.relative_to(folder)): path for path in files_in(folder)}
+    files = [CommitOperationAdd(path_in_repo=name, path_or_fileobj=path) for name, path in paths.items()]
+    size, sent = sum(path.stat().st_size for path in paths.values()), 0
+    heard(sent, size)
+    for file in files:  # large ones go ahead of the commit, one after the other
+        hub.preupload_lfs_files(repository, [file], repo_type="dataset", num_threads=1, free_memory=False)
+        sent += paths[file.path_in_repo].stat().st_size
+        heard(sent, size)
+    there = hub.list_repo_files(repository, repo_type="dataset")
+    old = [name for name in there if name.startswith(DATA) and name not in paths]
+    commit = hub.create_commit(
+        repository,
+        [*files, *(CommitOperationDelete(path_in_repo=name) for name in old)],
+        commit_message="Export of Concord",
+        repo_type="dataset",
+    )
+    return str(commit.commit_url)
+
+
+@contextmanager
+def _told_in_sentences(repository: str) -> Iterator[None]:
+    from httpx2 import HTTPError
+
+    try:
+        yield
+    except DomainError:
+        raise
+    except (HTTPError, OSError, RuntimeError, ValueError) as error:
+        # Without its cause, which may hold the request and with it the token.
+        raise HubError(_sentence(error, repository)) from None
+
+
+def _sentence(error: BaseException, repository: str) -> str:
+    from httpx2 import TransportError
+
+    if isinstance(error, RuntimeError) and error.__cause__:  # of a file that was being sent
+        error = error.__cause__
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    if status in SENTENCES:
+        return SENTENCES[status].format(repository=repository)
+    if status:
+        return f"The Hub answered {status}; try again later."
+    if isinstance(error, TransportError):
+        return f"The Hub at {_endpoint()} cannot be reached ({type(error).__name__}); try again later."
+    return f"The Hub did not take the data set ({type(error).__name__})."
+
+
+def _endpoint() -> str:
+    return os.environ.get("HF_ENDPOINT", "").rstrip("/") or USUAL_ENDPOINT
+
+
+@sensitive_variables()
+def _token(project: str) -> str:
+    try:
+        return read_variable("HF_TOKEN", url=_endpoint(), project=project)
+    except VariableRefusedError as error:
+        raise HubError(error.message) from None

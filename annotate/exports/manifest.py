@@ -1,0 +1,91 @@
+"""What an export says of itself: from which state, by which Concord, what is in it, and its content hash."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from annotate.core.models import Project
+from annotate.core.version import VERSION
+from annotate.exports.choice import ExportChoice
+from annotate.exports.formats.packing import files_in
+from annotate.exports.registry import ExportTable, Row, ValueKind
+
+FORMAT = "concord-export/1"
+MANIFEST = "manifest.json"
+
+
+@dataclass
+class Passed:
+    """What has passed through on its way into a file: rows by table, and the latest time in any of them."""
+
+    rows: dict[str, int] = field(default_factory=dict)
+    latest: datetime | None = None
+
+    @property
+    def total(self) -> int:
+        """The rows of all tables."""
+        return sum(self.rows.values())
+
+    def count(self, table: ExportTable, rows: Iterable[Row]) -> Iterator[Row]:
+        """Yield the rows, counted."""
+        times = [name for name in table.columns if table.kind(name) == ValueKind.TIME]
+        number, latest = 0, self.latest
+        self.rows[table.name] = 0
+        for row in rows:
+            number += 1
+            for name in times:
+                at = row[name]
+                if at is not None and (latest is None or at > latest):
+                    latest = at
+            yield row
+        self.rows[table.name], self.latest = number, latest
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What an export is. `content_hash` is a SHA-256 over the names and SHA-256 of all its other files."""
+
+    project: str
+    filters: dict[str, Any]
+    state_at: datetime | None
+    tables: dict[str, int]
+    files: dict[str, str]
+    content_hash: str
+
+    def to_json(self) -> str:
+        """Return the file's text: the same for the same state, since it holds no time of its making."""
+        content = {
+            "manifest": FORMAT,
+            "concord_version": VERSION,
+            "project": self.project,
+            "filters": self.filters,
+            "state_at": self.state_at.isoformat() if self.state_at else None,
+            "tables": self.tables,
+            "files": self.files,
+            "content_hash": self.content_hash,
+        }
+        return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+
+
+def write_manifest(project: Project, choice: ExportChoice, passed: Passed, folder: Path) -> Manifest:
+    """Write the manifest of everything that is in the folder, and return it."""
+    files = {str(path.relative_to(folder)): sha256_of(path) for path in files_in(folder)}
+    manifest = Manifest(project.slug, choice.filters(), passed.latest, passed.rows, files, hash_of(files))
+    (folder / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
+    return manifest
+
+
+def hash_of(files: Mapping[str, str]) -> str:
+    """Return the content hash of files: a SHA-256 over their names and SHA-256, in their order."""
+    listed = "".join(f"{digest}  {name}\n" for name, digest in files.items())
+    return hashlib.sha256(listed.encode()).hexdigest()
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

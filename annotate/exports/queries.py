@@ -1,0 +1,100 @@
+"""Exports of a project: where they are and what can be done with them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from django.conf import settings
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from annotate.core.models import Export, Project, Push
+from annotate.exports.choice import LABELS, ExportChoice, Format
+from annotate.exports.files import SUFFIXES
+from annotate.exports.registry import Part
+from annotate.material.queries.imports import WORKER_SHOULD_TAKE
+from annotate.material.reading.progress import Notes
+
+SILENT_FOR = timedelta(minutes=5)  # a large table is sorted before its first row comes
+
+
+@dataclass(frozen=True)
+class ExportState:
+    """Where an export is, as pages tell it."""
+
+    export: Export
+    rows: int
+    waits_for_worker: bool
+    is_silent: bool
+
+    @property
+    def label(self) -> str:
+        """What its format is called."""
+        return LABELS[Format(self.export.format)]
+
+    @property
+    def tables(self) -> list[tuple[str, int]]:
+        """Each table with its rows."""
+        return list(self.export.tables.items())
+
+    @property
+    def file_name(self) -> str:
+        """What the file is called when it is taken away."""
+        export = self.export
+        made = f"{export.created_at:%Y-%m-%d-%H%M}"
+        return f"{export.project.slug}-{made}-{export.format}{SUFFIXES[Format(export.format)]}"
+
+
+def folder_of_exports() -> Path:
+    """Return where exports and the notes of their workers are kept."""
+    return Path(settings.MEDIA_ROOT) / "exports"
+
+
+def notes_of(export: Export) -> Notes:
+    """Return what the worker tells pages while its snapshot lasts, in which it can write nothing."""
+    return Notes(folder_of_exports(), export.pk)
+
+
+def exports_of(project: Project) -> QuerySet[Export]:
+    """Return a project's exports, the newest first."""
+    return Export.objects.filter(project=project).select_related("project", "created_by")
+
+
+def pushes_of(export: Export) -> QuerySet[Push]:
+    """Return where an export was pushed to, or is to be, the newest first."""
+    return Push.objects.filter(export=export).select_related("created_by")
+
+
+def states_of(exports: Iterable[Export]) -> list[ExportState]:
+    """Return where exports are."""
+    return [state_of(each) for each in exports]
+
+
+def state_of(export: Export) -> ExportState:
+    """Return where an export is."""
+    waiting = export.status == Export.Status.WAITING
+    return ExportState(
+        export=export,
+        rows=notes_of(export).lines if export.is_under_way else sum(export.tables.values()),
+        waits_for_worker=waiting and timezone.now() - export.touched_at > WORKER_SHOULD_TAKE,
+        is_silent=export.status == Export.Status.WRITING and _heard_long_ago(export),
+    )
+
+
+def may_restart(export: Export) -> bool:
+    """Return whether a worker may be sent to it: none is at it, or the one that was has gone silent."""
+    return export.status in (Export.Status.WAITING, Export.Status.STOPPED) or (
+        export.status == Export.Status.WRITING and _heard_long_ago(export)
+    )
+
+
+def _heard_long_ago(export: Export) -> bool:
+    told_at = datetime.fromtimestamp(notes_of(export).told_at, tz=UTC)
+    return timezone.now() - max(export.touched_at, told_at) >= SILENT_FOR
+
+
+def choice_of(export: Export) -> ExportChoice:
+    """Return what was asked for."""
+    parts = frozenset(Part(each) for each in export.left_out)
+    return ExportChoice(Format(export.format), parts, export.licence)

@@ -1,0 +1,5 @@
+"""Writing an export back into the database."""
+
+from annotate.exports.restoring.project import RestoreRefusedError, restore_export
+
+__all__ = ["RestoreRefusedError", "restore_export"]

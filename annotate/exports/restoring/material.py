@@ -1,0 +1,51 @@
+"""Documents, systems and items, in the order in which they were exported."""
+
+from itertools import groupby
+from operator import itemgetter
+
+from annotate.core.models import Document, Item, System, text_digest
+from annotate.exports.restoring.archive import ExportArchive
+from annotate.exports.restoring.restored import Restored
+
+TEXTS_AT_ONCE = 500
+
+
+def restore_material(restored: Restored, archive: ExportArchive) -> None:
+    """Make the documents with their parts, the systems, and the items."""
+    for key, rows in groupby(archive.rows("documents"), key=itemgetter("document")):
+        found = list(rows)
+        parts = [{"label": row["label"], "text": row["text"]} for row in found]
+        document = Document.objects.create(
+            project=restored.project,
+            key=key,
+            title=found[0]["title"],
+            parts=parts,
+            digest=text_digest(parts),
+        )
+        restored.documents[key] = document.pk
+    _restore_items(restored, archive)
+
+
+def _restore_items(restored: Restored, archive: ExportArchive) -> None:
+    systems: dict[str, int] = {}
+    waiting: list[tuple[tuple[str, str], Item]] = []
+    for row in archive.rows("items"):
+        name, key = row["system"], row["document"]
+        if name not in systems:
+            systems[name] = System.objects.create(project=restored.project, name=name).pk
+        item = Item(
+            document_id=restored.documents[key],
+            system_id=systems[name],
+            text=row["text"],
+            digest=text_digest(row["text"]),
+        )
+        waiting.append(((key, name), item))
+        if len(waiting) == TEXTS_AT_ONCE:
+            _write_items(restored, waiting)
+    _write_items(restored, waiting)
+
+
+def _write_items(restored: Restored, waiting: list[tuple[tuple[str, str], Item]]) -> None:
+    Item.objects.bulk_create([item for _, item in waiting])
+    restored.items.update((unit, item.pk) for unit, item in waiting)
+    waiting.clear()

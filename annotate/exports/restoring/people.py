@@ -1,0 +1,41 @@
+"""Raters under their pseudonyms, and stand-ins for accounts that an export does not carry."""
+
+from annotate.core.models import Membership, Role, User
+from annotate.exports.restoring.archive import ExportArchive
+from annotate.exports.restoring.restored import Restored
+from annotate.people.commands import add_member
+
+ADMIN = "admin"
+
+
+def restore_raters(restored: Restored, archive: ExportArchive) -> None:
+    """Make a place without an account for every pseudonym; whose ratings do not count stays so."""
+    counted: dict[str, bool] = {}
+    for row in archive.rows("assignments"):
+        if row["rater"] is not None:
+            counted.setdefault(row["rater"], True)
+    for row in archive.rows("ratings"):
+        counted[row["rater"]] = row["counted"]
+    for pseudonym, counts in counted.items():
+        place = add_member(project=restored.project, role=Role.ANNOTATOR, label=pseudonym)
+        place.pseudonym, place.counted = pseudonym, counts
+        place.save(update_fields=["pseudonym", "counted"])
+        restored.raters[pseudonym] = place
+
+
+def actor(restored: Restored, by: str | None) -> User | None:
+    """Return the account that stands for who acted; nobody can sign in with it.
+
+    A rater's place is held by it then, until an admin hands the place over to a person.
+    """
+    if by is None:
+        return None
+    if by not in restored.actors:
+        address = f"{by}@{restored.project.slug}.invalid".lower()
+        user, _ = User.objects.get_or_create(
+            email=address, defaults={"name": by, "is_active": False, "password": "!"}
+        )
+        restored.actors[by] = user
+        if by != ADMIN:
+            Membership.objects.filter(pk=restored.raters[by].pk).update(user=user)
+    return restored.actors[by]

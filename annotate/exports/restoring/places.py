@@ -1,0 +1,66 @@
+"""The places of Round I, free or taken, and the units that partial ones are for."""
+
+from collections.abc import Iterator
+from itertools import groupby, islice
+from operator import itemgetter
+from typing import Any
+
+from annotate.core.models import AssignedUnit, Assignment, Round
+from annotate.exports.restoring.archive import ExportArchive
+from annotate.exports.restoring.restored import Restored
+
+PLACES_AT_ONCE = 1000
+Rows = list[dict[str, Any]]
+
+
+def restore_places(restored: Restored, archive: ExportArchive) -> None:
+    """Make the places that the table of assignments lists, in their order."""
+    round = restored.rounds.get(1)
+    if round is None:
+        return
+    places = _places(restored, round, archive)
+    every_item = False
+    while batch := list(islice(places, PLACES_AT_ONCE)):
+        Assignment.objects.bulk_create(place for place, _ in batch)
+        AssignedUnit.objects.bulk_create(
+            AssignedUnit(
+                assignment=place,
+                dimension=restored.dimensions[row["dimension"]],
+                inclusion_probability=row["inclusion_probability"],
+            )
+            for place, rows in batch
+            if place.partial
+            for row in rows
+        )
+        restored.answered += [
+            place.pk for place, rows in batch if all(row["answer"] != "missing" for row in rows)
+        ]
+        every_item = every_item or any(not place.partial for place, _ in batch)
+    Round.objects.filter(pk=round.pk).update(every_item=every_item)
+
+
+def _places(restored: Restored, round: Round, archive: ExportArchive) -> Iterator[tuple[Assignment, Rows]]:
+    asked = len(round.guideline.content["dimensions"])
+    positions: dict[str, int] = {}
+    for _, found in groupby(archive.rows("assignments"), key=itemgetter("document", "system", "place")):
+        rows = list(found)
+        first = rows[0]
+        rater = first["rater"]
+        if rater is not None:
+            # Exports of before did not say where in the rater's order an item stood.
+            positions[rater] = first.get("position") or positions.get(rater, 0) + 1
+        probabilities = {row["inclusion_probability"] for row in rows}
+        partial = first["plan"] == Assignment.Plan.ROUTED or len(rows) < asked or len(probabilities) > 1
+        place = Assignment(
+            round=round,
+            item_id=restored.item(first),
+            slot=first["place"] - 1,
+            annotator=restored.raters[rater] if rater is not None else None,
+            position=positions.get(rater),
+            plan=first["plan"],
+            origin=first["plan_origin"],
+            seed=first["plan_seed"],
+            partial=partial,
+            inclusion_probability=None if partial else first["inclusion_probability"],
+        )
+        yield place, rows

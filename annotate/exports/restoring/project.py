@@ -1,0 +1,170 @@
+"""An export restored as a project, all of it or nothing."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import fields
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from django.db import DataError, IntegrityError, OperationalError, transaction
+
+from annotate.core.audit import record
+from annotate.core.errors import DomainError
+from annotate.core.guideline import DIMENSION_FIELDS, FrozenDimension, FrozenGuideline, FrozenPoint
+from annotate.core.models import Dimension, Guideline, Project, Role, Round, ScalePoint, User, WorkOrder
+from annotate.core.rounds import seed_of_round
+from annotate.exports.restoring.archive import ExportArchive
+from annotate.exports.restoring.disputes import restore_disputes
+from annotate.exports.restoring.material import restore_material
+from annotate.exports.restoring.people import restore_raters
+from annotate.exports.restoring.places import restore_places
+from annotate.exports.restoring.ratings import restore_ratings
+from annotate.exports.restoring.restored import RESTORERS, Restored
+from annotate.exports.restoring.tables import MisfitError
+from annotate.people.commands import add_member
+
+logger = logging.getLogger(__name__)
+
+SETTINGS = ("name", "description", "raters_per_item", "dispute_threshold", "tolerance", "seed")
+FROZEN_SETTINGS = ("raters_per_item", "dispute_threshold", "tolerance")
+POINT_FIELDS = frozenset(each.name for each in fields(FrozenPoint))
+
+
+class RestoreRefusedError(DomainError):
+    """An export cannot become a project here."""
+
+    code = "restore_refused"
+
+
+class RestoreFailedError(DomainError):
+    """An error in Concord stopped the import of an export; the log has it."""
+
+    code = "restore_failed"
+
+
+@transaction.atomic
+def restore_export(*, archive: ExportArchive, admin: User | None) -> Project:
+    """Make the project that was exported, with all that its tables hold; see docs/export.md for what is not.
+
+    admin: who becomes an admin of it; without, nobody sees it in a browser. Raises RestoreRefusedError where
+    a project has its short name already or its rows do not fit each other, and RestoreFailedError for a
+    mistake of ours; nothing is made then.
+    """
+    try:
+        with transaction.atomic():
+            return _restore(archive, admin)
+    except (MisfitError, IntegrityError, DataError) as error:
+        logger.info("An export was refused: %s", error)
+        raise RestoreRefusedError("The tables of this export do not fit each other.") from error
+    except (DomainError, OperationalError):
+        raise
+    except Exception as error:
+        logger.exception("An export could not be restored")
+        raise RestoreFailedError(
+            f"An error in Concord stopped the import ({type(error).__name__}) and nothing was imported. "
+            "The log says more."
+        ) from error
+
+
+def _restore(archive: ExportArchive, admin: User | None) -> Project:
+    row = next(archive.rows("project"), None)
+    if row is None:
+        raise MisfitError("the table of the project is empty")
+    if Project.objects.filter(slug=row["project"]).exists():
+        raise RestoreRefusedError(
+            f"There is a project “{row['project']}” already; an export is imported where there is none."
+        )
+    settings = {name: row[name] for name in SETTINGS}
+    if (reasons := row.get("keep_reasons")) is not None:  # exports of earlier versions have none
+        settings["keep_reasons"] = reasons
+    project = Project.objects.create(slug=row["project"], created_by=admin, **settings)
+    after = {"content_hash": archive.content_hash, "concord_version": archive.manifest["concord_version"]}
+    record(project, "project.restored", project, after=after, by=admin)
+    if admin:
+        add_member(project=project, role=Role.ADMIN, user=admin)
+    restored = Restored(project)
+    _restore_guidelines(restored, archive)
+    restore_material(restored, archive)
+    restore_raters(restored, archive)
+    restore_places(restored, archive)
+    restore_ratings(restored, archive)
+    restore_disputes(restored, archive)
+    for restorer in RESTORERS.values():
+        restorer(restored, archive)
+    return project
+
+
+def _restore_guidelines(restored: Restored, archive: ExportArchive) -> None:
+    rows = groupby(archive.rows("guidelines"), key=itemgetter("round", "guideline_version"))
+    versions = {key: list(found) for key, found in rows}
+    newest_first = sorted(versions.items(), key=lambda each: -each[0][1])
+    for _, found in newest_first:
+        for row in found:
+            _restore_dimension(restored, row)
+    for (_, version), found in reversed(newest_first):
+        if version not in restored.guidelines:
+            restored.guidelines[version] = _guideline(restored, version, found)
+    for (number, version), found in versions.items():
+        if number is not None and found[0]["in_force"]:
+            restored.rounds[number] = _round(restored, number, version, found[0])
+    if versions:
+        restored.project.guidelines = newest_first[0][1][0]["project_guidelines"]
+        restored.project.save(update_fields=["guidelines"])
+
+
+def _restore_dimension(restored: Restored, row: dict[str, Any]) -> None:
+    """Make the dimension as its newest version has it; rows of older ones come later and are not needed."""
+    if row["dimension"] in restored.dimensions:
+        return
+    made = Dimension.objects.create(
+        project=restored.project,
+        key=row["dimension"],
+        position=len(restored.dimensions) + 1,
+        **{name: row[name] for name in DIMENSION_FIELDS},
+    )
+    ScalePoint.objects.bulk_create(ScalePoint(dimension=made, **point) for point in _points(row))
+    restored.dimensions[made.key] = made
+
+
+def _points(row: dict[str, Any]) -> list[Mapping[str, Any]]:
+    points = row["points"] or []
+    if not all(isinstance(point, dict) and point.keys() == POINT_FIELDS for point in points):
+        raise MisfitError("the points of a scale have other fields")
+    return list(points)
+
+
+def _guideline(restored: Restored, version: int, rows: list[dict[str, Any]]) -> Guideline:
+    frozen = FrozenGuideline(
+        guidelines=rows[0]["project_guidelines"],
+        **{name: rows[0][name] for name in FROZEN_SETTINGS},
+        dimensions=tuple(
+            FrozenDimension(
+                id=restored.dimensions[row["dimension"]].pk,
+                key=row["dimension"],
+                points=tuple(FrozenPoint(**point) for point in _points(row)),
+                **{name: row[name] for name in DIMENSION_FIELDS},
+            )
+            for row in rows
+        ),
+    )
+    return Guideline.objects.create(
+        project=restored.project,
+        version=version,
+        content=frozen.to_json(),
+        digest=frozen.digest(),
+        note=rows[0]["note"],
+    )
+
+
+def _round(restored: Restored, number: int, version: int, row: dict[str, Any]) -> Round:
+    return Round.objects.create(
+        project=restored.project,
+        number=number,
+        status=row["status"],
+        guideline=restored.guidelines[version],
+        seed=seed_of_round(restored.project, number),
+        work_order=row.get("work_order") or WorkOrder.MIXED,  # exports of before had no other
+        opened_at=row["opened_at"],
+        closed_at=row["closed_at"],
+    )

@@ -1,0 +1,50 @@
+"""What of an export has been restored already, by the names that its tables use."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from annotate.core.models import Dimension, Guideline, Membership, Project, Round, User
+from annotate.exports.restoring.archive import ExportArchive
+from annotate.exports.restoring.tables import MisfitError
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+class Known(dict[Key, Value]):
+    """What was restored, by its name in the export; a name that no table has raises MisfitError."""
+
+    def __missing__(self, key: Key) -> Value:
+        raise MisfitError(f"a row names {key!r}, which is in no table")
+
+
+@dataclass
+class Restored:
+    """A project on its way back into the database, with everything that rows of its tables refer to.
+
+    answered: the places of Round I on which nothing is missing.
+    """
+
+    project: Project
+    guidelines: Known[int, Guideline] = field(default_factory=Known)
+    dimensions: Known[str, Dimension] = field(default_factory=Known)
+    rounds: Known[int, Round] = field(default_factory=Known)
+    documents: Known[str, int] = field(default_factory=Known)
+    items: Known[tuple[str, str], int] = field(default_factory=Known)
+    raters: Known[str, Membership] = field(default_factory=Known)
+    answered: list[int] = field(default_factory=list)
+    actors: dict[str, User] = field(default_factory=dict)
+
+    def item(self, row: dict[str, Any]) -> int:
+        """Return the key of a row's item."""
+        return self.items[row["document"], row["system"]]
+
+    def guideline(self, row: dict[str, Any]) -> Guideline | None:
+        """Return the guideline that a row names by its version."""
+        version = row["guideline_version"]
+        return None if version is None else self.guidelines[version]
+
+
+Restorer = Callable[[Restored, ExportArchive], None]
+RESTORERS: dict[str, Restorer] = {}  # of other apps, by their names: after annotate's own tables

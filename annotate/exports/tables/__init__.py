@@ -1,0 +1,8 @@
+"""What annotate exports, each table streamed row by row; annotators appear under their pseudonyms only."""
+
+from annotate.exports.tables.disputes import DISPUTE_TABLES
+from annotate.exports.tables.material import MATERIAL_TABLES
+from annotate.exports.tables.outcomes import OUTCOME_TABLE
+from annotate.exports.tables.ratings import HISTORY_TABLE, RATING_TABLES
+
+OWN_TABLES = (*MATERIAL_TABLES, *RATING_TABLES, OUTCOME_TABLE, *DISPUTE_TABLES, HISTORY_TABLE)

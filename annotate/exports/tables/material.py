@@ -1,0 +1,134 @@
+"""What is rated and how: the project, its guidelines, documents and items."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from annotate.core.guideline import DIMENSION_FIELDS, FrozenGuideline
+from annotate.core.models import Document, Guideline, Item, Project
+from annotate.core.rounds import rounds_of
+from annotate.core.version import VERSION
+from annotate.exports.registry import ExportTable, Part, Row, kinds
+from annotate.exports.tables.rows import TEXTS_AT_ONCE, rows_by_column
+from annotate.setup.queries import versions_of
+
+
+def _project(project: Project) -> Iterator[Row]:
+    yield {
+        "concord_version": VERSION,
+        "project": project.slug,
+        "name": project.name,
+        "description": project.description,
+        "raters_per_item": project.raters_per_item,
+        "dispute_threshold": project.dispute_threshold,
+        "tolerance": project.tolerance,
+        "keep_reasons": project.keep_reasons,
+        "seed": project.seed,
+    }
+
+
+def _guidelines(project: Project) -> Iterator[Row]:
+    listed = set()
+    for number, round in sorted(rounds_of(project).items()):
+        of_round = {"round": number, "status": round.status}
+        times = {"opened_at": round.opened_at, "closed_at": round.closed_at, "work_order": round.work_order}
+        for version in versions_of(round):
+            listed.add(version.pk)
+            in_force = version.pk == round.guideline_id
+            yield from _dimensions(version, {**of_round, **times, "in_force": in_force})
+    for version in project.guideline_versions.exclude(pk__in=listed).order_by("version"):
+        yield from _dimensions(version, _OF_NO_ROUND)
+
+
+_OF_NO_ROUND = {
+    **dict.fromkeys(("round", "status", "opened_at", "closed_at", "work_order")),
+    "in_force": False,
+}
+
+
+def _dimensions(version: Guideline, of_round: Row) -> Iterator[Row]:
+    guideline = FrozenGuideline.from_json(version.content)
+    for dimension in guideline.dimensions:
+        yield {
+            **of_round,
+            "guideline_version": version.version,
+            "note": version.note,
+            "project_guidelines": guideline.guidelines,
+            **{name: getattr(guideline, name) for name in _FROZEN_SETTINGS},
+            "dimension": dimension.key,
+            **{name: getattr(dimension, name) for name in DIMENSION_FIELDS},
+            "points": [asdict(point) for point in dimension.points],
+        }
+
+
+_FROZEN_SETTINGS = ("raters_per_item", "dispute_threshold", "tolerance")
+
+
+def _documents(project: Project) -> Iterator[Row]:
+    documents = Document.objects.filter(project=project).order_by("pk")
+    for document in documents.iterator(TEXTS_AT_ONCE):
+        for number, part in enumerate(document.parts, start=1):
+            yield {"document": document.key, "title": document.title, "part": number, **part}
+
+
+def _items(project: Project) -> Iterator[Row]:
+    items = Item.objects.filter(document__project=project).order_by("pk")
+    columns = {"document": "document__key", "system": "system__name", "text": "text"}
+    return rows_by_column(items, columns, at_once=TEXTS_AT_ONCE)
+
+
+MATERIAL_TABLES = (
+    ExportTable(
+        "project",
+        "the project's settings and Concord's version",
+        (
+            "concord_version",
+            "project",
+            "name",
+            "description",
+            "raters_per_item",
+            "dispute_threshold",
+            "tolerance",
+            "keep_reasons",
+            "seed",
+        ),
+        _project,
+        kinds(integer="raters_per_item dispute_threshold tolerance seed", listed="keep_reasons"),
+    ),
+    ExportTable(
+        "guidelines",
+        "dimensions, scales and guidelines as each round froze them",
+        (
+            "round",
+            "guideline_version",
+            "in_force",
+            "note",
+            "status",
+            "opened_at",
+            "closed_at",
+            "work_order",
+            "project_guidelines",
+            *_FROZEN_SETTINGS,
+            "dimension",
+            *DIMENSION_FIELDS,
+            "points",
+        ),
+        _guidelines,
+        kinds(
+            integer=f"round guideline_version {' '.join(_FROZEN_SETTINGS)} scale_minimum scale_maximum",
+            flag="in_force not_applicable",
+            time="opened_at closed_at",
+            listed="points",
+        ),
+    ),
+    ExportTable(
+        "documents",
+        "the parts of the documents",
+        ("document", "title", "part", "label", "text"),
+        _documents,
+        kinds(integer="part"),
+        {"text": Part.SOURCES},
+    ),
+    ExportTable(
+        "items", "the texts that were rated, with their systems", ("document", "system", "text"), _items
+    ),
+)

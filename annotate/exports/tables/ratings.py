@@ -1,0 +1,169 @@
+"""Ratings, what was asked for, and the history."""
+
+from collections.abc import Iterator
+
+from django.db.models import F, OuterRef, Subquery
+from django.db.models.functions import Coalesce
+
+from annotate.core.guideline import FrozenDimension, FrozenGuideline
+from annotate.core.models import AssignedUnit, Assignment, Project, Rating, RatingChange
+from annotate.core.models.rounds import without_checks
+from annotate.core.rounds import round_one
+from annotate.exports.registry import ExportTable, Part, Row, kinds
+from annotate.exports.tables.rows import (
+    AT_ONCE,
+    IN_ORDER,
+    OF_RATING,
+    UNIT,
+    rows_by_column,
+    with_actors,
+)
+
+
+def _ratings(project: Project) -> Iterator[Row]:
+    ratings = Rating.objects.filter(without_checks("assignment__round__"), assignment__round__project=project)
+    in_order = ratings.order_by(*IN_ORDER, "pk")
+    units = AssignedUnit.objects.filter(assignment=OuterRef("assignment"), dimension=OuterRef("dimension"))
+    probability = Coalesce(
+        Subquery(units.values("inclusion_probability")), F("assignment__inclusion_probability")
+    )
+    return rows_by_column(in_order.annotate(probability=probability), _RATINGS)
+
+
+_RATINGS = {
+    **OF_RATING,
+    "value": "value",
+    "unsure": "unsure",
+    "cannot_rate": "cannot_rate",
+    "not_applicable": "not_applicable",
+    "counted": "assignment__annotator__counted",
+    "comment": "comment",
+    "evidence": "evidence",
+    "active_seconds": "active_seconds",
+    "revision": "revision",
+    "guideline_version": "guideline__version",
+    "first_saved_at": "created_at",
+    "last_saved_at": "updated_at",
+    "position": "assignment__position",
+    "plan": "assignment__plan",
+    "plan_origin": "assignment__origin",
+    "plan_seed": "assignment__seed",
+    "inclusion_probability": "probability",
+}
+
+
+def _assignments(project: Project) -> Iterator[Row]:
+    round = round_one(project)
+    if round is None:
+        return
+    asked = FrozenGuideline.from_json(round.guideline.content).dimensions
+    places = Assignment.objects.filter(round=round).order_by("item", "slot")
+    joined = places.select_related("item__document", "item__system", "annotator")
+    light = joined.defer("item__text", "item__document__parts").prefetch_related("units", "ratings")
+    for place in light.iterator(AT_ONCE):
+        units = {unit.dimension_id: unit.inclusion_probability for unit in place.units.all()}
+        answers = {rating.dimension_id: rating for rating in place.ratings.all()}
+        for dimension in asked:
+            if not place.partial or dimension.id in units:
+                probability = units.get(dimension.id, place.inclusion_probability)
+                yield _assigned_unit(place, dimension, probability, answers.get(dimension.id))
+
+
+def _assigned_unit(
+    place: Assignment, dimension: FrozenDimension, probability: float | None, rating: Rating | None
+) -> Row:
+    answer = "missing"
+    if rating is not None and rating.is_answered:
+        answer = next((why for why in ("cannot_rate", "not_applicable") if getattr(rating, why)), "rated")
+    return {
+        "document": place.item.document.key,
+        "system": place.item.system.name,
+        "dimension": dimension.key,
+        "place": place.slot + 1,
+        "rater": place.annotator.pseudonym if place.annotator else None,
+        "position": place.position,
+        "plan": place.plan,
+        "plan_origin": place.origin,
+        "plan_seed": place.seed,
+        "inclusion_probability": probability,
+        "answer": answer,
+    }
+
+
+_ASSIGNMENTS = (
+    *UNIT,
+    "place",
+    "rater",
+    "position",
+    "plan",
+    "plan_origin",
+    "plan_seed",
+    "inclusion_probability",
+    "answer",
+)
+
+
+def _history(project: Project) -> Iterator[Row]:
+    changes = RatingChange.objects.filter(
+        without_checks("rating__assignment__round__"), rating__assignment__round__project=project
+    )
+    in_order = (f"rating__{path}" for path in IN_ORDER)
+    rows = rows_by_column(changes.order_by(*in_order, "rating", "revision"), _HISTORY)
+    imported = {RatingChange.Cause.IMPORTED}
+    return with_actors(rows, project, of="cause", not_by_raters=imported)
+
+
+_HISTORY = {
+    **{name: f"rating__{path}" for name, path in OF_RATING.items()},
+    "revision": "revision",
+    "at": "at",
+    "cause": "cause",
+    "value_before": "value_before",
+    "value_after": "value_after",
+    "unsure": "unsure",
+    "cannot_rate": "cannot_rate",
+    "not_applicable": "not_applicable",
+    "comment": "comment",
+    "short_reason": "short_reason",
+    "evidence": "evidence",
+    "guideline_version": "guideline__version",
+    "by": "actor",
+}
+
+
+RATING_TABLES = (
+    ExportTable(
+        "ratings",
+        "every rating of both rounds, with how its assignment came to be",
+        tuple(_RATINGS),
+        _ratings,
+        kinds(
+            integer="round value revision guideline_version position plan_seed",
+            number="active_seconds inclusion_probability",
+            flag="unsure cannot_rate not_applicable counted",
+            time="first_saved_at last_saved_at",
+            listed="evidence",
+        ),
+        {"comment": Part.COMMENTS},
+    ),
+    ExportTable(
+        "assignments",
+        "what each place of Round I asks a rater for, how it came to be, and what is missing",
+        _ASSIGNMENTS,
+        _assignments,
+        kinds(integer="place position plan_seed", number="inclusion_probability"),
+    ),
+)
+HISTORY_TABLE = ExportTable(
+    "history",
+    "every saved state of every rating, from what to what, by whom and why",
+    tuple(_HISTORY),
+    _history,
+    kinds(
+        integer="round revision value_before value_after guideline_version",
+        flag="unsure cannot_rate not_applicable",
+        time="at",
+        listed="evidence",
+    ),
+    {"comment": Part.COMMENTS},
+)

@@ -1,0 +1,44 @@
+"""What the tables of an export share: rows of a queryset by column, and who did what under which name."""
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+from typing import Any
+
+from django.db.models import F, QuerySet
+
+from annotate.core.models import Membership, Project, Role
+
+AT_ONCE = 2000
+TEXTS_AT_ONCE = 50  # a document or an item may be a whole book
+UNIT = ("document", "system", "dimension")
+OF_RATING = {
+    "document": "assignment__item__document__key",
+    "system": "assignment__item__system__name",
+    "dimension": "dimension__key",
+    "rater": "assignment__annotator__pseudonym",
+    "round": "assignment__round__number",
+}
+IN_ORDER = ("assignment__round__number", "assignment__item", "dimension__position")
+
+
+def rows_by_column(
+    rows: "QuerySet[Any, Any]", columns: Mapping[str, str], *, at_once: int = AT_ONCE
+) -> Iterator[dict[str, Any]]:
+    """Yield rows as dictionaries; `columns` says by which path each one is found."""
+    names = tuple(columns)
+    for values in rows.values_list(*(F(path) for path in columns.values())).iterator(at_once):
+        yield dict(zip(names, values, strict=True))
+
+
+def with_actors(
+    rows: Iterable[dict[str, Any]], project: Project, *, of: str, not_by_raters: Set[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield rows with a name in place of the user in `by`.
+
+    Who rates and administers is "admin" in what admins do, or the export would tell who this rater is.
+    """
+    raters = Membership.objects.filter(project=project, role=Role.ANNOTATOR, user__isnull=False)
+    names = {place.user_id: place.pseudonym for place in raters}
+    for row in rows:
+        if row["by"] is not None:
+            row["by"] = "admin" if row[of] in not_by_raters else names.get(row["by"], "admin")
+        yield row

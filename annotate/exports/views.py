@@ -1,0 +1,151 @@
+"""Export: snapshots that a worker writes, and single tables at once."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db import transaction
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotate import tasks
+from annotate.core import access
+from annotate.core.errors import DomainError
+from annotate.core.models import Export, Push, Role
+from annotate.core.page import Request, render_in_project, request_user
+from annotate.exports.choice import Format
+from annotate.exports.commands.exports import delete_export, note_export, restart_export, start_export
+from annotate.exports.commands.pushes import start_push
+from annotate.exports.formats.text import FORMATS, export_table
+from annotate.exports.forms import EVERYTHING, ExportForm, PushForm
+from annotate.exports.hub import hub_is_configured
+from annotate.exports.queries import exports_of, pushes_of, state_of, states_of
+from annotate.exports.registry import TABLES
+from annotate.watching.queries.workers import worker_health
+
+CONTENT_TYPES = {"jsonl": "application/jsonl", "csv": "text/csv; charset=utf-8"}
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def exports(request: Request, slug: str) -> HttpResponse:
+    """List a project's exports and its tables; a POST asks for a snapshot."""
+    project = access.project_for_reader(request.user, slug)
+    form = ExportForm(request.POST) if request.method == "POST" else ExportForm(initial=EVERYTHING)
+    if form.is_valid():
+        made = start_export(project=project, choice=form.choice, by=request_user(request))
+        _tell_worker(made)
+        return redirect("export", slug, made.pk)
+    context: dict[str, Any] = {
+        "form": form,
+        "states": states_of(exports_of(project)),
+        "tables": TABLES.values(),
+        "formats": list(FORMATS),
+        "workers": worker_health(),
+    }
+    status = 422 if form.is_bound else 200
+    return render_in_project(request, project, "exports/exports.html", context, status=status)
+
+
+@login_required
+@require_GET
+def export(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Show where an export is, and when it is ready its file and what is in it."""
+    project = access.project_for_reader(request.user, slug)
+    found = access.export_in(project, pk)
+    template = "exports/export.html#state" if request.htmx else "exports/export.html"
+    return render_in_project(request, project, template, _context(request, found))
+
+
+@login_required
+@require_POST
+def export_push(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Send a worker with a data set to the Hub, as an admin."""
+    project = access.project_for_admin(request.user, slug)
+    found = access.export_in(project, pk)
+    form = PushForm(request.POST)
+    status = 422
+    if form.is_valid():
+        try:
+            made = start_push(export=found, by=request_user(request), **form.cleaned_data)
+            transaction.on_commit(lambda: tasks.run_push.delay(made.pk), robust=True)
+            return redirect("export", slug, pk)
+        except DomainError as error:
+            form.add_error(None, error.message)
+            status = error.status
+    context = {**_context(request, found), "push_form": form}
+    return render_in_project(request, project, "exports/export.html", context, status=status)
+
+
+def _context(request: Request, export: Export) -> dict[str, Any]:
+    is_admin = Role.ADMIN in access.roles_in(request.user, export.project)
+    is_data_set = export.format == Format.HUGGING_FACE and export.status == Export.Status.READY
+    pushes = list(pushes_of(export))
+    return {
+        "state": state_of(export),
+        "pushes": pushes,
+        "is_pushed": any(push.status in (Push.Status.WAITING, Push.Status.PUSHING) for push in pushes),
+        "push_form": PushForm() if is_admin and is_data_set else None,
+        "hub_is_configured": hub_is_configured(export.project.slug),
+    }
+
+
+@login_required
+@require_GET
+def export_file(request: HttpRequest, slug: str, pk: int) -> FileResponse:
+    """Send the file of an export that is ready."""
+    found = access.export_in(access.project_for_reader(request.user, slug), pk)
+    if found.status != Export.Status.READY:
+        raise Http404(gettext("This export is not ready."))
+    return FileResponse(found.file.open("rb"), as_attachment=True, filename=state_of(found).file_name)
+
+
+@login_required
+@require_POST
+def export_again(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Send a worker to an export that none is at."""
+    found = access.export_in(access.project_for_reader(request.user, slug), pk)
+    try:
+        restart_export(export=found)
+        _tell_worker(found)
+    except DomainError as error:
+        messages.error(request, error.message)
+    return redirect("export", slug, pk)
+
+
+@login_required
+@require_POST
+def export_delete(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Delete an export with its file."""
+    delete_export(export=access.export_in(access.project_for_reader(request.user, slug), pk))
+    messages.success(request, gettext("The export and its file were deleted."))
+    return redirect(reverse("exports", args=[slug]))
+
+
+def _tell_worker(export: Export) -> None:
+    # Robust: without a broker the export waits, and its page tells that no worker has taken it.
+    transaction.on_commit(lambda: tasks.run_export.delay(export.pk), robust=True)
+
+
+@login_required
+@require_GET
+def export_one(request: HttpRequest, slug: str, table: str, format: str) -> StreamingHttpResponse:
+    """Stream one table as it is now."""
+    project = access.project_for_reader(request.user, slug)
+    if table not in TABLES or format not in FORMATS:
+        raise Http404(gettext("There is no such table or format."))
+    note_export(project=project, what=table, format=format)
+    stream = export_table(project, TABLES[table], format)
+    return attachment(
+        StreamingHttpResponse(stream, content_type=CONTENT_TYPES[format]),
+        f"{project.slug}-{table}.{format}",
+    )
+
+
+def attachment(response: StreamingHttpResponse, filename: str) -> StreamingHttpResponse:
+    """Return the response as a file to be kept under this name."""
+    response["Content-Disposition"] = f'attachment; filename="{filename}"'
+    return response

@@ -1,0 +1,75 @@
+"""What an app adds to the rooms of annotate, handed over as one object when Django has loaded the models."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from annotate.core.models import Role
+from annotate.core.page import TABS
+from annotate.exports.formats.datasheet import COLLECTION_LINES, DatasheetLines
+from annotate.exports.registry import TABLES, ExportTable
+from annotate.exports.restoring.restored import RESTORERS, Restorer
+from annotate.material.import_kinds import KINDS, ImportKind
+from annotate.results.registry import PAGES, UNIT_PARTS, ResultsPage
+from annotate.results.reproduction.papers import PAPERS, Paper
+from annotate.watching.registry import WATCHED, Watched
+from annotate.webhooks.events import EVENTS
+
+
+@dataclass(frozen=True)
+class NewTab:
+    """A tab of every project: its name and route, who sees it, and the route of the tab after it."""
+
+    name: str
+    route: str
+    who: frozenset[Role]
+    before: str
+
+
+@dataclass(frozen=True)
+class Extension:
+    """What an app adds, each part to the room that reads it.
+
+    app: whose it is; said again, it takes the place of what that app said before.
+    results_pages, papers: of the results engine and of `manage.py reproduce`.
+    unit_part: the route of what a disagreement's page loads besides.
+    collection_lines: of the data sheet. restorer: puts the app's export tables back.
+    events: of webhooks, with what each says.
+    """
+
+    app: str
+    tab: NewTab | None = None
+    import_kinds: Sequence[ImportKind] = ()
+    export_tables: Sequence[ExportTable] = ()
+    results_pages: Sequence[ResultsPage] = ()
+    papers: Sequence[Paper] = ()
+    unit_part: str = ""
+    collection_lines: DatasheetLines | None = None
+    restorer: Restorer | None = None
+    watched: Watched | None = None
+    events: Mapping[str, str] = field(default_factory=dict)
+
+
+def extend(extension: Extension) -> None:
+    """Add an app's parts after those that are there."""
+    app = extension.app
+    KINDS.update({kind.key: kind for kind in extension.import_kinds})
+    TABLES.update({table.name: table for table in extension.export_tables})
+    PAGES.update({page.name: page for page in extension.results_pages})
+    PAPERS.update({paper.key: paper for paper in extension.papers})
+    EVENTS.update(extension.events)
+    if extension.unit_part:
+        UNIT_PARTS[app] = extension.unit_part
+    if extension.collection_lines:
+        COLLECTION_LINES[app] = extension.collection_lines
+    if extension.restorer:
+        RESTORERS[app] = extension.restorer
+    if extension.watched:
+        WATCHED[app] = extension.watched
+    if extension.tab:
+        _add_tab(extension.tab)
+
+
+def _add_tab(tab: NewTab) -> None:
+    routes = [route for _name, route, _who in TABS]
+    if tab.route not in routes:
+        TABS.insert(routes.index(tab.before), (tab.name, tab.route, tab.who))

@@ -1,0 +1,153 @@
+"""Queries that are asked thousands of times: compiled once in each thread, then only executed.
+
+Django compiles a query whenever it is asked. How the database keeps them: see `annotate.fastpath.statements`.
+With CONCORD_FAST_PATH=off each is a queryset that is made and evaluated when it is asked.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from threading import local
+from typing import Any, Generic, TypeVar
+
+from django.db import DEFAULT_DB_ALIAS, connection
+from django.db.models import Model, QuerySet
+from django.db.models.base import ModelState
+
+from annotate.fastpath import is_off
+from annotate.fastpath.pipeline import Statement
+from annotate.fastpath.statements import at_once, execute
+
+NUMBERS = (2_000_000_011, 2_000_000_033, 2_000_000_063)  # stand-ins that integer columns can hold
+WORD = "a stand-in"
+MOMENT = datetime(2000, 2, 3, 4, 5, 6, 789, UTC)
+
+Value = int | str | datetime
+M = TypeVar("M", bound=Model)
+_here = local()
+
+
+class Prepared(Generic[M]):
+    """A query of whole rows, written as a function from its values to a queryset.
+
+    What is given beside it are stand-ins, one for each value: of its type, and unlike anything else in the
+    query. Where they come to stand in the compiled statement, the values are put.
+    """
+
+    def __init__(self, make: Callable[..., QuerySet[M]], *stand_ins: Value) -> None:
+        self._make = make
+        self._stand_ins = stand_ins
+        self._here = local()
+
+    def ask(self, *values: Value) -> "Asked[M]":
+        """Ask for the rows for these values, to be read after `statements.at_once`. One query."""
+        ahead = getattr(_here, "ahead", None)
+        asked: Asked[M] | None = ahead.pop((self, values), None) if ahead else None
+        return asked or self._ask(values)
+
+    def _ask(self, values: tuple[Value, ...]) -> "Asked[M]":
+        if is_off():
+            rows = list(self._make(*values))
+            return Asked(lambda: rows)
+        if not hasattr(self._here, "compiled"):
+            self._here.compiled = _Compiled(self._make(*self._stand_ins), self._stand_ins)
+        compiled: _Compiled = self._here.compiled
+        statement = compiled.execute(values)
+        return Asked(lambda: compiled.objects(statement))
+
+    def all(self, *values: Value) -> list[M]:
+        """Return the rows for these values. One query."""
+        return self.ask(*values).all()
+
+    def first(self, *values: Value) -> M | None:
+        """Return the first of the rows, None without any. One query."""
+        return self.ask(*values).first()
+
+
+@contextmanager
+def prefetch_queries(*questions: tuple[Prepared[Any], tuple[Value, ...]]) -> Iterator[None]:
+    """Ask in one round trip what is likely to be asked inside, where the first to ask it has it already."""
+    with at_once():
+        _here.ahead = {question: question[0].ask(*question[1]) for question in questions}
+    try:
+        yield
+    finally:
+        del _here.ahead
+
+
+def _sent(value: Value) -> Any:
+    """Return a value as a statement has it: SQLite's have moments as words."""
+    return connection.ops.adapt_datetimefield_value(value) if isinstance(value, datetime) else value
+
+
+class Asked(Generic[M]):
+    """Rows that were asked for; inside `at_once` they can be read only after it."""
+
+    def __init__(self, rows: Callable[[], list[M]]) -> None:
+        self.all = rows
+
+    def first(self) -> M | None:
+        """Return the first of the rows, None without any."""
+        return next(iter(self.all()), None)
+
+
+class _Compiled:
+    """A statement with its parameters, and how its columns become objects."""
+
+    def __init__(self, queryset: QuerySet[Any], stand_ins: Sequence[Value]) -> None:
+        self._compiler = queryset.query.get_compiler(connection=connection)
+        self._sql, parameters = self._compiler.as_sql()
+        # A stand-in is found by its value, which is why it must be unlike anything else in the query. Django
+        # may repeat one, or put a value of its own between two: each place is looked at by itself.
+        places = {_sent(each): place for place, each in enumerate(stand_ins)}
+        self._parameters = [(places.get(each), each) for each in parameters]
+        select, info = self._compiler.select, self._compiler.klass_info
+        self._converters = self._compiler.get_converters([column for column, *_ in select])
+        self._objects = _Objects(info, [column.target.attname for column, *_ in select])
+
+    def execute(self, values: Sequence[Value]) -> Statement:
+        """Execute the statement with these values in the place of the stand-ins."""
+        sent = [each if place is None else _sent(values[place]) for place, each in self._parameters]
+        return execute(self._sql, sent)
+
+    def objects(self, statement: Statement) -> list[Any]:
+        """Return the objects that an executed statement found."""
+        found: Iterable[Any] = statement.rows
+        if self._converters:
+            found = self._compiler.apply_converters(found, self._converters)
+        return [self._objects.of(row) for row in found]
+
+
+class _Objects:
+    """Makes objects of rows, with those that they refer to, as Django's ModelIterable does.
+
+    But without calling the model, whose signals nobody waits for: that took longer than the statement. A
+    deferred column is simply not in the object's dictionary, as Django has it, and is read when it is used.
+    """
+
+    def __init__(self, info: Any, names: Sequence[str]) -> None:
+        first, last = info["select_fields"][0], info["select_fields"][-1]
+        self._model: type[Model] = info["model"]
+        self._columns = slice(first, last + 1)
+        self._names = names[self._columns]
+        self._key = first + self._names.index(self._model._meta.pk.attname)
+        self._related = [
+            (_Objects(each, names), each["local_setter"], each["remote_setter"])
+            for each in info.get("related_klass_infos", ())
+        ]
+
+    def of(self, row: Any) -> Any:
+        """Return the object of a row, None where there is none to refer to."""
+        if row[self._key] is None:
+            return None
+        made = self._model.__new__(self._model)
+        made._state = ModelState()
+        made._state.adding, made._state.db = False, DEFAULT_DB_ALIAS
+        made.__dict__.update(zip(self._names, row[self._columns], strict=True))
+        for objects, refer, refer_back in self._related:
+            related = objects.of(row)
+            # The two setters fill Django's cache of related objects on either side, as select_related does.
+            refer(made, related)
+            if related is not None:
+                refer_back(related, made)
+        return made

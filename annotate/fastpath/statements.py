@@ -1,0 +1,160 @@
+"""Statements that are executed thousands of times: PostgreSQL plans them once, and takes several at a time.
+
+Django writes the values into a statement, so that PostgreSQL reads and plans it anew each time: on the way of
+a save this took more time than everything else. Here the values go apart from the statement, which each
+connection keeps prepared. Where queries are logged or counted, and on SQLite, statements go Django's way.
+
+State is kept for each thread, as Django keeps its connections: `together` are the statements that wait for
+the end of `at_once`, `wire` is what is prepared on the thread's connection.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from threading import local
+from typing import Any
+
+from django.conf import settings
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.models import Model
+
+from annotate.fastpath import LIBPQ, is_off
+from annotate.fastpath.pipeline import Statement, Wire
+
+CHECKED_FOR = 5.0  # seconds for which a connection that was seen to live is not asked again
+
+_here = local()
+
+
+def execute(sql: str, parameters: Sequence[object]) -> Statement:
+    """Execute a statement; return it with its rows, which inside `at_once` are there when that ends."""
+    statement = Statement(sql, parameters)
+    connection: Any = connections[DEFAULT_DB_ALIAS]
+    if not _goes_prepared(connection):
+        with connection.cursor() as cursor:
+            cursor.execute(sql, parameters)
+            statement.rows = cursor.fetchall() if cursor.description else []
+    elif (together := getattr(_here, "together", None)) is not None:
+        together.append(statement)
+    else:
+        _send(connection, [statement])
+    return statement
+
+
+@contextmanager
+def at_once(*, last: bool = False) -> Iterator[None]:
+    """Send the statements executed inside to PostgreSQL together, without waiting for each.
+
+    `last`: nothing follows in the transaction, which ends with them unless it is part of another.
+    """
+    if is_off():
+        with _writes_in_bulk():
+            yield
+        return
+    connection: Any = connections[DEFAULT_DB_ALIAS]
+    if not _goes_prepared(connection):
+        yield
+        return
+    together: list[Statement] = []
+    _here.together = together
+    try:
+        yield
+    finally:
+        _here.together = None
+    if together:
+        _send(connection, together, commit=last and _is_outermost(connection))
+
+
+@contextmanager
+def _writes_in_bulk() -> Iterator[None]:
+    _here.writes = writes = Writes()
+    try:
+        yield
+    finally:
+        _here.writes = None
+    writes.flush()
+
+
+def write(row: Model, fields: tuple[str, ...] = ()) -> None:
+    """Insert a row, or store these fields of it, by the ORM; inside `at_once`, when that ends."""
+    writes: Writes | None = getattr(_here, "writes", None)
+    if writes is None:
+        writes = Writes()
+        writes.add(row, fields)
+        writes.flush()
+    else:
+        writes.add(row, fields)
+
+
+class Writes:
+    """Rows that wait to be written by the plain ORM, each kind of write in bulk."""
+
+    def __init__(self) -> None:
+        self._groups: dict[tuple[type[Model], tuple[str, ...]], list[Model]] = {}
+
+    def add(self, row: Model, fields: tuple[str, ...]) -> None:
+        """Take in a row to be inserted, or of which these fields are to be stored."""
+        self._groups.setdefault((type(row), fields), []).append(row)
+
+    def flush(self) -> None:
+        """Write them, one statement for each kind; rows that others refer to come before those."""
+        inserted = {model for model, fields in self._groups if not fields}
+
+        def refers_to_new(group: tuple[type[Model], tuple[str, ...]]) -> bool:
+            # One level is all there is: a rating is new, and so is its history.
+            return any(field.related_model in inserted for field in group[0]._meta.concrete_fields)
+
+        for model, fields in sorted(self._groups, key=refers_to_new):
+            rows = self._groups[model, fields]
+            if not fields:
+                model._default_manager.bulk_create(rows)
+            elif len(rows) == 1:
+                rows[0].save(update_fields=fields)
+            else:
+                model._default_manager.bulk_update(rows, fields)
+
+
+def _goes_prepared(connection: Any) -> bool:
+    # Tests that count queries, and the log, see only what passes Django's cursor.
+    return (
+        settings.FAST_PATH == LIBPQ
+        and connection.vendor == "postgresql"
+        and not (connection.queries_logged or connection.execute_wrappers)
+    )
+
+
+def _is_outermost(connection: Any) -> bool:
+    """Return whether the transaction is that of the innermost `atomic`.
+
+    Its COMMIT can then go with the last statements. Django's own commit at the end of the block finds no
+    transaction and sends nothing; callbacks for after the commit run there as always. In an outer block, as
+    in each test, the transaction must go on. In a block that needs a rollback, it must not be committed.
+    """
+    return len(connection.atomic_blocks) == 1 and not connection.needs_rollback
+
+
+def _send(connection: Any, statements: list[Statement], *, commit: bool = False) -> None:
+    _connect(connection)
+    # Statements are prepared on a connection, not in a thread: on a new one nothing is.
+    wire = getattr(_here, "wire", None)
+    if wire is None or wire.connection is not connection.connection:
+        wire = _here.wire = Wire(connection.connection)
+    with connection.wrap_database_errors:
+        wire.run(statements, commit=commit)
+
+
+def _connect(connection: Any) -> None:
+    """Have a connection that lives.
+
+    Django asks that by a statement before the first one of every request, which cost as much as a real one. A
+    connection that dies within CHECKED_FOR fails one request; the rating page sends its answers again.
+    """
+    if connection.connection is None:
+        connection.ensure_connection()
+    elif not connection.health_check_done:
+        if time.monotonic() < getattr(_here, "checked", 0.0) + CHECKED_FOR:
+            connection.health_check_done = True
+            return
+        connection.close_if_health_check_failed()
+        connection.ensure_connection()
+        _here.checked = time.monotonic()

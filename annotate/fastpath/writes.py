@@ -1,0 +1,85 @@
+"""Writes that are done thousands of times: their statements are made once, see `fastpath.statements`.
+
+With CONCORD_FAST_PATH=off they go by the ORM, in bulk inside `at_once`.
+"""
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db.models import JSONField, Model
+
+from annotate.fastpath import is_off
+from annotate.fastpath.statements import execute, write
+
+PLAIN = frozenset({int, float, bool, str, type(None)})  # taken by drivers as they are, but for JSON columns
+
+
+class PreparedInsert:
+    """Inserts a row with all of a table's columns but its key, from the values of an object.
+
+    A column can instead be given by a subquery, whose parameters then come last: a row that is inserted in
+    the same round trip has no key yet that another one could refer to by value. The ORM takes the object
+    instead, so that field of the row must be set to it too.
+    """
+
+    def __init__(self, model: type[Model], **subqueries: str) -> None:
+        self._table = model._meta.db_table
+        fields: list[Any] = [field for field in model._meta.local_concrete_fields if not field.primary_key]
+        self._fields = [field for field in fields if field.name not in subqueries]
+        self._subqueries = {
+            field.column: subqueries[field.name] for field in fields if field.name in subqueries
+        }
+
+    def run(self, row: Model, *parameters: object) -> None:
+        """Insert the row; by libpq and by cursor it does not learn its key."""
+        if is_off():
+            write(row)
+            return
+        execute(self._sql, [*_values(self._fields, row), *parameters])
+
+    @cached_property
+    def _sql(self) -> str:
+        quote = connection.ops.quote_name
+        columns = [*(field.column for field in self._fields), *self._subqueries]
+        values = [*("%s" for _ in self._fields), *self._subqueries.values()]
+        return f"INSERT INTO {quote(self._table)} ({_list(map(quote, columns))}) VALUES ({_list(values)})"
+
+
+class PreparedUpdate:
+    """Stores some fields of an object in its row."""
+
+    def __init__(self, model: type[Model], *names: str) -> None:
+        self._table = model._meta.db_table
+        self._names = names
+        self._fields: list[Any] = [model._meta.get_field(name) for name in names]
+
+    def run(self, row: Model) -> None:
+        """Store them."""
+        if is_off():
+            write(row, self._names)
+            return
+        execute(self._sql, [*_values(self._fields, row), row.pk])
+
+    @cached_property
+    def _sql(self) -> str:
+        quote = connection.ops.quote_name
+        columns = _list(f"{quote(field.column)} = %s" for field in self._fields)
+        return f"UPDATE {quote(self._table)} SET {columns} WHERE id = %s"
+
+
+def _list(parts: Iterable[str]) -> str:
+    return ", ".join(parts)
+
+
+def _values(fields: list[Any], row: Model) -> list[Any]:
+    """Return what the database driver takes for these fields."""
+    here = connections[DEFAULT_DB_ALIAS]
+    given = [(field, getattr(row, field.attname)) for field in fields]
+    return [
+        value
+        if type(value) in PLAIN and not isinstance(field, JSONField)
+        else field.get_db_prep_save(value, here)
+        for field, value in given
+    ]

@@ -1,1 +1,0 @@
-"""Input turned into typed values; forms validate and never write."""

@@ -1,0 +1,114 @@
+"""Making the demonstration project, with which one can look around."""
+
+from dataclasses import dataclass, replace
+
+from django.contrib.auth.hashers import make_password
+from django.db import transaction
+
+from annotate.agreement.streams import Stream
+from annotate.core.guideline import FrozenGuideline
+from annotate.core.models import (
+    Assignment,
+    Document,
+    Item,
+    Membership,
+    Project,
+    Role,
+    Round,
+    System,
+    User,
+    text_digest,
+)
+from annotate.core.specification import ProjectTemplate
+from annotate.management.demonstration.material import PRODUCTS, QUALITY, SYSTEMS
+from annotate.people.commands import add_member
+from annotate.rating.commands.assignments import reserve_items
+from annotate.rating.commands.ratings import Answer, Sent, save_rating
+from annotate.rating.commands.rounds import open_round_one
+from annotate.setup.commands import create_project
+from annotate.setup.presets import TEMPLATES
+
+NAME = "Demonstration: opinions about three products"
+PASSWORD = "demonstration"  # noqa: S105 - known to everyone, for a server that only this machine reaches
+
+
+@dataclass(frozen=True)
+class Person:
+    """A demonstration account; annotators have rated a number of items, with a leaning of their own."""
+
+    email: str
+    name: str
+    role: Role
+    rated: int = 0
+    leaning: float = 0
+
+
+PEOPLE = (
+    Person("admin@example.org", "Ada Admin", Role.ADMIN),
+    Person("ann@example.org", "Ann", Role.ANNOTATOR, rated=10, leaning=0.2),
+    Person("bo@example.org", "Bo", Role.ANNOTATOR, rated=8, leaning=-0.6),
+    Person("cem@example.org", "Cem", Role.ANNOTATOR, rated=5, leaning=0.1),
+    Person("researcher@example.org", "Rae Researcher", Role.RESEARCHER),
+)
+
+
+@transaction.atomic
+def load_demonstration() -> Project:
+    """Make the demonstration project with Round I part done, unless it is there."""
+    if existing := Project.objects.filter(name=NAME).first():
+        return existing
+    # One hash for all: five took most of the time of the first start, and the password is no secret.
+    hashed = make_password(PASSWORD)
+    users = {person: _user(person, hashed) for person in PEOPLE}
+    project = create_project(user=users[PEOPLE[0]], name=NAME, template=_template())
+    places = {
+        person: add_member(project=project, role=person.role, user=user) for person, user in users.items()
+    }
+    _add_items(project)
+    round = open_round_one(project=project, by=users[PEOPLE[0]])
+    for person, place in places.items():
+        _rate(round, place, person)
+    return project
+
+
+def _template() -> ProjectTemplate:
+    template = TEMPLATES["opinion-summaries"]
+    names = {key.replace("-", " ") for key in QUALITY}
+    return replace(
+        template, dimensions=tuple(each for each in template.dimensions if each.name.lower() in names)
+    )
+
+
+def _user(person: Person, hashed: str) -> User:
+    existing = User.objects.filter(email=person.email).first()
+    return existing or User.objects.create(email=person.email, name=person.name, password=hashed)
+
+
+def _add_items(project: Project) -> None:
+    systems = [System.objects.create(project=project, name=name) for name in SYSTEMS]
+    for product in PRODUCTS:
+        parts = [{"label": f"Review {n}", "text": text} for n, text in enumerate(product.reviews, start=1)]
+        document = Document.objects.create(
+            project=project, key=product.key, title=product.title, parts=parts, digest=text_digest(parts)
+        )
+        for system, text in zip(systems, product.summaries, strict=True):
+            Item.objects.create(document=document, system=system, text=text, digest=text_digest(text))
+
+
+def _rate(round: Round, place: Membership, person: Person) -> None:
+    chance = Stream(0).of("demonstration", person.email).shuffler()
+    dimensions = FrozenGuideline.from_json(round.guideline.content).dimensions
+    while person.rated > place.assignments.count() and reserve_items(round=round, annotator=place):
+        pass
+    mine = Assignment.objects.select_related("item__system", "round__guideline").filter(annotator=place)
+    for assignment in mine.order_by("position")[: person.rated]:
+        quality = SYSTEMS.index(assignment.item.system.name)
+        for dimension in dimensions:
+            felt = QUALITY[dimension.key][quality] + person.leaning + chance.gauss(0, 0.7)
+            save_rating(
+                assignment=assignment,
+                dimension=dimension,
+                answer=Answer(value=min(max(int(felt + 0.5), 1), 5)),
+                by=place.user,
+                sent=Sent(active_seconds=chance.uniform(8, 25)),
+            )

@@ -1,0 +1,99 @@
+"""What every command that prints a result has in common."""
+
+import json
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+from django.core.management.base import BaseCommand, CommandError
+from django.core.serializers.json import DjangoJSONEncoder
+
+from annotate.core.errors import DomainError
+from annotate.core.models import Project
+from annotate.management.projects import project_called
+from annotate.results.commands import current_page
+from annotate.results.queries.kept import KeptPage
+from annotate.results.queries.plain import plain_result
+from annotate.results.registry import PAGES, Parameter, Result, result_of
+from annotate.results.table import Table
+from annotate.results.text import FORMATS
+
+
+class ResultsCommand(BaseCommand):
+    """Prints a result: the tables of its page, with the same figures to the last digit.
+
+    page: its name. brief: the keys of the tables that are printed where neither one nor all are asked for.
+    Exits with 1 where a figure has a warning, such as a cross-check that failed.
+    """
+
+    page: ClassVar[str]
+    brief: ClassVar[tuple[str, ...]] = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare what can be asked for: the project, the page's parameters, what is printed and how."""
+        parser.add_argument("project", help="The project's short name, as in its address.")
+        for parameter in PAGES[self.page].parameters:
+            parser.add_argument(_option(parameter), dest=parameter.name, help=parameter.label)
+        parser.add_argument("--table", help="Only the table with this key; all where it is “all”.")
+        parser.add_argument("--format", choices=sorted(FORMATS), default="md", help="Of the tables.")
+        parser.add_argument("--json", action="store_true", help="Everything, as JSON.")
+
+    def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002
+        """Print the tables, or everything as JSON."""
+        project = project_called(options["project"])
+        result, kept = computed(project, self.page, options)
+        kept = self.narrowed(kept, options)
+        if options["json"]:
+            everything = {"project": project.slug, **plain_result(result, kept)}
+            self.stdout.write(json.dumps(everything, indent=1, cls=DjangoJSONEncoder))
+        else:
+            write, _ = FORMATS[options["format"]]
+            self.stdout.write("\n\n".join(write(table) for table in self.tables(kept, options["table"])))
+        for warning in kept.warnings:
+            self.stderr.write(warning)
+        if kept.warnings:
+            sys.exit(1)
+
+    def narrowed(self, kept: KeptPage, options: dict[str, Any]) -> KeptPage:  # noqa: ARG002
+        """Return what is asked for of a page; a command may have options for parts of it."""
+        return kept
+
+    def tables(self, kept: KeptPage, key: str | None) -> list[Table]:
+        """Return the tables that are asked for; raises CommandError where there is none of this key."""
+        if key is None and self.brief:
+            return [table for table in kept.tables if table.key in self.brief] or kept.tables
+        chosen = [table for table in kept.tables if key in (None, "all", table.key)]
+        if not chosen:
+            known = ", ".join(table.key for table in kept.tables)
+            raise CommandError(f"There is no table {key!r}; there are: {known or 'none yet'}.")
+        return chosen
+
+
+def computed(project: Project, page: str, options: Mapping[str, Any]) -> tuple[Result, KeptPage]:
+    """Return a result with its figures; raises CommandError where there is nothing to measure."""
+    asked = dict(_parameters_of(project, page, options))
+    try:
+        result = result_of(project, page, asked)
+        kept = current_page(project=project, result=result)
+    except DomainError as error:
+        raise CommandError(error.message) from error
+    if not kept.tables:
+        raise CommandError("There is nothing to measure yet.")
+    return result, kept
+
+
+def _parameters_of(project: Project, page: str, options: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what was given for each parameter: its value, or the name that people see, such as a judge's."""
+    for parameter in PAGES[page].parameters:
+        given = options.get(parameter.name)
+        if given is not None:
+            try:
+                values = {name: value for value, name in parameter.choices(project)}
+            except DomainError as error:
+                raise CommandError(error.message) from error
+            yield parameter.name, values.get(str(given), str(given))
+
+
+def _option(parameter: Parameter) -> str:
+    return "--" + parameter.name.replace("_", "-")

@@ -1,0 +1,1 @@
+"""Documents, systems and items, and importing them."""

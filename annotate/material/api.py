@@ -1,0 +1,226 @@
+"""Operations of the API about material."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.api.operations import ApiView, reads, writes
+from annotate.api.values import Input, Text
+from annotate.core.access import project_for_admin, project_for_reader
+from annotate.core.errors import ImportRefusedError
+from annotate.core.models import Document, Item, Project, System
+from annotate.core.page import request_user
+from annotate.material.commands.imports import import_file
+from annotate.material.reading.columns import ColumnMapping, PartColumn
+from annotate.material.reading.rows import RefusedLine
+from annotate.material.reading.source import Source
+
+# Many rows at once, by the same importing as files: all of them, or none and a sentence for each refused.
+
+MOST_ROWS = 10_000
+
+
+@contextmanager
+def as_file(rows: Sequence[Mapping[str, Any]]) -> Iterator[Path]:
+    """Give the rows as a file with a line for each."""
+    with TemporaryDirectory(prefix="concord-api-") as folder:
+        path = Path(folder) / "rows.jsonl"
+        with path.open("w", encoding="utf-8") as file:
+            file.writelines(json.dumps(row) + "\n" for row in rows)
+        yield path
+
+
+def refuse_lines(refused: Sequence[RefusedLine], *, within: str) -> None:
+    """Raise ImportRefusedError with a sentence for each refused row, if there is any."""
+    if not refused:
+        return
+    fields: dict[str, str] = {}
+    for line in refused:
+        place = f"{within}.{line.line - 1}" if line.line else within
+        fields.setdefault(f"{place}.{line.field}" if line.field else place, line.reason)
+    message = f"Nothing was imported: {refused[0].reason}"
+    raise ImportRefusedError(message, fields=fields)
+
+
+# Documents, systems and items: read in pages by who reads results.
+
+DOCUMENTS = ColumnMapping("document", "title", (PartColumn("parts", ""),))
+ITEMS = ColumnMapping(document_key="document", system="system", text="text")
+
+
+class MaterialFilter(serializers.Serializer[Any]):
+    """Which documents and systems are meant."""
+
+    document = serializers.CharField(required=False, help_text="The document's key.")
+    system = serializers.CharField(required=False, help_text="The system's name.")
+
+
+class DocumentFilter(serializers.Serializer[Any]):
+    """Which documents are meant."""
+
+    document = serializers.CharField(required=False, help_text="The document's key.")
+
+
+class Part(serializers.Serializer[Any]):
+    """A part of a document."""
+
+    label = serializers.CharField()  # type: ignore[assignment]
+    text = serializers.CharField()
+
+
+class DocumentRow(serializers.ModelSerializer[Document]):
+    """A document."""
+
+    document = serializers.CharField(source="key")
+    parts = Part(many=True)
+
+    class Meta:
+        model = Document
+        fields = ("document", "title", "parts")
+
+
+class SystemRow(serializers.ModelSerializer[System]):
+    """A system."""
+
+    system = serializers.CharField(source="name")
+
+    class Meta:
+        model = System
+        fields = ("system",)
+
+
+class ItemRow(serializers.ModelSerializer[Item]):
+    """A system's text for a document."""
+
+    document = serializers.CharField(source="document.key")
+    system = serializers.CharField(source="system.name")
+
+    class Meta:
+        model = Item
+        fields = ("document", "system", "text")
+
+
+class PartInput(Input):
+    """A part of a document."""
+
+    label = Text(max_length=200)  # type: ignore[assignment]
+    text = Text(trim_whitespace=False)
+
+
+class DocumentInput(Input):
+    """A document; one with this key and the same parts is not made again."""
+
+    document = Text(max_length=200, help_text="Its key.")
+    title = Text(required=False, allow_blank=True, max_length=300)
+    parts = PartInput(many=True, allow_empty=False, help_text="Each with a label of its own.")
+
+
+class ItemInput(Input):
+    """A system's text for a document that is there."""
+
+    document = Text(max_length=200, help_text="The document's key.")
+    system = Text(max_length=200, help_text="The system's name; a new one is made.")
+    text = Text(trim_whitespace=False)
+
+
+class DocumentsInput(Input):
+    """Documents, all of which are made or none."""
+
+    documents = serializers.ListField(child=DocumentInput(), min_length=1, max_length=MOST_ROWS)
+
+
+class ItemsInput(Input):
+    """Items, all of which are made or none."""
+
+    items = serializers.ListField(child=ItemInput(), min_length=1, max_length=MOST_ROWS)
+
+
+class MadeRows(serializers.Serializer[Any]):
+    """How many rows were made, and how many were there already."""
+
+    documents = serializers.IntegerField()
+    systems = serializers.IntegerField()
+    items = serializers.IntegerField()
+
+
+class Imported(serializers.Serializer[Any]):
+    """What became of the rows that were sent."""
+
+    made = MadeRows()
+    already_there = MadeRows()
+
+
+class Documents(ApiView):
+    """The documents of a project."""
+
+    about = "material"
+
+    @reads(DocumentRow, paged=True, filters=(DocumentFilter,))
+    def get(self, request: Request, slug: str) -> Response:
+        """List documents with their parts."""
+        documents = Document.objects.filter(project=project_for_reader(request.user, slug))
+        chosen = self.filters(DocumentFilter)
+        if "document" in chosen:
+            documents = documents.filter(key=chosen["document"])
+        return self.page(documents, DocumentRow)
+
+    @writes(Imported, accepts=DocumentsInput, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Make documents, all or none."""
+        project = project_for_admin(request.user, slug)
+        sent = self.checked(DocumentsInput)["documents"]
+        rows = [{**row, "parts": {part["label"]: part["text"] for part in row["parts"]}} for row in sent]
+        return _import_rows(request, project, rows, DOCUMENTS, within="documents")
+
+
+class Systems(ApiView):
+    """The systems of a project."""
+
+    about = "material"
+
+    @reads(SystemRow, paged=True)
+    def get(self, request: Request, slug: str) -> Response:
+        """List systems."""
+        return self.page(System.objects.filter(project=project_for_reader(request.user, slug)), SystemRow)
+
+
+class Items(ApiView):
+    """The items of a project."""
+
+    about = "material"
+
+    @reads(ItemRow, paged=True, filters=(MaterialFilter,))
+    def get(self, request: Request, slug: str) -> Response:
+        """List items: systems' texts for documents."""
+        project = project_for_reader(request.user, slug)
+        items = Item.objects.filter(document__project=project, **_filters(self.filters(MaterialFilter)))
+        named = items.select_related("document", "system").defer("document__parts")
+        return self.page(named, ItemRow)
+
+    @writes(Imported, accepts=ItemsInput, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Make items of documents that are there, with the systems that they need, all or none."""
+        project = project_for_admin(request.user, slug)
+        return _import_rows(request, project, self.checked(ItemsInput)["items"], ITEMS, within="items")
+
+
+def _import_rows(
+    request: Request, project: Project, rows: list[dict[str, Any]], mapping: ColumnMapping, *, within: str
+) -> Response:
+    with as_file(rows) as path:
+        source = Source(path, f"{within}.jsonl", mapping, items=True, ratings=False)
+        report = import_file(project=project, source=source, by=request_user(request))
+    refuse_lines(report.refused, within=within)
+    return Response(Imported(report).data, status=201)
+
+
+def _filters(chosen: dict[str, str]) -> dict[str, str]:
+    paths = {"document": "document__key", "system": "system__name"}
+    return {paths[name]: value for name, value in chosen.items()}

@@ -1,0 +1,242 @@
+"""Uploaded files on their way into a project: received, started, run by a worker, discarded."""
+
+import json
+import logging
+from time import monotonic
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.core.files import File
+from django.db import DatabaseError, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from annotate.core.audit import record
+from annotate.core.errors import DomainError, NotReadyError
+from annotate.core.models import DataImport, Project, User
+from annotate.core.models.imports import MATERIAL
+from annotate.material.commands.imports import import_file
+from annotate.material.import_kinds import KINDS, ImportKind, Report
+from annotate.material.queries.imports import may_start, notes_of, refused_file_of, source_of
+from annotate.material.reading.mapping_json import mapping_from_json
+from annotate.material.reading.progress import Tell
+from annotate.material.reading.report import ImportReport
+
+Status = DataImport.Status
+What = DataImport.What
+
+TELL_SECONDS = 1.0
+logger = logging.getLogger(__name__)
+
+
+CANCELLED = "The import was cancelled and nothing was imported."
+
+
+class _LeaseLostError(Exception):
+    """The import was started again or discarded since this worker took it."""
+
+
+class _CancelledError(Exception):
+    """Someone has asked for the import to stop."""
+
+
+def receive_upload(
+    *, project: Project, by: User | None, file: "File[Any]", name: str, kind: str = MATERIAL
+) -> DataImport:
+    """Keep an uploaded file until it is imported or discarded."""
+    return DataImport.objects.create(
+        project=project,
+        kind=kind,
+        file=file,
+        name=name[-255:],
+        size=file.size,
+        created_by=by,
+        touched_at=timezone.now(),
+    )
+
+
+def choose_part(*, data_import: DataImport, part: str) -> None:
+    """Say which configuration and split of a data set's folder is read; how it is read is guessed anew."""
+    DataImport.objects.filter(pk=data_import.pk, status__in=(Status.UPLOADED, Status.REFUSED)).update(
+        part=part, status=Status.UPLOADED, mapping=None, report=None, touched_at=timezone.now()
+    )
+
+
+@transaction.atomic
+def start_upload(
+    *, data_import: DataImport, mapping: dict[str, Any], what: str = "", only_good: bool = False
+) -> None:
+    """Let a worker import a file of any kind; the caller tells one after the commit. Locks the import's row.
+
+    only_good: leave refused lines out, where otherwise one refused line is enough to import nothing.
+
+    Starting again is possible whenever no worker is at it, or the one that was has gone silent; that one
+    loses its lease and writes nothing when it comes back. Raises NotReadyError.
+    """
+    locked = DataImport.objects.select_for_update().get(pk=data_import.pk)
+    if not may_start(locked):
+        raise NotReadyError(gettext("A worker is at this import already, or has finished it."))
+    locked.mapping, locked.what, locked.only_good = mapping, what, only_good
+    locked.status, locked.progress, locked.touched_at = Status.WAITING, 0.0, timezone.now()
+    locked.report, locked.message, locked.lease, locked.lines = None, "", None, 0
+    locked.save(update_fields=_STARTED)
+    notes_of(locked).clear()
+
+
+_STARTED = ["mapping", "what", "only_good", "status", "progress", "touched_at"]
+_STARTED += ["report", "message", "lease", "lines"]
+
+
+def cancel_import(*, data_import: DataImport) -> None:
+    """Ask the worker to stop: it notices within some hundred lines, and nothing is imported.
+
+    What no worker has taken yet stops at once. The worker is told by a file first, because while it writes
+    SQLite lets nobody else write. Raises NotReadyError where there is nothing to cancel.
+    """
+    if not data_import.is_under_way:
+        raise NotReadyError(gettext("This import is not running, so there is nothing to cancel."))
+    notes_of(data_import).cancel()
+    waiting = DataImport.objects.filter(pk=data_import.pk, status=Status.WAITING)
+    if waiting.update(status=Status.STOPPED, message=CANCELLED, lease=None, touched_at=timezone.now()):
+        notes_of(data_import).clear()
+    record(data_import.project, "import.cancelled", data_import)
+
+
+@transaction.atomic
+def discard_import(*, data_import: DataImport) -> None:
+    """Forget an import that has not been made, with its file. Locks its row. Raises NotReadyError."""
+    locked = DataImport.objects.select_for_update().filter(pk=data_import.pk).first()
+    if locked is None:
+        return
+    if not may_start(locked):
+        raise NotReadyError(gettext("An import that is under way or finished cannot be discarded."))
+    locked.delete()
+    record(data_import.project, "import.discarded", data_import)
+    transaction.on_commit(lambda: forget_files(data_import))
+
+
+def forget_files(data_import: DataImport) -> None:
+    """Delete everything that is kept of an import outside the database."""
+    _delete_file(data_import)
+    refused_file_of(data_import).unlink(missing_ok=True)
+    notes_of(data_import).clear()
+
+
+def run_import(*, import_id: int) -> None:
+    """Import a file that waits, and keep what came of it; one that another worker has taken is left alone.
+
+    Takes a lease, without which nothing is written: of a file that was started again meanwhile, or discarded,
+    nothing comes from this worker.
+    """
+    lease = uuid4()
+    waiting = DataImport.objects.filter(pk=import_id, status=Status.WAITING)
+    waiting.update(status=Status.CHECKING, touched_at=timezone.now(), lease=lease)
+    data_import = _held_import(import_id, lease).select_related("project", "created_by").first()
+    if data_import is None:
+        return
+    try:
+        report = KINDS[data_import.kind].run(data_import, _teller(data_import))
+    except _CancelledError:
+        _finish(data_import, Status.STOPPED, message=CANCELLED)
+    except _LeaseLostError:
+        logger.warning("Import %s was started again or discarded while this worker was silent", import_id)
+    except DomainError as error:
+        _finish(data_import, Status.STOPPED, message=error.message)
+    except FileNotFoundError:
+        message = (
+            "The worker does not find the uploaded file. The web server and the worker must share the "
+            "folder that CONCORD_DATA names; then start the import again."
+        )
+        _finish(data_import, Status.STOPPED, message=message)
+    except (DatabaseError, OSError) as error:
+        logger.exception("Import %s stopped", import_id)
+        message = f"The import stopped ({type(error).__name__}) and nothing was imported. Start it again."
+        _finish(data_import, Status.STOPPED, message=message)
+    except Exception:
+        message = (
+            "An error in Concord stopped the import and nothing was imported. The worker's log says more."
+        )
+        _finish(data_import, Status.STOPPED, message=message)
+        raise
+    else:
+        _finish(data_import, Status.REFUSED if report.is_refused else Status.IMPORTED, report=report)
+
+
+def _import_material(data_import: DataImport, tell: Tell) -> ImportReport:
+    mapping = mapping_from_json(json.dumps(data_import.mapping))
+    return import_file(
+        project=data_import.project,
+        source=source_of(data_import, mapping, data_import.what),
+        by=data_import.created_by,
+        tell=tell,
+        data_import=data_import,
+        only_good=data_import.only_good,
+        refused_to=refused_file_of(data_import),
+    )
+
+
+MATERIAL_KIND = ImportKind(
+    key=MATERIAL,
+    run=_import_material,
+    read_report=ImportReport.from_json,
+    page="data_import",
+    pages="imports",
+)
+
+
+def _teller(data_import: DataImport) -> Tell:
+    """Note progress now and then, and stop where the import was cancelled.
+
+    Noting needs the lease, so nothing is written without it: the end is noted in the writing transaction.
+    While that lasts, how far it has come is noted in a file.
+    """
+    last = 0.0
+    notes = notes_of(data_import)
+
+    def tell(stage: str, fraction: float, lines: int = 0) -> None:
+        nonlocal last
+        if notes.is_cancelled:
+            raise _CancelledError
+        due = monotonic() - last >= TELL_SECONDS
+        if stage in ("writing", "written"):
+            _touch(data_import, Status.WRITING, 1.0, lines)
+        elif due and stage == "checking":
+            _touch(data_import, Status.CHECKING, fraction, lines)
+        elif due:
+            notes.tell(lines)
+        last = monotonic() if due else last
+
+    return tell
+
+
+def _touch(data_import: DataImport, status: str, progress: float, lines: int) -> None:
+    held = _held_import(data_import.pk, data_import.lease)
+    if not held.update(status=status, progress=progress, lines=lines, touched_at=timezone.now()):
+        raise _LeaseLostError
+
+
+def _finish(data_import: DataImport, status: str, *, report: Report | None = None, message: str = "") -> None:
+    imported = status == Status.IMPORTED
+    written = _held_import(data_import.pk, data_import.lease).update(
+        status=status,
+        progress=1.0 if report else 0.0,
+        report=report.to_json() if report else None,
+        message=message,
+        touched_at=timezone.now(),
+        lease=None,
+        **({"file": ""} if imported else {}),
+    )
+    if written:
+        notes_of(data_import).clear()
+    if written and imported:
+        _delete_file(data_import)
+
+
+def _held_import(import_id: int, lease: UUID | None) -> QuerySet[DataImport]:
+    return DataImport.objects.filter(pk=import_id, lease=lease, lease__isnull=False)
+
+
+def _delete_file(data_import: DataImport) -> None:
+    if data_import.file.name:
+        data_import.file.storage.delete(data_import.file.name)

@@ -1,0 +1,130 @@
+"""Which documents, systems and items a project has: their keys and digests, never their texts.
+
+Numbers stand for rows that may not be written yet; `pk` is None until they are.
+"""
+
+from dataclasses import dataclass, field
+
+from annotate.core.models import Document, Item, Project, System
+from annotate.material.reading.rows import DocumentRow, RatingRow, Row
+
+BATCH = 2000
+MOST_NAMED = 5000
+
+
+@dataclass(slots=True)
+class KnownDocument:
+    """A document of the project (line 0) or of the file."""
+
+    number: int
+    pk: int | None
+    digest: bytes
+    line: int
+    in_file: bool = False
+
+
+@dataclass(slots=True)
+class KnownSystem:
+    """A system of the project or of the file."""
+
+    number: int
+    pk: int | None
+
+
+@dataclass(slots=True)
+class KnownItem:
+    """An item of the project (line 0) or of the file."""
+
+    number: int
+    pk: int | None
+    digest: bytes
+    line: int
+
+
+@dataclass(slots=True)
+class Named:
+    """What some rows of a file name."""
+
+    documents: set[str] = field(default_factory=set)
+    systems: set[str] = field(default_factory=set)
+    items: set[tuple[str, str]] = field(default_factory=set)
+    raters: set[str] = field(default_factory=set)
+
+    def add(self, row: Row) -> None:
+        """Add what a row names."""
+        self.documents.add(row.document)
+        if not isinstance(row, DocumentRow):
+            self.systems.add(row.system)
+            self.items.add((row.document, row.system))
+        if isinstance(row, RatingRow):
+            self.raters.add(row.rater)
+
+    @property
+    def is_many(self) -> bool:
+        """Whether there are more than a database takes as parameters of one query."""
+        return max(len(self.documents), len(self.items), len(self.raters)) > MOST_NAMED
+
+
+class Catalogue:
+    """A project's documents by key, systems by name and items by both; all of them, or those that are named.
+
+    Three queries either way.
+    """
+
+    def __init__(self, project: Project, named: Named | None = None) -> None:
+        self.named = named
+        self.documents: dict[str, KnownDocument] = {}
+        self.systems: dict[str, KnownSystem] = {}
+        self.items: dict[tuple[int, int], KnownItem] = {}
+        self._load(project)
+
+    @property
+    def item_numbers(self) -> dict[int, int]:
+        """The numbers of the items that are written, by their ids."""
+        return {item.pk: item.number for item in self.items.values() if item.pk}
+
+    def _load(self, project: Project) -> None:
+        documents, systems = Document.objects.filter(project=project), System.objects.filter(project=project)
+        items = Item.objects.filter(document__project=project)
+        if self.named:
+            documents = documents.filter(key__in=self.named.documents)
+            systems = systems.filter(name__in=self.named.systems)
+            items = items.filter(document__key__in=self.named.documents, system__name__in=self.named.systems)
+        keys, names = {}, {}
+        for key, pk, digest in documents.values_list("key", "pk", "digest").iterator(BATCH):
+            keys[pk] = key
+            self.add_document(key, bytes.fromhex(digest), pk=pk)
+        for name, pk in systems.values_list("name", "pk"):
+            names[pk] = name
+            self.add_system(name, pk=pk)
+        columns = items.values_list("document_id", "system_id", "pk", "digest")
+        for document, system, pk, digest in columns.iterator(BATCH):
+            self._add_written_item(keys[document], names[system], pk, digest)
+
+    def _add_written_item(self, document: str, system: str, pk: int, digest: str) -> None:
+        if self.named is None or (document, system) in self.named.items:
+            place = (self.documents[document].number, self.systems[system].number)
+            self.items[place] = KnownItem(len(self.items), pk, bytes.fromhex(digest), 0)
+
+    def add_document(self, key: str, digest: bytes, *, line: int = 0, pk: int | None = None) -> KnownDocument:
+        """Note a document."""
+        known = self.documents[key] = KnownDocument(len(self.documents), pk, digest, line)
+        return known
+
+    def add_system(self, name: str, *, pk: int | None = None) -> KnownSystem:
+        """Note a system."""
+        known = self.systems[name] = KnownSystem(len(self.systems), pk)
+        return known
+
+    def add_item(self, document: KnownDocument, system: KnownSystem, digest: bytes, line: int) -> KnownItem:
+        """Note an item."""
+        known = KnownItem(len(self.items), None, digest, line)
+        self.items[document.number, system.number] = known
+        return known
+
+    def item(self, document: str, system: str) -> KnownItem | None:
+        """The item of a document and a system, if both and it are known."""
+        known_document, known_system = self.documents.get(document), self.systems.get(system)
+        if known_document is None or known_system is None:
+            return None
+        return self.items.get((known_document.number, known_system.number))

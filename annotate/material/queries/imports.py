@@ -1,0 +1,210 @@
+"""Imports of a project: where they are, whether they can be started, and what their pages show."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from django.conf import settings
+from django.utils import timezone
+
+from annotate.core.models import DataImport, Project
+from annotate.core.models.imports import MATERIAL
+from annotate.material.import_kinds import KINDS, Report
+from annotate.material.queries.check import check_file
+from annotate.material.reading.datasets import Split
+from annotate.material.reading.mappings import Mapping, rows_of
+from annotate.material.reading.progress import Notes
+from annotate.material.reading.readers import first_records, splits_in
+from annotate.material.reading.report import ImportReport
+from annotate.material.reading.rows import (
+    DocumentRow,
+    ItemRow,
+    RatingRow,
+    Record,
+    RefusedLine,
+    UnreadableFileError,
+)
+from annotate.material.reading.source import Source
+
+Status = DataImport.Status
+What = DataImport.What
+
+SHOWN_RECORDS = 3
+SHOWN_ROWS = 3
+GUESSED_RECORDS = 20
+CHECKED_RECORDS = 100
+LONGEST_CELL = 80
+WORKER_SHOULD_TAKE = timedelta(seconds=8)
+
+# A worker that has not been heard of for so long is gone; while it writes, nothing is heard until the end.
+SILENT_FOR = {
+    Status.WAITING: timedelta(0),
+    Status.CHECKING: timedelta(minutes=1),
+    Status.WRITING: timedelta(minutes=15),
+}
+
+
+@dataclass(frozen=True)
+class Opening:
+    """The beginning of an uploaded file: its fields, its first records, or why it cannot be read.
+
+    splits: of a data set's folder, what can be chosen to be read.
+    """
+
+    records: Sequence[Record | RefusedLine]
+    problem: RefusedLine | None
+    splits: Sequence[Split] = ()
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of all fields that the first records have."""
+        readable = [record for record in self.records if isinstance(record, Record)]
+        return list(dict.fromkeys(name for record in readable for name in record.fields))
+
+    @property
+    def examples(self) -> list[str]:
+        """The first text under each column, shortened."""
+        return self.rows[0][1] if self.rows else []
+
+    @property
+    def rows(self) -> list[tuple[int, list[str]]]:
+        """The first records as a table of shortened texts under `columns`, each with its line."""
+        readable = [record for record in self.records if isinstance(record, Record)][:SHOWN_RECORDS]
+        columns = self.columns
+        return [(record.line, [_shorten(record.fields.get(name)) for name in columns]) for record in readable]
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What the first records make: how much, and the first items and ratings of it."""
+
+    report: ImportReport
+    items: Sequence[DocumentRow | ItemRow]
+    ratings: Sequence[RatingRow]
+
+
+@dataclass(frozen=True)
+class State:
+    """Where an import is, as its page tells it."""
+
+    data_import: DataImport
+    report: Report | None
+    waits_for_worker: bool
+    may_start: bool
+    is_silent: bool
+    is_cancelled: bool
+    lines_written: int
+    has_refused_lines: bool
+
+    @property
+    def percent(self) -> int:
+        """How much of the file has been checked."""
+        return round(100 * self.data_import.progress)
+
+    @property
+    def percent_written(self) -> int:
+        """How much of the file has been written; ratings are a second reading of it."""
+        return min(round(100 * self.lines_written / max(self.data_import.lines, 1)), 100)
+
+    @property
+    def may_leave_out(self) -> bool:
+        """Whether the refused lines can be left out, so that something is left to import."""
+        report = self.report
+        if self.data_import.status != Status.REFUSED or not isinstance(report, ImportReport):
+            return False
+        return bool(report.made.total) and not report.stopped
+
+
+def imports_of(project: Project, kind: str = MATERIAL) -> list[DataImport]:
+    """Return the project's imports of one kind, the newest first. One query."""
+    return list(DataImport.objects.filter(project=project, kind=kind).select_related("created_by"))
+
+
+def opening_of(data_import: DataImport) -> Opening:
+    """Return the beginning of the uploaded file."""
+    path, splits = Path(data_import.file.path), []
+    try:
+        splits = splits_in(path)
+        records = first_records(path, data_import.name, data_import.part, limit=GUESSED_RECORDS)
+    except UnreadableFileError as error:
+        return Opening((), RefusedLine(error.line, "", error.reason), splits)
+    except FileNotFoundError:
+        return Opening((), RefusedLine(0, "", "The uploaded file is gone; discard this and upload it again."))
+    if not any(isinstance(record, Record) for record in records):
+        first = next((record for record in records if isinstance(record, RefusedLine)), None)
+        problem = first or RefusedLine(0, "", "The file is empty; upload one with data.")
+        return Opening(records, problem, splits)
+    return Opening(records, None, splits)
+
+
+def source_of(data_import: DataImport, mapping: Mapping, what: str) -> Source:
+    """Return what is to be read from the uploaded file, and how."""
+    return Source(
+        path=Path(data_import.file.path),
+        name=data_import.name,
+        mapping=mapping,
+        items=what in (What.ITEMS, What.BOTH),
+        ratings=what in (What.RATINGS, What.BOTH),
+        part=data_import.part,
+    )
+
+
+def preview_of(data_import: DataImport, opening: Opening, mapping: Mapping, what: str) -> Preview:
+    """Return what the first records make; the import itself checks the whole file."""
+    source = source_of(data_import, mapping, what)
+    report = check_file(project=data_import.project, source=source, limit=CHECKED_RECORDS)
+    rows = [
+        row
+        for record in opening.records[:SHOWN_RECORDS]
+        for row in rows_of(mapping, record, items=source.items, ratings=source.ratings)
+    ]
+    items = [row for row in rows if isinstance(row, DocumentRow | ItemRow)]
+    ratings = [row for row in rows if isinstance(row, RatingRow)]
+    return Preview(report, items[:SHOWN_ROWS], ratings[:SHOWN_ROWS])
+
+
+def folder_of_imports() -> Path:
+    """Return where uploads lie, and what is noted beside them; web server and workers share it."""
+    return Path(settings.MEDIA_ROOT, "imports")
+
+
+def notes_of(data_import: DataImport) -> Notes:
+    """Return what page and worker of an import tell each other while a transaction holds the database."""
+    return Notes(folder_of_imports(), data_import.pk)
+
+
+def refused_file_of(data_import: DataImport) -> Path:
+    """Return where the refused lines of an import are kept, if there are any."""
+    return folder_of_imports() / f"{data_import.pk}.refused"
+
+
+def may_start(data_import: DataImport) -> bool:
+    """Return whether the import can be started, or started again."""
+    if data_import.status in SILENT_FOR:
+        told_at = datetime.fromtimestamp(notes_of(data_import).told_at, tz=UTC)
+        heard_at = max(data_import.touched_at, told_at)
+        return timezone.now() - heard_at >= SILENT_FOR[Status(data_import.status)]
+    return data_import.status not in (Status.IMPORTED, Status.UNDONE)
+
+
+def state_of(data_import: DataImport) -> State:
+    """Return where an import is."""
+    waiting = data_import.status == Status.WAITING
+    return State(
+        data_import=data_import,
+        report=KINDS[data_import.kind].read_report(data_import.report) if data_import.report else None,
+        waits_for_worker=waiting and timezone.now() - data_import.touched_at > WORKER_SHOULD_TAKE,
+        may_start=may_start(data_import),
+        is_silent=data_import.status in (Status.CHECKING, Status.WRITING) and may_start(data_import),
+        is_cancelled=data_import.is_under_way and notes_of(data_import).is_cancelled,
+        lines_written=notes_of(data_import).lines,
+        has_refused_lines=refused_file_of(data_import).exists(),
+    )
+
+
+def _shorten(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    text = "" if value is None else text
+    return text if len(text) <= LONGEST_CELL else f"{text[:LONGEST_CELL]}…"

@@ -1,0 +1,80 @@
+"""Documents and items of a file: told apart from what is there."""
+
+from annotate.core.models import text_digest
+from annotate.material.queries.catalogue import Catalogue, KnownDocument, KnownItem, KnownSystem
+from annotate.material.reading.report import ImportCounts
+from annotate.material.reading.rows import DocumentRow, ItemRow, Part, RefusedLine
+
+
+class ItemCheck:
+    """Takes rows one by one and counts what they would make; an importer writes it as well."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self.catalogue = catalogue
+        self.made = ImportCounts()
+        self.already_there = ImportCounts()
+        self._last_parts: tuple[Part, ...] = ()
+        self._last_digest = b""
+
+    def take(self, row: DocumentRow | ItemRow) -> RefusedLine | None:
+        """Take a row's document and item; a refusal tells which key has other texts."""
+        key = row.document
+        digest = self._parts_digest(row.parts)
+        document = self.catalogue.documents.get(key)
+        if document is None:
+            if not row.parts:
+                reason = f"The project has no document “{key}”; import the documents before their texts."
+                return RefusedLine(row.line, "document", reason)
+            document = self.new_document(digest, row)
+        elif row.parts and digest != document.digest:
+            reason = (
+                f"The document “{key}” has other texts {_place(document.line)}; give this one another key."
+            )
+            return RefusedLine(row.line, "document", reason)
+        elif not document.in_file and not document.line:
+            document.in_file = True
+            self.already_there.documents += 1
+        return self._take_item(document, row) if isinstance(row, ItemRow) else None
+
+    def new_document(self, digest: bytes, row: DocumentRow | ItemRow) -> KnownDocument:
+        """Note a document that the project does not have."""
+        self.made.documents += 1
+        return self.catalogue.add_document(row.document, digest, line=row.line)
+
+    def new_system(self, name: str) -> KnownSystem:
+        """Note a system that the project does not have."""
+        self.made.systems += 1
+        return self.catalogue.add_system(name)
+
+    def new_item(
+        self, document: KnownDocument, system: KnownSystem, digest: bytes, row: ItemRow
+    ) -> KnownItem:
+        """Note an item that the project does not have."""
+        self.made.items += 1
+        return self.catalogue.add_item(document, system, digest, row.line)
+
+    def _take_item(self, document: KnownDocument, row: ItemRow) -> RefusedLine | None:
+        digest = bytes.fromhex(text_digest(row.text))
+        system = self.catalogue.systems.get(row.system) or self.new_system(row.system)
+        known = self.catalogue.items.get((document.number, system.number))
+        if known is None:
+            self.new_item(document, system, digest, row)
+            return None
+        if known.digest != digest:
+            reason = (
+                f"“{row.system}” has another text for document “{row.document}” {_place(known.line)}; "
+                "a text is never replaced, so give this one another system or document."
+            )
+            return RefusedLine(row.line, "text", reason)
+        self.already_there.items += 1
+        return None
+
+    def _parts_digest(self, parts: tuple[Part, ...]) -> bytes:
+        if parts != self._last_parts or not self._last_digest:
+            written = [{"label": label, "text": text} for label, text in parts]
+            self._last_parts, self._last_digest = parts, bytes.fromhex(text_digest(written))
+        return self._last_digest
+
+
+def _place(line: int) -> str:
+    return f"in line {line:,} of this file" if line else "in the project"

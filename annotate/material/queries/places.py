@@ -1,0 +1,104 @@
+"""The places of Round I that recorded ratings would take: free ones, and ones their raters hold already."""
+
+from functools import cached_property
+
+from django.db.models import F, Q
+
+from annotate.core.guideline import FrozenGuideline
+from annotate.core.models import Assignment, Membership, Project, Role, Round
+from annotate.material.queries.catalogue import BATCH, Catalogue, KnownItem
+from annotate.rating.queries.places import available_places
+
+Pair = tuple[int, int]
+TO_BE_MADE = 0
+
+
+class ImportedRater:
+    """A rater of the file: an annotator's place in the project, or one to be made."""
+
+    __slots__ = ("number", "pk")
+
+    def __init__(self, number: int, pk: int | None) -> None:
+        self.number, self.pk = number, pk
+
+
+class Places:
+    """Who holds which item's place in Round I, and which places are left, as ids only.
+
+    Without a round every item will have as many free places as the project wants raters.
+    """
+
+    def __init__(self, project: Project, catalogue: Catalogue, round: Round | None) -> None:
+        self.project, self.round, self.catalogue = project, round, catalogue
+        guideline = FrozenGuideline.from_json(round.guideline.content) if round else None
+        self.raters_per_item = guideline.raters_per_item if guideline else project.raters_per_item
+        self.raters: dict[str, ImportedRater] = {}
+        self._free: dict[int, list[int]] = {}
+        self._held: dict[Pair, int] = {}
+        self._lapsed: dict[int, Pair] = {}
+        self.item_numbers = catalogue.item_numbers
+        self._load_raters()
+        self.rater_numbers = {rater.pk: rater.number for rater in self.raters.values()}
+        if round:
+            self._load_places(round)
+
+    @cached_property
+    def are_for_units(self) -> bool:
+        """Whether the round has places for some dimensions of an item only, which no recording takes."""
+        return self.round is not None and self.round.assignments.filter(partial=True).exists()
+
+    def new_rater(self, label: str) -> ImportedRater:
+        """Note an annotator's place that the project does not have."""
+        rater = self.raters[label] = ImportedRater(len(self.raters), None)
+        return rater
+
+    def holds(self, item: KnownItem, rater: ImportedRater) -> bool:
+        """Whether the rater has a place of this item."""
+        return (item.number, rater.number) in self._held
+
+    def take(self, item: KnownItem, rater: ImportedRater) -> int | None:
+        """The place of this item that the rater holds or now takes; None where all are someone else's."""
+        pair = (item.number, rater.number)
+        free = self._free_places(item)
+        if pair in self._held:
+            place = self._held[pair]
+            if self._lapsed.pop(place, None):
+                free.remove(place)
+            return place
+        if not free:
+            return None
+        place = free.pop()
+        if before := self._lapsed.pop(place, None):
+            del self._held[before]
+        self._held[pair] = place
+        return place
+
+    def _free_places(self, item: KnownItem) -> list[int]:
+        made = self.round is not None and item.pk is not None
+        return self._free.setdefault(item.number, [] if made else [TO_BE_MADE] * self.raters_per_item)
+
+    def _load_raters(self) -> None:
+        annotators = Membership.objects.filter(project=self.project, role=Role.ANNOTATOR).order_by("pk")
+        if self.catalogue.named:
+            holders = Assignment.objects.filter(
+                round=self.round, item__in=self.item_numbers, annotator__isnull=False
+            )
+            named = Q(label__in=self.catalogue.named.raters)
+            annotators = annotators.filter(named | Q(pk__in=holders.values("annotator")))
+        for label, pk in annotators.values_list("label", "pk"):
+            self.raters[label] = ImportedRater(len(self.raters), pk)
+
+    def _load_places(self, round: Round) -> None:
+        held = Assignment.objects.filter(round=round, annotator__isnull=False)
+        available = available_places(round)
+        if self.catalogue.named:
+            held = held.filter(item__in=self.item_numbers)
+            available = available.filter(item__in=self.item_numbers)
+        for pk, item, annotator in held.values_list("pk", "item", "annotator").iterator(BATCH):
+            self._held[self.item_numbers[item], self.rater_numbers[annotator]] = pk
+        # The last is taken first: places never held before those whose reservation ran out, low slots first.
+        available = available.order_by(F("annotator").desc(nulls_last=True), "-slot")
+        for pk, item, annotator in available.values_list("pk", "item", "annotator").iterator(BATCH):
+            self._free.setdefault(self.item_numbers[item], []).append(pk)
+            if annotator is not None:
+                self._lapsed[pk] = (self.item_numbers[item], self.rater_numbers[annotator])

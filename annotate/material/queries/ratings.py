@@ -1,0 +1,132 @@
+"""Recorded ratings of a file: held against the scales, the items, and the places and ratings of Round I."""
+
+import re
+from dataclasses import dataclass
+
+from annotate.core.errors import NotReadyError, RoundClosedError
+from annotate.core.guideline import FrozenGuideline
+from annotate.core.models import Project, Rating, Round
+from annotate.material.queries.catalogue import BATCH, Catalogue, KnownItem
+from annotate.material.queries.places import ImportedRater, Places
+from annotate.material.reading.report import ImportCounts
+from annotate.material.reading.rows import RatingRow, RefusedLine
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A dimension as far as an import needs it."""
+
+    id: int
+    key: str
+    name: str
+    low: int
+    high: int
+
+
+class RatingCheck:
+    """Takes rows one by one and counts what they would make; an importer writes it as well.
+
+    Holds ids and values only: of all Round I ratings of the project and of the file.
+    """
+
+    def __init__(self, project: Project, catalogue: Catalogue, round: Round | None, places: Places) -> None:
+        self.catalogue, self.round, self.places = catalogue, round, places
+        self.made = ImportCounts()
+        self.already_there = ImportCounts()
+        self.scales = scales_of(project, round)
+        self._scale_by_word = {plain_word(word): s for s in self.scales for word in (s.name, s.key)}
+        self._values: dict[tuple[int, int, int], int | None] = {}
+        if round:
+            self._load_values(round)
+
+    def take(self, row: RatingRow) -> RefusedLine | None:
+        """Take a rating; a refusal tells what is unknown, off the scale, full or different."""
+        scale = self._scale_by_word.get(plain_word(row.dimension))
+        if scale is None:
+            names = ", ".join(scale.name for scale in self.scales) or "none yet"
+            reason = f"The project has no dimension “{row.dimension}”; it has {names}."
+            return RefusedLine(row.line, "dimension", reason)
+        item = self.catalogue.item(row.document, row.system)
+        if item is None:
+            what = f"text of “{row.system}” for document “{row.document}”"
+            return RefusedLine(row.line, "document", f"The project has no {what}; import items first.")
+        if not scale.low <= row.value <= scale.high:
+            reason = f"{scale.name} is rated from {scale.low} to {scale.high}, which {row.value} is not."
+            return RefusedLine(row.line, "value", reason)
+        rater = self.places.raters.get(row.rater) or self._new_rater(row.rater)
+        unit = (item.number, rater.number, scale.id)
+        if unit in self._values:
+            return self._compare(row, scale, self._values[unit])
+        return self._take_new(row, item, rater, scale)
+
+    def accept(self, place: int, item: KnownItem, rater: ImportedRater, scale: Scale, value: int) -> None:  # noqa: ARG002
+        """Note a rating that the project does not have; an importer writes it to its place."""
+        self._values[item.number, rater.number, scale.id] = value
+        self.made.ratings += 1
+
+    def _compare(self, row: RatingRow, scale: Scale, value: int | None) -> RefusedLine | None:
+        if value == row.value:
+            self.already_there.ratings += 1
+            return None
+        given = "has an answer without a value for" if value is None else f"has given {value} for"
+        reason = (
+            f"“{row.rater}” {given} {scale.name} of “{row.system}” on document “{row.document}” already; "
+            f"a rating is never overwritten, so leave this {row.value} out."
+        )
+        return RefusedLine(row.line, "value", reason)
+
+    def _take_new(
+        self, row: RatingRow, item: KnownItem, rater: ImportedRater, scale: Scale
+    ) -> RefusedLine | None:
+        if self.round and not self.round.is_open:
+            raise RoundClosedError("Round I is closed and takes no more ratings; import into a new project.")
+        if self.places.are_for_units:
+            raise NotReadyError(
+                "Round I asks people for single dimensions of some items, so it takes no recorded ratings; "
+                "import them before units are routed, or into a new project."
+            )
+        place = self.places.take(item, rater)
+        if place is None:
+            return RefusedLine(row.line, "rater", self._full(row))
+        self.accept(place, item, rater, scale, row.value)
+        return None
+
+    def _full(self, row: RatingRow) -> str:
+        way_out = "raise the project's raters per item"
+        if self.round:
+            way_out = "Round I has frozen this, so import into a new project with more raters per item"
+        return (
+            f"Each item has {self.places.raters_per_item} raters, and “{row.rater}” would be one too many "
+            f"for “{row.system}” on document “{row.document}”; {way_out}."
+        )
+
+    def _new_rater(self, label: str) -> ImportedRater:
+        self.made.raters += 1
+        return self.places.new_rater(label)
+
+    def _load_values(self, round: Round) -> None:
+        items, raters = self.places.item_numbers, self.places.rater_numbers
+        ratings = Rating.objects.filter(assignment__round=round, assignment__annotator__isnull=False)
+        if self.catalogue.named:
+            ratings = ratings.filter(assignment__item__in=items)
+        for item, annotator, dimension, value in ratings.values_list(
+            "assignment__item", "assignment__annotator", "dimension", "value"
+        ).iterator(BATCH):
+            self._values[items[item], raters[annotator], dimension] = value
+
+
+def scales_of(project: Project, round: Round | None) -> list[Scale]:
+    """The scales that ratings are held against: those that Round I froze, or the project's."""
+    dimensions = (
+        FrozenGuideline.from_json(round.guideline.content).dimensions
+        if round
+        else project.dimensions.order_by("position")
+    )
+    return [
+        Scale(each.id, each.key, each.name, each.scale_minimum, each.scale_maximum) for each in dimensions
+    ]
+
+
+def plain_word(name: str) -> str:
+    """A dimension's key or name without capitals, hyphens and underscores, as files may call it."""
+    return re.sub(r"[\s_-]+", " ", name).strip().casefold()

@@ -1,0 +1,73 @@
+"""Whether an import can be undone: what depends on what it has brought, whichever app it belongs to."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from django.db.models import Model, Q, QuerySet
+from django.utils import timezone
+
+from annotate.core.models import Assignment, DataImport, Document, Item, Rating, Round, System
+from annotate.material.reading.report import ImportCounts
+
+
+def items_of(data_import: DataImport) -> QuerySet[Item]:
+    """Return the items that an import has brought."""
+    return Item.objects.filter(brought_by=data_import)
+
+
+def documents_of(data_import: DataImport) -> QuerySet[Document]:
+    """Return the documents that an import has brought."""
+    return Document.objects.filter(brought_by=data_import)
+
+
+def unused_systems_of(data_import: DataImport) -> QuerySet[System]:
+    """Return the systems that an import has brought and no item names (any more)."""
+    return System.objects.filter(brought_by=data_import, items__isnull=True)
+
+
+def why_it_stays(data_import: DataImport) -> str:
+    """Return why an import cannot be undone, in a sentence that names what depends on it; empty if it can.
+
+    A fixed number of queries: one for each table that refers to items or documents, and four.
+    """
+    made = ImportCounts(**(data_import.report or {}).get("made", {}))
+    if made.ratings:
+        return (
+            f"This import brought {made.ratings:,} recorded ratings, and the history of a rating is never "
+            "deleted; only deleting the whole project does that."
+        )
+    items = items_of(data_import)
+    dependent = Counter(dict(_dependent(items, documents_of(data_import))))
+    if dependent:
+        listed = ", ".join(f"{count:,} {what}" for what, count in dependent.items())
+        return f"This import cannot be undone, because there are already {listed} of what it brought."
+    later = Item.objects.filter(document__brought_by=data_import).exclude(brought_by=data_import)
+    if names := sorted({str(name) for name in later.values_list("brought_by__name", flat=True).distinct()}):
+        return (
+            f"Items of a later import are about documents of this one; undo that first: {', '.join(names)}."
+        )
+    closed = Round.objects.filter(project=data_import.project_id, number=1, status=Round.Status.CLOSED)
+    if closed.filter(assignments__item__in=items).exists():
+        return "Round I was closed with the items of this import in it, so they stay."
+    return ""
+
+
+def _dependent(items: QuerySet[Item], documents: QuerySet[Document]) -> Iterator[tuple[str, int]]:
+    """Yield how many rows of which kind refer to items or documents; free places do not count."""
+    held = Q(started_at__isnull=False) | Q(annotator__isnull=False, reserved_until__gt=timezone.now())
+    places = Assignment.objects.filter(held, item__in=items).count()
+    ratings = Rating.objects.filter(assignment__item__in=items).count()
+    found = Counter({"places that annotators have begun": places, "ratings": ratings})
+    for rows in (items, documents):
+        for model, field in _referring_to(rows.model):
+            name = str(model._meta.verbose_name_plural)
+            found[name] += model._base_manager.filter(**{f"{field}__in": rows}).count()
+    yield from ((what, count) for what, count in found.items() if count)
+
+
+def _referring_to(model: type[Model]) -> Iterator[tuple[type[Model], str]]:
+    for relation in model._meta.get_fields(include_hidden=True):
+        if relation.auto_created and not relation.concrete and (relation.one_to_many or relation.one_to_one):
+            related = relation.related_model
+            if isinstance(related, type) and related not in (Assignment, Item):
+                yield related, relation.field.name  # type: ignore[union-attr]

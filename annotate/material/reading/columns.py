@@ -1,0 +1,134 @@
+"""Column mappings: which column or field of a flat file is the document, the system, the value."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from annotate.material.reading.rows import DocumentRow, ItemRow, Part, RatingRow, Record, RefusedLine, Row
+from annotate.material.reading.values import (
+    RATER_LIMIT,
+    RefusedFieldError,
+    is_blank,
+    key_from_parts,
+    key_of,
+    parts_of,
+    require_field,
+    text_of,
+    title_of,
+    whole_number,
+)
+
+Fields = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class PartColumn:
+    """A column that holds a part of the document, and the label that annotators see over it."""
+
+    column: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class ValueColumn:
+    """A column that holds the values of one dimension."""
+
+    column: str
+    dimension: str
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnMapping:
+    """Columns of a flat file by what they mean; an empty name means that the file has none."""
+
+    document_key: str = ""
+    document_title: str = ""
+    parts: tuple[PartColumn, ...] = ()
+    system: str = ""
+    text: str = ""
+    rater: str = ""
+    dimension: str = ""
+    value: str = ""
+    value_columns: tuple[ValueColumn, ...] = ()
+
+    name = ""
+    title = "Columns of this file"
+
+    @property
+    def gives_items(self) -> bool:
+        """Whether documents or items can be made from these columns."""
+        has_text = bool(self.system and self.text)
+        return self.has_document and (has_text or bool(self.parts))
+
+    @property
+    def gives_ratings(self) -> bool:
+        """Whether ratings can be made from these columns."""
+        has_value = bool(self.value_columns) or bool(self.dimension and self.value)
+        return self.has_document and bool(self.system and self.rater) and has_value
+
+    @property
+    def has_document(self) -> bool:
+        """Whether a line tells which document it is about."""
+        return bool(self.document_key or self.parts)
+
+    @property
+    def needed_columns(self) -> list[str]:
+        """The columns without which no line can be read."""
+        single = (self.document_key, self.system, self.text, self.rater, self.dimension, self.value)
+        return [*filter(None, single), *(part.column for part in self.parts)]
+
+    def item_rows(self, record: Record) -> Iterator[Row | RefusedLine]:
+        """The document or item of a record."""
+        yield attempt(record.line, partial(self._item, record))
+
+    def rating_rows(self, record: Record) -> Iterator[Row | RefusedLine]:
+        """The ratings of a record: one, or one per value column that is not blank."""
+        fields = record.fields
+        if not self.value_columns:
+            yield attempt(record.line, partial(self._rating, record, self.dimension, self.value))
+        for column in self.value_columns:
+            if not is_blank(fields.get(column.column, "?")):
+                yield attempt(record.line, partial(self._rating, record, "", column.column, column.dimension))
+
+    def _item(self, record: Record) -> Row:
+        fields = record.fields
+        parts = self._parts(fields)
+        key = self._document_key(fields, parts)
+        title = title_of(fields.get(self.document_title), self.document_title)
+        if not self.system or not self.text:
+            return DocumentRow(record.line, key, title, parts)
+        system = key_of(require_field(fields, self.system), self.system)
+        text = text_of(require_field(fields, self.text), self.text)
+        return ItemRow(record.line, key, title, parts, system, text)
+
+    def _rating(self, record: Record, dimension_column: str, value_column: str, dimension: str = "") -> Row:
+        fields = record.fields
+        parts = () if self.document_key else self._parts(fields)
+        return RatingRow(
+            record.line,
+            self._document_key(fields, parts),
+            key_of(require_field(fields, self.system), self.system),
+            key_of(require_field(fields, self.rater), self.rater, RATER_LIMIT),
+            dimension or key_of(require_field(fields, dimension_column), dimension_column),
+            whole_number(require_field(fields, value_column), value_column),
+        )
+
+    def _parts(self, fields: Fields) -> tuple[Part, ...]:
+        return tuple(
+            part
+            for column in self.parts
+            for part in parts_of(require_field(fields, column.column), column.label, column.column)
+        )
+
+    def _document_key(self, fields: Fields, parts: tuple[Part, ...]) -> str:
+        if self.document_key:
+            return key_of(require_field(fields, self.document_key), self.document_key)
+        return key_from_parts(parts)
+
+
+def attempt(line: int, make: Callable[[], Row]) -> Row | RefusedLine:
+    """What `make` returns, or the line refused for the field that it refuses."""
+    try:
+        return make()
+    except RefusedFieldError as refused:
+        return RefusedLine(line, refused.field, refused.reason)

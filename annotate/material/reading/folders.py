@@ -1,0 +1,139 @@
+"""A folder of files, or the same in a zip: what is in it, and each file as a stream. Nothing is unpacked."""
+
+import struct
+import tempfile
+import zipfile
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from annotate.material.reading.lines import MAX_FILE_BYTES
+from annotate.material.reading.rows import UnreadableFileError
+
+DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    NotImplementedError,  # a compression that zipfile does not know
+    RuntimeError,  # an encrypted file
+    EOFError,
+    ValueError,
+    LookupError,
+    OSError,
+)
+CHUNK = 2**20
+
+
+class Folder(ABC):
+    """Files by their paths from the folder, with slashes."""
+
+    names: tuple[str, ...]
+
+    @abstractmethod
+    def size(self, name: str) -> int:
+        """How many bytes a file has."""
+
+    @abstractmethod
+    def open(self, name: str) -> IO[bytes]:
+        """A file, which can be read from any place on."""
+
+    def text(self, name: str) -> str:
+        """A small file as a text, empty where there is none of this name."""
+        if name not in self.names or self.size(name) > CHUNK:
+            return ""
+        with self.open(name) as file:
+            return file.read().decode("utf-8", "replace")
+
+
+class Directory(Folder):
+    """A folder of this host."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        found = (each.relative_to(path) for each in path.rglob("*") if each.is_file())
+        self.names = tuple(sorted(each.as_posix() for each in found if not _is_hidden(each.parts)))
+
+    def size(self, name: str) -> int:
+        """How many bytes a file has."""
+        return (self.path / name).stat().st_size
+
+    def open(self, name: str) -> IO[bytes]:
+        """A file, which can be read from any place on."""
+        return (self.path / name).open("rb")
+
+
+class Zipped(Folder):
+    """A zip file; a single folder that holds everything in it is left out of the names."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self.archive = archive
+        files = {each.filename: each for each in archive.infolist() if not each.is_dir()}
+        files = {name: each for name, each in files.items() if not _is_hidden(PurePosixPath(name).parts)}
+        if sum(each.file_size for each in files.values()) > MAX_FILE_BYTES:
+            limit = MAX_FILE_BYTES // 1024**2
+            raise UnreadableFileError(0, f"The zip file unpacks to more than {limit} MiB; split it.")
+        outer = _only_folder(list(files))
+        self.files = {name.removeprefix(outer): each for name, each in files.items()}
+        self.names = tuple(sorted(self.files))
+
+    def size(self, name: str) -> int:
+        """How many bytes a file has, unpacked."""
+        return self.files[name].file_size
+
+    def open(self, name: str) -> IO[bytes]:
+        """A file, unpacked to a temporary one: readers of columns jump in it."""
+        unpacked = tempfile.TemporaryFile()  # noqa: SIM115 - who asked for it closes it
+        try:
+            with self.archive.open(self.files[name]) as packed:
+                _copy(packed, unpacked, name)
+        except BaseException:
+            unpacked.close()
+            raise
+        unpacked.seek(0)
+        return unpacked
+
+
+@contextmanager
+def folder_at(path: Path) -> Iterator[Folder]:
+    """A folder of this host, or a zip file; raises UnreadableFileError."""
+    if path.is_dir():
+        yield Directory(path)
+        return
+    try:
+        with zipfile.ZipFile(path) as archive:
+            yield Zipped(archive)
+    except DAMAGED as error:
+        reason = f"The zip file cannot be read ({type(error).__name__}); pack the folder again."
+        raise UnreadableFileError(0, reason) from error
+
+
+def is_workbook(stream: IO[bytes]) -> bool:
+    """Whether a zip file is a spreadsheet's."""
+    try:
+        with zipfile.ZipFile(stream) as archive:
+            return any(name.startswith("xl/") for name in archive.namelist())
+    except DAMAGED:
+        return False
+    finally:
+        stream.seek(0)
+
+
+def _copy(packed: IO[bytes], unpacked: IO[bytes], name: str) -> None:
+    total = 0
+    while data := packed.read(CHUNK):
+        total += len(data)
+        if total > MAX_FILE_BYTES:
+            raise UnreadableFileError(0, f"“{name}” unpacks to more than its zip file says; pack it again.")
+        unpacked.write(data)
+
+
+def _is_hidden(parts: tuple[str, ...]) -> bool:
+    return any(part.startswith((".", "__MACOSX")) for part in parts)
+
+
+def _only_folder(names: list[str]) -> str:
+    firsts = {name.partition("/")[0] for name in names}
+    return f"{firsts.pop()}/" if len(firsts) == 1 and all("/" in name for name in names) else ""

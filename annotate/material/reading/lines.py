@@ -1,0 +1,75 @@
+"""Bytes as numbered UTF-8 lines, within stated limits and never the whole file at once."""
+
+import codecs
+import gzip
+import zlib
+from collections.abc import Iterator
+from typing import IO
+
+from annotate.material.reading.rows import UnreadableFileError
+
+MAX_LINE_BYTES = 16 * 1024 * 1024
+MAX_FILE_BYTES = 2 * 1024 * 1024 * 1024
+SAVE_AS_UTF8 = "save it as UTF-8 (in a spreadsheet: “CSV UTF-8”) and import it again"
+BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF32_LE, "UTF-32"),
+    (codecs.BOM_UTF32_BE, "UTF-32"),
+    (codecs.BOM_UTF16_LE, "UTF-16"),
+    (codecs.BOM_UTF16_BE, "UTF-16"),
+)
+
+
+class OverlongLine(str):
+    """Stands for a line longer than the limit, whose text was skipped and not kept."""
+
+    __slots__ = ()
+
+
+def numbered_lines(stream: IO[bytes]) -> Iterator[tuple[int, str]]:
+    """Each line's number and text without a byte order mark; overlong lines come as OverlongLine."""
+    try:
+        for number, raw in _raw_lines(stream):
+            yield number, OverlongLine() if raw is None else _decode_line(number, raw)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise UnreadableFileError(
+            0, "The compressed file is damaged or cut short; compress it again."
+        ) from error
+
+
+def _raw_lines(stream: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
+    total = number = 0
+    while raw := stream.readline(MAX_LINE_BYTES + 1):
+        number += 1
+        overlong = len(raw) > MAX_LINE_BYTES
+        total += len(raw)
+        while overlong and raw and not raw.endswith(b"\n"):
+            raw = stream.readline(MAX_LINE_BYTES)
+            total += len(raw)
+            _refuse_beyond_limit(number, total)
+        _refuse_beyond_limit(number, total)
+        yield number, None if overlong else raw
+
+
+def _refuse_beyond_limit(number: int, total: int) -> None:
+    if total > MAX_FILE_BYTES:
+        limit = MAX_FILE_BYTES // 1024**2
+        raise UnreadableFileError(number, f"The file holds more than {limit} MiB of text; split it.")
+
+
+def _decode_line(number: int, raw: bytes) -> str:
+    if number == 1:
+        _refuse_other_unicode(raw)
+        raw = raw.removeprefix(codecs.BOM_UTF8)
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        what = f"Line {number} is not UTF-8 (byte 0x{raw[error.start]:02X} at position {error.start + 1})"
+        raise UnreadableFileError(number, f"{what}; {SAVE_AS_UTF8}.") from error
+
+
+def _refuse_other_unicode(raw: bytes) -> None:
+    for mark, encoding in BYTE_ORDER_MARKS:
+        if raw.startswith(mark):
+            raise UnreadableFileError(1, f"Line 1 shows that the file is {encoding}; {SAVE_AS_UTF8}.")
+    if b"\0" in raw:
+        raise UnreadableFileError(1, f"Line 1 holds NUL bytes, as UTF-16 does; {SAVE_AS_UTF8}.")

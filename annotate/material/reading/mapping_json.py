@@ -1,0 +1,107 @@
+"""Mappings written down: as JSON, and as the command line's field=column."""
+
+import json
+from collections.abc import Iterable
+
+from annotate.material.reading.columns import ColumnMapping, PartColumn, ValueColumn
+from annotate.material.reading.mappings import SHIPPED, Mapping
+
+SINGLE_FIELDS = ("document_key", "document_title", "system", "text", "rater", "dimension", "value")
+FIELDS = f"{', '.join(SINGLE_FIELDS)}, part, part:LABEL or dimension:NAME"
+
+
+class MappingError(ValueError):
+    """A mapping that cannot be understood: which field of it, and why."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(reason)
+        self.field = field
+        self.reason = reason
+
+
+def mapping_to_json(mapping: Mapping) -> str:
+    """The mapping as JSON, which `mapping_from_json` reads back to an equal one."""
+    if not isinstance(mapping, ColumnMapping):
+        return json.dumps({"name": mapping.name})
+    written: dict[str, object] = {field: getattr(mapping, field) for field in SINGLE_FIELDS}
+    written["parts"] = [{"column": part.column, "label": part.label} for part in mapping.parts]
+    written["value_columns"] = [
+        {"column": column.column, "dimension": column.dimension} for column in mapping.value_columns
+    ]
+    return json.dumps({field: value for field, value in written.items() if value}, ensure_ascii=False)
+
+
+def mapping_from_json(text: str) -> Mapping:
+    """The mapping that a JSON text describes; a MappingError names the field that is wrong."""
+    try:
+        written = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise MappingError("", f"The mapping is not JSON ({error}).") from error
+    if not isinstance(written, dict):
+        raise MappingError("", 'The mapping must be an object, such as {"name": "summeval-op"}.')
+    if "name" in written:
+        return shipped_mapping(written["name"])
+    _refuse_unknown(written, {*SINGLE_FIELDS, "parts", "value_columns"}, "")
+    return ColumnMapping(
+        **{field: _text(written, field, field) for field in SINGLE_FIELDS if field in written},
+        parts=tuple(PartColumn(*pair) for pair in _pairs(written, "parts", "label")),
+        value_columns=tuple(ValueColumn(*pair) for pair in _pairs(written, "value_columns", "dimension")),
+    )
+
+
+def shipped_mapping(name: object) -> Mapping:
+    """The mapping that ships under this name."""
+    if not isinstance(name, str) or name not in SHIPPED:
+        raise MappingError("name", f"There is no mapping “{name}”; choose {', '.join(SHIPPED)}.")
+    return SHIPPED[name]
+
+
+def mapping_from_options(options: Iterable[str]) -> ColumnMapping:
+    """The column mapping of options such as `system=model`, `part:Review=rev1`, `dimension:fluency=flu`."""
+    single: dict[str, str] = {}
+    parts: list[PartColumn] = []
+    values: list[ValueColumn] = []
+    for option in options:
+        field, equals, column = option.partition("=")
+        kind, _, label = field.partition(":")
+        if not equals or not column:
+            raise MappingError(option, f"“{option}” is not of the form field=column.")
+        if kind == "part":
+            parts.append(PartColumn(column, label or column))
+        elif kind == "dimension" and label:
+            values.append(ValueColumn(column, label))
+        elif field in SINGLE_FIELDS and field not in single:
+            single[field] = column
+        else:
+            raise MappingError(field, f"“{field}” is given twice or is not one of {FIELDS}.")
+    return ColumnMapping(**single, parts=tuple(parts), value_columns=tuple(values))
+
+
+def _pairs(written: dict[str, object], field: str, second: str) -> list[tuple[str, str]]:
+    entries = written.get(field, [])
+    if not isinstance(entries, list):
+        raise MappingError(field, f"“{field}” must be a list.")
+    pairs = []
+    for index, entry in enumerate(entries):
+        place = f"{field}[{index}]"
+        if not isinstance(entry, dict):
+            raise MappingError(place, f"“{place}” must be an object with “column” and “{second}”.")
+        _refuse_unknown(entry, {"column", second}, f"{place}.")
+        column, meaning = (_text(entry, key, f"{place}.{key}") for key in ("column", second))
+        if not column or not meaning:
+            raise MappingError(place, f"“{place}” needs both “column” and “{second}”.")
+        pairs.append((column, meaning))
+    return pairs
+
+
+def _text(written: dict[str, object], key: str, place: str) -> str:
+    value = written.get(key, "")
+    if not isinstance(value, str):
+        raise MappingError(place, f"“{place}” must be a text.")
+    return value
+
+
+def _refuse_unknown(written: dict[str, object], known: set[str], place: str) -> None:
+    for key in written:
+        if key not in known:
+            raise MappingError(f"{place}{key}", f"A mapping has no field “{place}{key}”.")

@@ -1,0 +1,64 @@
+"""How far an import has come, told while it runs, and two files by which page and worker talk meanwhile."""
+
+from pathlib import Path
+from typing import Protocol
+
+
+class Tell(Protocol):
+    """Is told the stage of an import, the share of the file that it has passed, and the lines so far."""
+
+    def __call__(self, stage: str, fraction: float, lines: int = 0, /) -> None:
+        """Hear it; what this raises stops the import."""
+
+
+def silent(_stage: str, _fraction: float, _lines: int = 0) -> None:
+    """Tell nobody how far it has come."""
+
+
+class Notes:
+    """What the page and the worker of an import tell each other while a transaction holds the database.
+
+    On SQLite nobody else writes then, and nobody reads what that transaction has written.
+    """
+
+    def __init__(self, folder: Path, number: int) -> None:
+        self._written = folder / f"{number}.written"
+        self._cancelled = folder / f"{number}.cancelled"
+
+    def tell(self, lines: int) -> None:
+        """Note how many lines are written."""
+        unseen = self._written.with_suffix(".unseen")
+        unseen.parent.mkdir(parents=True, exist_ok=True)
+        unseen.write_text(str(lines))
+        unseen.rename(self._written)
+
+    @property
+    def lines(self) -> int:
+        """How many lines were written when it was told last."""
+        try:
+            return int(self._written.read_text())
+        except FileNotFoundError:
+            return 0
+
+    @property
+    def told_at(self) -> float:
+        """When that was, in seconds of the clock; 0 where nothing was told."""
+        try:
+            return self._written.stat().st_mtime
+        except FileNotFoundError:
+            return 0.0
+
+    def cancel(self) -> None:
+        """Ask the worker to stop."""
+        self._cancelled.parent.mkdir(parents=True, exist_ok=True)
+        self._cancelled.touch()
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether the worker was asked to stop."""
+        return self._cancelled.exists()
+
+    def clear(self) -> None:
+        """Forget everything."""
+        for note in (self._written, self._cancelled):
+            note.unlink(missing_ok=True)

@@ -1,0 +1,155 @@
+"""A file of any accepted format, or a data set's folder, as records that are read from beginning to end."""
+
+import gzip
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path, PurePath
+from typing import IO, cast
+
+from annotate.material.reading.datasets import Split, chosen, splits_of
+from annotate.material.reading.folders import folder_at, is_workbook
+from annotate.material.reading.jsonl import read_jsonl
+from annotate.material.reading.parquet import read_arrow, read_parquet
+from annotate.material.reading.rows import Record, RefusedLine, UnreadableFileError
+from annotate.material.reading.tables import read_csv, read_tsv
+
+Records = Iterator[Record | RefusedLine]
+Reader = Callable[[IO[bytes]], Records]
+
+FORMATS = "JSONL, CSV, TSV, XLSX, Parquet or a zipped data set folder (JSONL, CSV and TSV also as .gz)"
+GZIP_MAGIC = b"\x1f\x8b"
+ZIP_MAGIC = b"PK\x03\x04"
+PARQUET_MAGIC = b"PAR1"
+OLD_EXCEL_MAGIC = b"\xd0\xcf\x11\xe0"
+TEXT_READERS: dict[str, Reader] = {
+    ".jsonl": read_jsonl,
+    ".ndjson": read_jsonl,
+    ".json": read_jsonl,
+    ".csv": read_csv,
+    ".tsv": read_tsv,
+}
+MISNAMED = {".xlsx": "workbook", ".parquet": "Parquet file", ".zip": "zip file"}
+SUFFIXES = frozenset({*TEXT_READERS, *MISNAMED})
+
+
+class RecordFile:
+    """A file's records with how far reading has come; iterate once, inside `with`.
+
+    Of a folder, or a zip of one, the shards of `part` ("config/split") follow each other and are counted on.
+    """
+
+    def __init__(self, path: Path, name: str = "", part: str = "") -> None:
+        self.path, self.name, self.part = path, name or path.name, part
+        self.size = self.passed = 0
+        self.opened = ExitStack()
+        self.file: IO[bytes] | None = None
+        if not path.is_dir():
+            self.file = self.opened.enter_context(path.open("rb"))
+            self.size = path.stat().st_size
+
+    def __enter__(self) -> "RecordFile":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.opened.close()
+
+    def __iter__(self) -> Records:
+        if self.file is None or is_zipped_folder(self.file):
+            yield from self._shards()
+        else:
+            yield from records_in(self.file, self.name)
+
+    @property
+    def fraction_read(self) -> float:
+        """The share of the bytes that reading has passed, from 0 to 1."""
+        here = self.file.tell() if self.file and not self.file.closed else 0
+        return min((self.passed + here) / self.size, 1.0) if self.size else 1.0
+
+    def _shards(self) -> Records:
+        folder = self.opened.enter_context(folder_at(self.path))
+        shards = [shard for split in chosen(splits_of(folder), self.part) for shard in split.shards]
+        self.size, lines = sum(folder.size(shard) for shard in shards), 0
+        for shard in shards:
+            last = 0
+            with folder.open(shard) as self.file:
+                for record in _naming(shard, records_in(self.file, shard)):
+                    last = record.line
+                    yield replace(record, line=lines + last)
+            lines += last
+            self.passed += folder.size(shard)
+
+
+def first_records(
+    path: Path, name: str = "", part: str = "", *, limit: int = 20
+) -> list[Record | RefusedLine]:
+    """The first records of a file, for a preview and for guessing its mapping."""
+    with RecordFile(path, name, part) as file:
+        return list(islice(file, limit))
+
+
+def size_of(path: Path) -> int:
+    """How many bytes a file has, or all files of a folder."""
+    files = [each for each in path.rglob("*") if each.is_file()] if path.is_dir() else [path]
+    return sum(each.stat().st_size for each in files)
+
+
+def splits_in(path: Path) -> list[Split]:
+    """The splits of a data set's folder or zip, none of any other file; raises UnreadableFileError."""
+    if not path.is_dir():
+        with path.open("rb") as file:
+            if not is_zipped_folder(file):
+                return []
+    with folder_at(path) as folder:
+        return splits_of(folder)
+
+
+def is_zipped_folder(stream: IO[bytes]) -> bool:
+    """Whether this is a zip file, and no workbook."""
+    return _magic(stream) == ZIP_MAGIC and not is_workbook(stream)
+
+
+def records_in(stream: IO[bytes], name: str) -> Records:
+    """The records of one file: what it is is told by how it begins, a text by its name."""
+    magic = _magic(stream)
+    if magic == OLD_EXCEL_MAGIC:
+        raise UnreadableFileError(0, "The file is an old Excel workbook (.xls); save it as .xlsx.")
+    if magic.startswith(GZIP_MAGIC):
+        with gzip.open(stream) as unpacked:
+            yield from _text_reader(name)(cast("IO[bytes]", unpacked))
+    elif magic == ZIP_MAGIC:
+        from annotate.material.reading.worksheets import read_xlsx  # openpyxl takes 10 MB
+
+        yield from read_xlsx(stream)
+    elif magic == PARQUET_MAGIC:
+        yield from read_parquet(stream)
+    elif name.lower().endswith(".arrow"):
+        yield from read_arrow(stream)
+    else:
+        yield from _text_reader(name)(stream)
+
+
+def _naming(shard: str, records: Records) -> Records:
+    try:
+        yield from records
+    except UnreadableFileError as error:
+        raise UnreadableFileError(error.line, f"In “{shard}”: {error.reason}") from error
+
+
+def _magic(stream: IO[bytes]) -> bytes:
+    magic = stream.read(4)
+    stream.seek(0)
+    return magic
+
+
+def _text_reader(name: str) -> Reader:
+    suffix = PurePath(name.lower().removesuffix(".gz")).suffix
+    if suffix in MISNAMED:
+        kind = MISNAMED[suffix]
+        raise UnreadableFileError(
+            0, f"The file is named {suffix} but is no {kind}; save it again as {suffix}."
+        )
+    if suffix not in TEXT_READERS:
+        raise UnreadableFileError(0, f"The name “{name}” tells no known format; import {FORMATS}.")
+    return TEXT_READERS[suffix]

@@ -1,0 +1,80 @@
+"""The refused lines of a file with the reasons, kept so that people can take them away and put them right."""
+
+import csv
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, Any
+
+from annotate.material.reading.rows import Record, RefusedLine
+
+ADDED = ("refused_line", "refused_field", "refused_reason")
+UNREAD = "unread_line"
+
+
+class RefusedFile:
+    """Writes refused lines as JSON, one a line; the file is made with the first of them."""
+
+    def __init__(self, path: Path, *, append: bool = False) -> None:
+        self.path = path
+        self._opened = ExitStack()
+        self._file: IO[str] | None = None
+        if not append:
+            path.unlink(missing_ok=True)
+
+    def __enter__(self) -> "RefusedFile":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._opened.close()
+
+    def add(self, record: Record | RefusedLine, refused: Sequence[RefusedLine]) -> None:
+        """Write a line as it stood, with why it was refused."""
+        if self._file is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = self._opened.enter_context(self.path.open("a", encoding="utf-8"))
+        fields = record.fields if isinstance(record, Record) else {UNREAD: record.text}
+        reasons = " ".join(dict.fromkeys(each.reason for each in refused))
+        names = ", ".join(dict.fromkeys(each.field for each in refused if each.field))
+        added = dict(zip(ADDED, (record.line, names, reasons), strict=True))
+        self._file.write(json.dumps({**fields, **added}, default=str) + "\n")
+
+
+def refused_jsonl(path: Path) -> Iterator[str]:
+    """Yield the refused lines as JSON lines, each with its number, refused fields and reasons."""
+    with path.open(encoding="utf-8") as file:
+        yield from file
+
+
+def refused_csv(path: Path) -> Iterator[str]:
+    """Yield the refused lines as CSV under the file's own columns; what is not one value stands as JSON."""
+    columns = dict.fromkeys(name for fields in _lines(path) for name in fields if name not in ADDED)
+    names = [*columns, *ADDED]
+    writer = csv.writer(_Echo())
+    yield str(writer.writerow(names))
+    for fields in _lines(path):
+        yield str(writer.writerow([_cell(fields.get(name)) for name in names]))
+
+
+FORMATS = {"jsonl": refused_jsonl, "csv": refused_csv}
+
+
+def _lines(path: Path) -> Iterator[Mapping[str, Any]]:
+    with path.open(encoding="utf-8") as file:
+        for line in file:
+            yield json.loads(line)
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list | bool) else value
+
+
+class _Echo:
+    """Gives the csv module's lines back instead of writing them."""
+
+    def write(self, line: str) -> str:
+        """Return the line."""
+        return line

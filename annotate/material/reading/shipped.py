@@ -1,0 +1,214 @@
+"""Mappings that ship with Concord, for files that research groups have released."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from annotate.material.reading.columns import attempt
+from annotate.material.reading.rows import DocumentRow, ItemRow, Part, RatingRow, Record, RefusedLine, Row
+from annotate.material.reading.values import (
+    RefusedFieldError,
+    is_blank,
+    key_from_parts,
+    key_of,
+    parts_of,
+    require_field,
+    text_of,
+    whole_number,
+)
+
+SUMMEVAL_OP_SYSTEMS = (
+    "human-summaries",
+    "vicuna-7b-v1.5",
+    "Mistral-7B-Instruct-v0.2",
+    "vicuna-13b-v1.5",
+    "Llama-2-13b-chat-hf",
+    "chatgpt-3.5-turbo",
+    "zephyr-7b-beta",
+    "plansum",
+    "gpt-4",
+    "Llama-2-7b-chat-hf",
+    "ls-sum-g",
+    "Multimodalsum",
+    "SOLAR-10.7B-Instruct-v1.0",
+)
+SUMMEVAL_OP_DIMENSIONS = {
+    "fl": "fluency",
+    "co": "coherence",
+    "re": "relevance",
+    "fa": "faithfulness",
+    "ac": "aspect coverage",
+    "sc": "sentiment consistency",
+    "sp": "specificity",
+}
+
+
+class _ItemsOnly:
+    gives_items = True
+    gives_ratings = False
+
+    def rating_rows(self, _record: Record) -> Iterator[Row | RefusedLine]:
+        """Nothing: these files have no rater's values."""
+        yield from ()
+
+
+class SummEvalOp(_ItemsOnly):
+    """SummEval-OP's file with system names; its mean ratings are nobody's and are not imported."""
+
+    name = "summeval-op"
+    title = "SummEval-OP: reviews and summaries with system names"
+
+    def item_rows(self, record: Record) -> Iterator[Row | RefusedLine]:
+        """The items of one product, one per system."""
+        summaries = _object(record, "summaries")
+        parts = _reviews(record)
+        for system, entry in summaries.items():
+            yield attempt(
+                record.line, partial(_summeval_op_item, record, parts, system, _summary(system, entry))
+            )
+
+
+class SummEvalOpDetailed:
+    """SummEval-OP's file with every annotator's rating; the systems stand in the release's fixed order."""
+
+    name = "summeval-op-detailed"
+    title = "SummEval-OP: reviews, summaries and the ratings of three annotators"
+    gives_items = True
+    gives_ratings = True
+
+    def item_rows(self, record: Record) -> Iterator[Row | RefusedLine]:
+        """The items of one product, one per system."""
+        summaries = _per_system(record, "summaries")
+        parts = _reviews(record)
+        for system, text in zip(SUMMEVAL_OP_SYSTEMS, summaries, strict=True):
+            yield attempt(record.line, partial(_summeval_op_item, record, parts, system, text))
+
+    def rating_rows(self, record: Record) -> Iterator[Row | RefusedLine]:
+        """The ratings of one product: per dimension, system and annotator."""
+        key = key_from_parts(_reviews(record), "product")
+        for code, dimension in SUMMEVAL_OP_DIMENSIONS.items():
+            for system, values in zip(SUMMEVAL_OP_SYSTEMS, _per_system(record, code), strict=True):
+                yield from _raters_values(record.line, code, values, key, system, dimension)
+
+
+class SummEval:
+    """SummEval's annotations: one system's summary of one article with the experts' scores."""
+
+    name = "summeval"
+    title = "SummEval: summaries with the experts' scores"
+    gives_items = True
+    gives_ratings = True
+
+    def item_rows(self, record: Record) -> Iterator[Row | RefusedLine]:
+        """The item of a line; its article where the line has it."""
+        yield attempt(record.line, partial(self._item, record))
+
+    def rating_rows(self, record: Record) -> Iterator[Row | RefusedLine]:
+        """One rating per expert and dimension; the crowd's are left out."""
+        document, system = self._unit(record)
+        for number, scores in enumerate(_list(record, "expert_annotations"), start=1):
+            field = f"expert_annotations[{number - 1}]"
+            if not isinstance(scores, dict):
+                raise RefusedFieldError(field, f"The field “{field}” is not an object of scores.")
+            for dimension, value in scores.items():
+                place = f"{field}.{dimension}"
+                make = partial(_rating, record.line, document, system, f"E{number}", dimension, value, place)
+                yield attempt(record.line, make)
+
+    def _item(self, record: Record) -> Row:
+        document, system = self._unit(record)
+        parts: tuple[Part, ...] = ()
+        article = _first_of(record, ("text", "source"), required=False)
+        if article:
+            parts = (("Article", text_of(record.fields[article], article)),)
+        summary = _first_of(record, ("decoded", "summary"))
+        text = text_of(record.fields[summary], summary)
+        return ItemRow(record.line, document, "", parts, system, text)
+
+    def _unit(self, record: Record) -> tuple[str, str]:
+        system = _first_of(record, ("model_id", "system"))
+        return key_of(require_field(record.fields, "id"), "id"), key_of(record.fields[system], system)
+
+
+class SummEvalDocuments(_ItemsOnly):
+    """The articles that SummEval's summaries are about."""
+
+    name = "summeval-documents"
+    title = "SummEval: the articles alone"
+
+    def item_rows(self, record: Record) -> Iterator[Row | RefusedLine]:
+        """The article of a line."""
+        yield attempt(record.line, partial(self._document, record))
+
+    def _document(self, record: Record) -> Row:
+        text = text_of(require_field(record.fields, "source"), "source")
+        return DocumentRow(
+            record.line, key_of(require_field(record.fields, "id"), "id"), "", (("Article", text),)
+        )
+
+
+def _summeval_op_item(record: Record, parts: tuple[Part, ...], system: str, text: object) -> Row:
+    key = key_from_parts(parts, "product")
+    title = f"Product {record.line}"
+    field = f"summaries.{system}"
+    return ItemRow(record.line, key, title, parts, key_of(system, "summaries"), text_of(text, field))
+
+
+def _reviews(record: Record) -> tuple[Part, ...]:
+    reviews = require_field(record.fields, "reviews")
+    texts = list(reviews.values()) if isinstance(reviews, dict) else reviews
+    if not isinstance(texts, list) or not texts:
+        raise RefusedFieldError("reviews", "The field “reviews” holds no reviews.")
+    return parts_of(texts, "Review", "reviews")
+
+
+def _raters_values(
+    line: int, code: str, values: object, document: str, system: str, dimension: str
+) -> Iterator[Row | RefusedLine]:
+    field = f"{code}.{system}"
+    if not isinstance(values, list):
+        raise RefusedFieldError(field, f"The field “{field}” is not a list of the annotators' values.")
+    for number, value in enumerate(values, start=1):
+        if not is_blank(value):
+            make = partial(_rating, line, document, system, f"A{number}", dimension, value, field)
+            yield attempt(line, make)
+
+
+def _rating(
+    line: int, document: str, system: str, rater: str, dimension: str, value: object, field: str
+) -> Row:
+    return RatingRow(line, document, system, rater, key_of(dimension, field), whole_number(value, field))
+
+
+def _per_system(record: Record, field: str) -> list[object]:
+    values = _list(record, field)
+    if len(values) != len(SUMMEVAL_OP_SYSTEMS):
+        reason = f"The field “{field}” has {len(values)} entries where the release has 13 systems."
+        raise RefusedFieldError(field, reason)
+    return values
+
+
+def _list(record: Record, field: str) -> list[object]:
+    values = require_field(record.fields, field)
+    if not isinstance(values, list):
+        raise RefusedFieldError(field, f"The field “{field}” is not a list.")
+    return values
+
+
+def _object(record: Record, field: str) -> dict[str, object]:
+    values = require_field(record.fields, field)
+    if not isinstance(values, dict):
+        raise RefusedFieldError(field, f"The field “{field}” is not an object of system names and summaries.")
+    return values
+
+
+def _summary(system: str, entry: object) -> object:
+    if not isinstance(entry, dict) or "summary" not in entry:
+        raise RefusedFieldError(f"summaries.{system}", f"The system “{system}” has no “summary”.")
+    return entry["summary"]
+
+
+def _first_of(record: Record, names: tuple[str, ...], *, required: bool = True) -> str:
+    found = next((name for name in names if name in record.fields), "")
+    if required and not found:
+        raise RefusedFieldError(names[0], f"The field “{names[0]}” (or “{names[1]}”) is missing.")
+    return found

@@ -1,0 +1,113 @@
+"""CSV and worksheets: a header row, then one record per row."""
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from typing import IO
+
+from annotate.material.reading.lines import MAX_LINE_BYTES, OverlongLine, numbered_lines
+from annotate.material.reading.rows import Record, RefusedLine, UnreadableFileError
+
+DELIMITERS = ",;\t"
+csv.field_size_limit(MAX_LINE_BYTES)
+
+
+class _CsvLines:
+    """Feeds the csv module line by line and bounds what one row may hold."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.lines = numbered_lines(stream)
+        self.row_starts = 1
+        self.number = 0
+        self.held = 0
+
+    def __iter__(self) -> Iterator[str]:
+        for number, text in self.lines:
+            self.number = number
+            self.held += len(text)
+            if isinstance(text, OverlongLine) or self.held > MAX_LINE_BYTES:
+                limit = MAX_LINE_BYTES // 1024**2
+                reason = (
+                    f"The row that begins here is longer than {limit} MiB; is a quotation mark not closed?"
+                )
+                raise UnreadableFileError(self.row_starts, reason)
+            yield text
+
+    def next_row(self) -> None:
+        self.row_starts = self.number + 1
+        self.held = 0
+
+
+def read_tsv(stream: IO[bytes]) -> Iterator[Record | RefusedLine]:
+    """The records of a stream separated by tabs."""
+    return read_csv(stream, delimiter="\t")
+
+
+def read_csv(stream: IO[bytes], delimiter: str = "") -> Iterator[Record | RefusedLine]:
+    """The records of a CSV stream, separated by commas, semicolons or tabs as its header is."""
+    lines = _CsvLines(stream)
+    texts = iter(lines)
+    header_line = next((text for text in texts if text.strip()), "")
+    delimiter = delimiter or _delimiter(header_line)
+    rows = csv.reader(_chain(header_line, texts), delimiter=delimiter, strict=True)
+    header: tuple[str, ...] = ()
+    for cells in _csv_rows(rows, lines):
+        if isinstance(cells, RefusedLine):
+            if not header:
+                raise UnreadableFileError(cells.line, cells.reason)
+            yield cells
+        elif not header:
+            header = header_names(cells, lines.row_starts)
+        elif any(cells):
+            yield _csv_record(lines.row_starts, header, cells)
+
+
+def _chain(first: str, rest: Iterator[str]) -> Iterator[str]:
+    yield first
+    yield from rest
+
+
+def _csv_rows(rows: Iterator[list[str]], lines: _CsvLines) -> Iterator[list[str] | RefusedLine]:
+    lines.row_starts = max(lines.number, 1)
+    while True:
+        try:
+            yield next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield RefusedLine(
+                lines.row_starts, "", f"The row is not CSV ({error}); check its quotation marks."
+            )
+        lines.next_row()
+
+
+def _csv_record(line: int, header: Sequence[str], cells: Sequence[str]) -> Record | RefusedLine:
+    if len(cells) != len(header):
+        reason = (
+            f"The row has {len(cells)} cells and the header {len(header)}; quote cells that hold separators."
+        )
+        return RefusedLine(line, "", reason, ",".join(cells))
+    return Record(line, named_cells(header, cells))
+
+
+def _delimiter(header_line: str) -> str:
+    unquoted = re.sub(r'"[^"]*"', "", header_line)
+    return max(DELIMITERS, key=unquoted.count)
+
+
+def header_names(cells: Sequence[object], line: int) -> tuple[str, ...]:
+    """The column names of a header row; a name that is there twice makes the file unreadable."""
+    names = tuple("" if cell is None else str(cell).strip() for cell in cells)
+    seen: set[str] = set()
+    for name in filter(None, names):
+        if name in seen:
+            raise UnreadableFileError(
+                line, f"The header names the column “{name}” twice; rename one of them."
+            )
+        seen.add(name)
+    return names
+
+
+def named_cells(header: Sequence[str], cells: Sequence[object]) -> dict[str, object]:
+    """A row's cells by column name; columns without a name are left out."""
+    return {name: cell for name, cell in zip(header, cells, strict=True) if name}

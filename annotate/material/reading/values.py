@@ -1,0 +1,101 @@
+"""Fields of a record as texts, keys and whole numbers, or one sentence why not."""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+
+from annotate.material.reading.rows import Part
+
+KEY_LIMIT = 200
+TITLE_LIMIT = 300
+RATER_LIMIT = 150
+WHOLE_NUMBER = re.compile(r"[+-]?\d{1,9}(\.0{1,9})?", re.ASCII)
+KINDS = {bool: "a yes-or-no value", list: "a list", dict: "an object", type(None): "nothing"}
+
+
+class RefusedFieldError(Exception):
+    """A field that cannot be imported, with one sentence why."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(reason)
+        self.field = field
+        self.reason = reason
+
+
+def require_field(fields: Mapping[str, object], name: str) -> object:
+    """The field's value, which must be there."""
+    if name not in fields:
+        raise RefusedFieldError(name, f"The field “{name}” is missing.")
+    return fields[name]
+
+
+def text_of(value: object, name: str) -> str:
+    """A text exactly as the file has it; empty texts and characters no database holds are refused."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        raise RefusedFieldError(name, f"The field “{name}” is empty; give it a text or leave the line out.")
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise RefusedFieldError(name, f"The field “{name}” holds {_kind(value)} where a text is needed.")
+    text = _number_text(value) if isinstance(value, int | float) else value
+    if "\0" in text:
+        raise RefusedFieldError(name, f"The field “{name}” holds a NUL character; remove it.")
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        reason = f"The field “{name}” holds half a character (a lone surrogate); repair it."
+        raise RefusedFieldError(name, reason) from error
+    return text
+
+
+def key_of(value: object, name: str, limit: int = KEY_LIMIT) -> str:
+    """A name or key without surrounding space, no longer than the limit."""
+    key = text_of(value, name).strip()
+    if len(key) > limit:
+        reason = f"The field “{name}” has {len(key)} characters where at most {limit} fit; shorten it."
+        raise RefusedFieldError(name, reason)
+    return key
+
+
+def title_of(value: object, name: str) -> str:
+    """A title, which may be empty and is cut to what fits."""
+    return "" if value in (None, "") else text_of(value, name).strip()[:TITLE_LIMIT]
+
+
+def whole_number(value: object, name: str) -> int:
+    """A rating's value: a whole number, also when written as "4" or 4.0."""
+    written = value.strip() if isinstance(value, str) else repr(value)
+    if not isinstance(value, bool) and WHOLE_NUMBER.fullmatch(written):
+        return int(written.partition(".")[0])
+    shown = written if len(written) <= 40 else f"{written[:40]}…"
+    raise RefusedFieldError(name, f"“{shown}” is not a whole number; a rating is a point of its scale.")
+
+
+def is_blank(value: object) -> bool:
+    """Whether a cell holds nothing, as where a rater gave no value."""
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def parts_of(value: object, label: str, name: str) -> tuple[Part, ...]:
+    """A document's parts from one field: a text, a list of texts, or an object of labelled texts."""
+    if isinstance(value, list):
+        texts = [text_of(text, f"{name}[{index}]") for index, text in enumerate(value)]
+        return tuple((f"{label} {number}", text) for number, text in enumerate(texts, start=1))
+    if isinstance(value, dict):
+        return tuple((key_of(key, name), text_of(text, f"{name}.{key}")) for key, text in value.items())
+    return ((label, text_of(value, name)),)
+
+
+def key_from_parts(parts: tuple[Part, ...], prefix: str = "document") -> str:
+    """A document's key where the file gives none: the same texts always have the same key."""
+    texts = json.dumps([text for _, text in parts], ensure_ascii=False)
+    return f"{prefix}-{hashlib.sha256(texts.encode()).hexdigest()[:12]}"
+
+
+def _number_text(number: int | float) -> str:
+    return str(int(number)) if isinstance(number, float) and number.is_integer() else str(number)
+
+
+def _kind(value: object) -> str:
+    return KINDS.get(type(value), "a value of another kind")

@@ -1,0 +1,119 @@
+"""XLSX: the first visible worksheet, read row by row."""
+
+import logging
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date, time, timedelta
+from typing import IO
+from xml.etree.ElementTree import ParseError
+
+from openpyxl import load_workbook
+from openpyxl.utils.escape import unescape
+from openpyxl.utils.exceptions import InvalidFileException
+
+from annotate.material.reading.rows import Record, RefusedLine, UnreadableFileError
+from annotate.material.reading.tables import header_names, named_cells
+
+logger = logging.getLogger(__name__)
+
+# Rows are streamed, but openpyxl holds a workbook's table of texts in memory while it reads: this bounds it.
+MAX_WORKBOOK_BYTES = 512 * 1024 * 1024
+LAST_ROW = 1_048_576  # of any spreadsheet; openpyxl would count up to whatever number a damaged file gives
+DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    ParseError,
+    InvalidFileException,
+    NotImplementedError,  # a compression that zipfile does not know
+    RuntimeError,  # an encrypted part
+    KeyError,  # a part that another one names is not there
+    IndexError,  # a text beyond the table of texts
+    ValueError,
+    EOFError,
+    OSError,
+)
+
+
+def read_xlsx(stream: IO[bytes]) -> Iterator[Record | RefusedLine]:
+    """The records of a workbook's first visible worksheet, numbered as the spreadsheet numbers its rows."""
+    header: tuple[str, ...] = ()
+    for number, cells in _rows(stream):
+        if not cells:
+            continue
+        if not header:
+            header = header_names(cells, number)
+        elif len(cells) > len(header):
+            yield RefusedLine(number, "", "The row has more cells than the header; name every column.")
+        else:
+            padded = cells + [None] * (len(header) - len(cells))
+            yield Record(number, named_cells(header, padded))
+
+
+def _rows(stream: IO[bytes]) -> Iterator[tuple[int, list[object]]]:
+    """Each row's number and its cells as texts, numbers or None, without empty ones at its end."""
+    for number, row in enumerate(_values(stream), start=1):
+        if number > LAST_ROW:
+            raise UnreadableFileError(number, f"No worksheet has a row {number}; save the workbook again.")
+        cells = [_plain(cell) for cell in row]
+        while cells and cells[-1] in (None, ""):
+            cells.pop()
+        yield number, cells
+
+
+def _values(stream: IO[bytes]) -> Iterator[tuple[object, ...]]:
+    """The rows as openpyxl has them. Errors of whoever takes them do not pass through here: see below."""
+    with _library_errors():
+        _check_size(stream)
+        book = load_workbook(stream, read_only=True, data_only=True, keep_links=False)
+        sheet = next((each for each in book.worksheets if each.sheet_state == "visible"), None)
+        if sheet is None:
+            raise UnreadableFileError(
+                0, "The workbook has no visible worksheet; show the sheet with the data."
+            )
+        # Some programs write a dimension that leaves rows out; without one, openpyxl reads to the end.
+        sheet.reset_dimensions()
+        yield from sheet.iter_rows(values_only=True)
+
+
+def _check_size(stream: IO[bytes]) -> None:
+    with zipfile.ZipFile(stream) as archive:
+        declared = sum(part.file_size for part in archive.infolist())
+    stream.seek(0)
+    if declared > MAX_WORKBOOK_BYTES:
+        limit = MAX_WORKBOOK_BYTES // 1024**2
+        raise UnreadableFileError(
+            0, f"The workbook unpacks to more than {limit} MiB; split it, or save it as “CSV UTF-8”."
+        )
+
+
+def _plain(cell: object) -> object:
+    if isinstance(cell, str):
+        return unescape(cell)  # tabs and the like are written as _x0009_
+    return str(cell) if isinstance(cell, date | time | timedelta) else cell
+
+
+@contextmanager
+def _library_errors() -> Iterator[None]:
+    """Say of what openpyxl raises that the workbook cannot be read; log what it raises by its own mistakes.
+
+    Those (AttributeError, TypeError and others) come from unusual workbooks too, but may as well be our wrong
+    call: the log has where they come from.
+    """
+    try:
+        yield
+    except UnreadableFileError:
+        raise
+    except DAMAGED as error:
+        reason = (
+            f"The workbook cannot be read ({type(error).__name__}); save it again as .xlsx or as “CSV UTF-8”."
+        )
+        raise UnreadableFileError(0, reason) from error
+    except Exception as error:
+        logger.exception("openpyxl failed on a workbook")
+        reason = (
+            f"Reading the workbook failed ({type(error).__name__}), perhaps by an error in Concord; the log "
+            "says more. Save it as “CSV UTF-8” and import that."
+        )
+        raise UnreadableFileError(0, reason) from error

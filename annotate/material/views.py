@@ -1,0 +1,212 @@
+"""Pages about material."""
+
+import json
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db import transaction
+from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django_htmx.http import HttpResponseClientRefresh
+
+from annotate import tasks
+from annotate.core.access import data_import_in, project_for_admin
+from annotate.core.errors import DomainError
+from annotate.core.models import DataImport
+from annotate.core.models.imports import MATERIAL
+from annotate.core.page import Request, render_in_project, request_user, show_refusal
+from annotate.material.commands.undo import undo_import
+from annotate.material.commands.uploads import (
+    cancel_import,
+    choose_part,
+    discard_import,
+    receive_upload,
+    start_upload,
+)
+from annotate.material.forms import MappingForm, UploadForm
+from annotate.material.import_kinds import KINDS
+from annotate.material.queries.imports import (
+    Opening,
+    Preview,
+    imports_of,
+    opening_of,
+    preview_of,
+    refused_file_of,
+    state_of,
+)
+from annotate.material.queries.undo import why_it_stays
+from annotate.material.reading.mapping_json import mapping_from_json, mapping_to_json
+from annotate.material.reading.mappings import guess_mapping
+from annotate.material.reading.refused import FORMATS
+from annotate.watching.queries.workers import worker_health
+
+# What is done with an upload besides saying how it is read: started, stopped, discarded, undone.
+
+
+def start_on_worker(
+    request: Request, upload: DataImport, mapping: dict[str, Any], what: str = "", *, only_good: bool = False
+) -> HttpResponse:
+    """Let a worker import an upload of any kind, and show its page."""
+    with show_refusal(request):
+        start_upload(data_import=upload, mapping=mapping, what=what, only_good=only_good)
+        # Robust: without a broker the file waits, and its page tells that no worker has taken it.
+        transaction.on_commit(lambda: tasks.run_import.delay(upload.pk), robust=True)
+    return redirect(KINDS[upload.kind].page, upload.project.slug, upload.pk)
+
+
+@login_required
+@require_POST
+def import_again(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Send an import to the worker again, as it was set, or now without its refused lines."""
+    upload = data_import_in(project_for_admin(request.user, slug), pk)
+    if upload.mapping is None:
+        return redirect(KINDS[upload.kind].page, slug, pk)
+    only_good = "only_good" in request.POST
+    return start_on_worker(request, upload, upload.mapping, upload.what, only_good=only_good)
+
+
+@login_required
+@require_POST
+def import_part(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Choose the configuration and split of a data set's folder."""
+    upload = data_import_in(project_for_admin(request.user, slug), pk, MATERIAL)
+    choose_part(data_import=upload, part=request.POST.get("part", "")[:200])
+    return redirect("data_import", slug, pk)
+
+
+@login_required
+@require_POST
+def import_cancel(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Ask the worker to stop."""
+    upload = data_import_in(project_for_admin(request.user, slug), pk)
+    with show_refusal(request):
+        cancel_import(data_import=upload)
+    return redirect(KINDS[upload.kind].page, slug, pk)
+
+
+@login_required
+@require_POST
+def import_discard(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Forget an import that was not made, with its file."""
+    upload = data_import_in(project_for_admin(request.user, slug), pk)
+    try:
+        discard_import(data_import=upload)
+    except DomainError as error:
+        messages.error(request, error.message)
+        return redirect(KINDS[upload.kind].page, slug, pk)
+    messages.success(request, gettext("“{name}” was discarded.").format(name=upload.name))
+    return redirect(KINDS[upload.kind].pages, slug)
+
+
+@login_required
+@require_POST
+def import_undo(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Take back what an import has brought."""
+    upload = data_import_in(project_for_admin(request.user, slug), pk)
+    with show_refusal(request):
+        undo_import(data_import=upload, by=request_user(request))
+    return redirect(KINDS[upload.kind].page, slug, pk)
+
+
+@login_required
+@require_GET
+def import_refused(request: Request, slug: str, pk: int, format: str) -> StreamingHttpResponse:
+    """Stream the refused lines of an import with the reasons."""
+    upload = data_import_in(project_for_admin(request.user, slug), pk)
+    path = refused_file_of(upload)
+    if format not in FORMATS or not path.exists():
+        raise Http404(gettext("There are no refused lines to take away."))
+    response = StreamingHttpResponse(
+        FORMATS[format](path),
+        content_type="text/csv; charset=utf-8" if format == "csv" else "application/jsonl",
+    )
+    response["Content-Disposition"] = f'attachment; filename="refused-{upload.pk}.{format}"'
+    return response
+
+
+# Importing in the browser: upload, say what columns mean, see what will be made, import on the worker.
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def imports(request: Request, slug: str) -> HttpResponse:
+    """List a project's imports; a POST uploads a file."""
+    project = project_for_admin(request.user, slug)
+    form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
+    if form.is_valid():
+        file = form.cleaned_data["file"]
+        made = receive_upload(project=project, by=request_user(request), file=file, name=file.name)
+        return redirect("data_import", slug, made.pk)
+    context = {"form": form, "imports": imports_of(project), "workers": worker_health()}
+    return render_in_project(
+        request, project, "material/imports.html", context, status=422 if form.is_bound else 200
+    )
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def data_import(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Show where an import is, and before it is made how its file is read; a POST changes that."""
+    project = project_for_admin(request.user, slug)
+    upload = data_import_in(project, pk, MATERIAL)
+    if upload.is_under_way or upload.status in (DataImport.Status.IMPORTED, DataImport.Status.UNDONE):
+        return _progress(request, upload)
+    if request.htmx and request.method == "GET":  # the progress that was polled has come to its end
+        return HttpResponseClientRefresh()
+    return _mapping(request, upload)
+
+
+def _progress(request: Request, upload: DataImport) -> HttpResponse:
+    template = "material/import.html#state" if request.htmx else "material/import.html"
+    context: dict[str, Any] = {"state": state_of(upload)}
+    if upload.status == DataImport.Status.IMPORTED:
+        context["why_it_stays"] = why_it_stays(upload)
+    return render_in_project(request, upload.project, template, context)
+
+
+def _mapping(request: Request, upload: DataImport) -> HttpResponse:
+    """Show how the file is read and what it makes; a POST imports it, unless it is only to `show` that."""
+    opening = opening_of(upload)
+    context: dict[str, Any] = {"state": state_of(upload), "opening": opening, "workers": worker_health()}
+    if opening.problem:
+        return render_in_project(request, upload.project, "material/import.html", context)
+    form = _mapping_form(request, upload, opening)
+    if form.is_valid() and "show" not in request.POST:
+        mapping = json.loads(mapping_to_json(form.cleaned_data["mapping"]))
+        return start_on_worker(request, upload, mapping, form.cleaned_data["what"])
+    context |= {"form": form, "preview": _preview(upload, opening, form)}
+    template = "material/import.html#preview" if request.htmx else "material/import.html"
+    status = 422 if form.is_bound and form.errors else 200
+    return render_in_project(request, upload.project, template, context, status=status)
+
+
+def _mapping_form(request: Request, upload: DataImport, opening: Opening) -> MappingForm:
+    dimensions = list(upload.project.dimensions.values_list("name", flat=True))
+    if upload.mapping:
+        guess = mapping_from_json(json.dumps(upload.mapping))
+    else:
+        guess = guess_mapping(opening.records, dimensions)
+    entered = request.POST if request.method == "POST" else None
+    return MappingForm(
+        entered,
+        columns=opening.columns,
+        examples=opening.examples,
+        dimensions=dimensions,
+        guess=guess,
+        what=upload.what,
+    )
+
+
+def _preview(upload: DataImport, opening: Opening, form: MappingForm) -> Preview | None:
+    """What the first records would make, None where the mapping does not say it."""
+    if form.is_bound:
+        mapping = form.cleaned_data.get("mapping") if form.is_valid() else None
+        what = form.cleaned_data.get("what", "")
+    else:
+        mapping, what = form.guess, form.guessed_what
+    if mapping is None or not (mapping.gives_items or mapping.gives_ratings):
+        return None
+    return preview_of(upload, opening, mapping, what)

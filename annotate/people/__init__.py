@@ -1,0 +1,1 @@
+"""Accounts, memberships, invitations, preferences and tokens."""

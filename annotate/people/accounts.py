@@ -1,0 +1,62 @@
+"""How accounts come to be: by invitation only."""
+
+from typing import Any
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.auth_backends import AuthenticationBackend
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from annotate.core.errors import InvitationUnusableError
+from annotate.core.models import User
+from annotate.fastpath.queries import NUMBERS, Prepared
+from annotate.people.commands import accept_invitation
+from annotate.people.invitations import usable_invitation
+
+INVITATION_IN_SESSION = "invitation"
+PERSON = Prepared(
+    lambda key: User.objects.select_related("preferences").defer("date_joined", "last_login").filter(pk=key),
+    NUMBERS[0],
+)
+
+
+class Backend(AuthenticationBackend):  # type: ignore[misc]
+    """Signs people in by their address; every request then reads the person, with what they prefer."""
+
+    def get_user(self, user_id: int) -> User | None:
+        """Return the person of a session while they may sign in. One query."""
+        user = PERSON.first(user_id)
+        return user if user is not None and self.user_can_authenticate(user) else None
+
+
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
+    """Lets only people who hold an invitation sign up, and takes them where it leads."""
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        """Return whether an invitation was opened in this session and can still be accepted."""
+        try:
+            usable_invitation(request.session.get(INVITATION_IN_SESSION, ""))
+        except InvitationUnusableError:
+            return False
+        return True
+
+    def save_user(self, request: HttpRequest, user: Any, form: Any, commit: bool = True) -> Any:
+        """Keep the name that was given when signing up."""
+        user.name = form.cleaned_data.get("name", "")
+        return super().save_user(request, user, form, commit)
+
+    def post_login(self, request: HttpRequest, user: User, *, signup: bool, **kwargs: Any) -> HttpResponse:
+        """Let a new account accept the invitation that it was made for."""
+        response: HttpResponse = super().post_login(request, user, signup=signup, **kwargs)
+        return join_project(request, user) if signup else response
+
+
+def join_project(request: HttpRequest, user: User) -> HttpResponse:
+    """Accept the session's invitation and go to its project, or say why it cannot be accepted."""
+    try:
+        place = accept_invitation(token=request.session.pop(INVITATION_IN_SESSION, ""), user=user)
+    except InvitationUnusableError as error:
+        messages.error(request, error.message)
+        return redirect("projects")
+    return redirect("project", place.project.slug)

@@ -1,0 +1,209 @@
+"""People of a project, and the links that invite to it."""
+
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+from django.urls import reverse
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate import tasks
+from annotate.api.forms import form_input, valid
+from annotate.api.operations import ApiView, reads, writes
+from annotate.api.values import Flag, Input, Text
+from annotate.core.access import invitation_in, place_in, project_for_admin, project_for_reader
+from annotate.core.models import Invitation, Membership, Role
+from annotate.core.page import request_user
+from annotate.people.commands import (
+    change_role,
+    deactivate_member,
+    invite,
+    reactivate_member,
+    refuse_mail,
+    withdraw_invitation,
+)
+from annotate.people.forms import HandOverForm, InvitationForm, RoleForm
+from annotate.people.queries import PendingInvitation, other_annotators, people_of
+from annotate.rating.commands.reassignment import hand_over_work
+
+NewInvitation = form_input("NewInvitation", InvitationForm, without=("send",))
+RoleInput = form_input("RoleInput", RoleForm)
+
+
+class RaterRow(serializers.ModelSerializer[Membership]):
+    """An annotator as exports show them."""
+
+    rater = serializers.CharField(source="pseudonym")
+
+    class Meta:
+        model = Membership
+        fields = ("rater", "active", "counted")
+
+
+class PlaceRow(serializers.ModelSerializer[Membership]):
+    """A person's place in a project, as its admins see it."""
+
+    email = serializers.CharField(source="user.email", default=None, allow_null=True)
+
+    class Meta:
+        model = Membership
+        fields = ("id", "role", "label", "email", "alias", "pseudonym", "active", "counted")
+
+
+class InvitationRow(serializers.ModelSerializer[Invitation]):
+    """An offer of a place."""
+
+    class Meta:
+        model = Invitation
+        fields = ("id", "role", "email", "expires_at", "sent_at", "withdrawn_at")
+
+
+class PendingRow(serializers.Serializer[Any]):
+    """An invitation that can still be accepted, with its link."""
+
+    invitation = InvitationRow()
+    link = serializers.SerializerMethodField()
+
+    def get_link(self, pending: PendingInvitation) -> str:
+        """Return the link, which lets whoever follows it in."""
+        request: Request = self.context["request"]
+        return request.build_absolute_uri(reverse("invitation", args=[pending.token]))
+
+
+class PlaceInput(Input):
+    """Whether a place is open."""
+
+    active = Flag()
+
+
+class HandOverInput(Input):
+    """Who takes over."""
+
+    to = Text(
+        max_length=40, help_text="The id of a place, `everyone`, or `queue`: whoever asks for work next."
+    )
+
+
+class HandedOverRow(serializers.Serializer[Any]):
+    """What was handed over."""
+
+    given = serializers.IntegerField(help_text="Items that have another rater now.")
+    freed = serializers.IntegerField(help_text="Items that are free for whoever asks next.")
+    begun = serializers.IntegerField(help_text="Of both, those of which something was answered.")
+
+
+class Raters(ApiView):
+    """The annotators of a project."""
+
+    about = "people"
+
+    @reads(RaterRow, paged=True)
+    def get(self, request: Request, slug: str) -> Response:
+        """List annotators under the names that exports give them, for who reads results."""
+        project = project_for_reader(request.user, slug)
+        return self.page(Membership.objects.filter(project=project, role=Role.ANNOTATOR), RaterRow)
+
+
+class People(ApiView):
+    """The people of a project."""
+
+    about = "people"
+
+    @reads(PlaceRow, paged=True)
+    def get(self, request: Request, slug: str) -> Response:
+        """List people with their addresses, for admins."""
+        project = project_for_admin(request.user, slug)
+        return self.page(Membership.objects.filter(project=project).select_related("user"), PlaceRow)
+
+
+class OnePlace(ApiView):
+    """A place of a project."""
+
+    about = "people"
+
+    @writes(PlaceRow, accepts=PlaceInput)
+    def patch(self, request: Request, slug: str, pk: int) -> Response:
+        """Close a place, or open it again; its ratings stay."""
+        project = project_for_admin(request.user, slug)
+        place, active = place_in(project, pk), self.checked(PlaceInput)["active"]
+        change = reactivate_member if active else deactivate_member
+        change(place=place)
+        return Response(PlaceRow(place_in(project, pk)).data)
+
+
+class RoleOfPlace(ApiView):
+    """The role of a place."""
+
+    about = "people"
+
+    @writes(PlaceRow, accepts=RoleInput)
+    def put(self, request: Request, slug: str, pk: int) -> Response:
+        """Give a person another role; who has rated keeps that place, closed, and gets a new one."""
+        project = project_for_admin(request.user, slug)
+        role = Role(valid(RoleForm(self.checked(RoleInput))).cleaned_data["role"])
+        now = change_role(place=place_in(project, pk), role=role)
+        return Response(PlaceRow(place_in(project, now.pk)).data)
+
+
+class HandOver(ApiView):
+    """An annotator's unfinished work."""
+
+    about = "people"
+
+    @writes(HandedOverRow, accepts=HandOverInput)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        """Hand unfinished items to others; what was answered stays with its rater."""
+        place = place_in(project_for_admin(request.user, slug), pk)
+        form = HandOverForm(self.checked(HandOverInput), others=other_annotators(place))
+        return Response(HandedOverRow(hand_over_work(place=place, to=valid(form).receivers)).data)
+
+
+class Invitations(ApiView):
+    """The invitations to a project."""
+
+    about = "people"
+
+    @reads(PendingRow, many=True)
+    def get(self, request: Request, slug: str) -> Response:
+        """List invitations that can still be accepted, with their links."""
+        people = people_of(project_for_admin(request.user, slug))
+        pending = [*people.pending, *(one for place in people.places for one in place.pending)]
+        return Response(PendingRow(pending, many=True, context={"request": request}).data)
+
+    @writes(InvitationRow, accepts=NewInvitation, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Offer a place; the link stands in the list of invitations, and nothing is sent."""
+        project = project_for_admin(request.user, slug)
+        chosen = valid(InvitationForm(self.checked(NewInvitation))).cleaned_data
+        role, by = Role(chosen["role"]), request_user(request)
+        made = invite(project=project, by=by, role=role, email=chosen["email"])
+        return Response(InvitationRow(made).data, status=201)
+
+
+class MailOfInvitation(ApiView):
+    """The mail with the link of an invitation."""
+
+    about = "people"
+
+    @writes(InvitationRow)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        """Let a worker mail the link to its address, which gets one a day at most; `sent_at` says when."""
+        offer = invitation_in(project_for_admin(request.user, slug), pk)
+        refuse_mail(offer)
+        site = request.build_absolute_uri("/")
+        transaction.on_commit(partial(tasks.mail_invitation.delay, offer.pk, site), robust=True)
+        return Response(InvitationRow(offer).data)
+
+
+class OneInvitation(ApiView):
+    """An invitation."""
+
+    about = "people"
+
+    @writes(None, status=204)
+    def delete(self, request: Request, slug: str, pk: int) -> Response:
+        """Withdraw an invitation; its link no longer works."""
+        withdraw_invitation(invitation=invitation_in(project_for_admin(request.user, slug), pk))
+        return Response(status=204)

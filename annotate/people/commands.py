@@ -1,0 +1,305 @@
+"""What is done about people: writes, one function for each thing that a person or a worker does."""
+
+import logging
+from collections.abc import Iterator
+from datetime import timedelta
+from itertools import count, product
+from string import ascii_uppercase
+from typing import Any
+from urllib.parse import urljoin
+
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from annotate.core.audit import record
+from annotate.core.configuration import lock_project
+from annotate.core.errors import (
+    DomainError,
+    InvalidValueError,
+    InvitationUnusableError,
+    MailError,
+    NotReadyError,
+)
+from annotate.core.models import Invitation, Membership, Preferences, Project, Role, User
+from annotate.people.invitation_mail import mail_is_sent, send_invitation
+from annotate.people.invitations import invitation_id, invitation_token, refuse_unusable
+
+# Places in a project: taken, offered by invitation, given up. Every command locks the project first.
+
+INVITATION_LASTS = timedelta(days=14)
+
+
+@transaction.atomic
+def add_member(*, project: Project, role: Role, user: User | None = None, label: str = "") -> Membership:
+    """Return this person's active place in the role, made or made active again where it has to be.
+
+    Without a user it is the annotators' place with this label, which is unique among a project's annotators:
+    an empty one is made unless there is one already, be it empty or held by someone. Locks the project.
+    """
+    lock_project(project)
+    if user is None:
+        return _place_with_label(project, role, label)
+    place = Membership.objects.filter(project=project, role=role, user=user).first()
+    if place is None:
+        return _new_place(project, role, user, label or str(user))
+    if not place.active:
+        place.active = True
+        place.save(update_fields=["active"])
+        record(project, "place.opened", place)
+    return place
+
+
+@transaction.atomic
+def invite(
+    *, project: Project, by: User, role: Role, email: str = "", place: Membership | None = None
+) -> Invitation:
+    """Offer a place in the project, or one of its empty places, for 14 days. Locks the project."""
+    lock_project(project)
+    if place is not None:
+        place.refresh_from_db()
+        _refuse_taken(project, place)
+    offered = Role.ANNOTATOR if place else role
+    record(
+        project,
+        "invitation.made",
+        email or "a link",
+        after={"role": offered, "place": str(place or "")},
+        by=by,
+    )
+    return Invitation.objects.create(
+        project=project,
+        role=offered,
+        place=place,
+        email=email,
+        created_by=by,
+        expires_at=timezone.now() + INVITATION_LASTS,
+    )
+
+
+def mark_sent(*, invitation: Invitation) -> None:
+    """Note that an invitation was sent by e-mail just now."""
+    Invitation.objects.filter(pk=invitation.pk).update(sent_at=timezone.now())
+
+
+@transaction.atomic
+def withdraw_invitation(*, invitation: Invitation) -> None:
+    """Make an invitation unusable; nothing happens if it is already. Locks the project."""
+    lock_project(invitation.project)
+    open_one = Invitation.objects.filter(pk=invitation.pk, accepted_at=None, withdrawn_at=None)
+    if open_one.update(withdrawn_at=timezone.now()):
+        subject = invitation.email or "a link"
+        record(invitation.project, "invitation.withdrawn", subject, before={"role": invitation.role})
+
+
+@transaction.atomic
+def accept_invitation(*, token: str, user: User) -> Membership:
+    """Give the person the place that the link offers. Locks the project.
+
+    Following one's own link again returns the same place. No link opens a closed place again: only an admin
+    does. Raises InvitationUnusableError.
+    """
+    invitation = Invitation.objects.select_related("project").filter(pk=invitation_id(token)).first()
+    if invitation is not None:
+        lock_project(invitation.project)
+        invitation.refresh_from_db()
+        if invitation.accepted_by_id == user.pk:
+            own = Membership.objects.get(project=invitation.project_id, role=invitation.role, user=user)
+            return _refuse_closed(own)
+    usable = refuse_unusable(invitation)
+    place = _take_place(usable, user)
+    usable.accepted_by, usable.accepted_at = user, timezone.now()
+    usable.save(update_fields=["accepted_by", "accepted_at"])
+    record(
+        usable.project, "invitation.accepted", usable.email or "a link", after={"place": str(place)}, by=user
+    )
+    return place
+
+
+@transaction.atomic
+def deactivate_member(*, place: Membership) -> None:
+    """Close a place: its ratings stay, its holder sees the project no more. Locks the project.
+
+    Raises NotReadyError for the last admin, whose place nobody could open again.
+    """
+    lock_project(place.project)
+    _refuse_last_admin(place)
+    if Membership.objects.filter(pk=place.pk, active=True).update(active=False):
+        record(place.project, "place.closed", place)
+
+
+@transaction.atomic
+def reactivate_member(*, place: Membership) -> None:
+    """Open a closed place again. Locks the project."""
+    lock_project(place.project)
+    if Membership.objects.filter(pk=place.pk, active=False).update(active=True):
+        record(place.project, "place.opened", place)
+
+
+@transaction.atomic
+def change_role(*, place: Membership, role: Role) -> Membership:
+    """Give a person another role, and return the place that goes with it. Locks the project.
+
+    The old place is closed and keeps its ratings, its letter and its label; going back opens it again.
+    Raises NotReadyError for the last admin and for a place that nobody holds or that is closed.
+    """
+    lock_project(place.project)
+    place.refresh_from_db()
+    if place.role == role:
+        return place
+    if place.user is None or not place.active:
+        raise NotReadyError(
+            gettext(
+                "{label} has not joined yet, so there is no role to change. Send an invitation first."
+            ).format(label=place.label)
+        )
+    _refuse_last_admin(place)
+    Membership.objects.filter(pk=place.pk).update(active=False)
+    before = {"role": place.role}
+    record(place.project, "place.changed", place.label, before=before, after={"role": role})
+    return add_member(project=place.project, role=role, user=place.user)
+
+
+def _refuse_last_admin(place: Membership) -> None:
+    admins = Membership.objects.filter(project=place.project, role=Role.ADMIN, active=True)
+    if place.role == Role.ADMIN and not admins.exclude(pk=place.pk).exists():
+        raise NotReadyError(gettext("This is the project's only admin. Invite another admin first."))
+
+
+def _place_with_label(project: Project, role: Role, label: str) -> Membership:
+    if role != Role.ANNOTATOR or not label:
+        raise InvalidValueError(
+            gettext("Only an annotator can be added without an account, and needs a label.")
+        )
+    place = Membership.objects.filter(project=project, role=role, label=label).first()
+    return place or _new_place(project, role, None, label)
+
+
+def _new_place(project: Project, role: Role, user: User | None, label: str) -> Membership:
+    is_annotator = role == Role.ANNOTATOR
+    place = Membership.objects.create(
+        project=project,
+        role=role,
+        user=user,
+        label=_free_label(project, label) if is_annotator else label[:150],
+        alias=_free_alias(project) if is_annotator else "",
+    )
+    record(project, "place.made", place, after={"role": role, "alias": place.alias})
+    return place
+
+
+def _free_label(project: Project, label: str) -> str:
+    taken = set(
+        Membership.objects.filter(project=project, role=Role.ANNOTATOR).values_list("label", flat=True)
+    )
+    candidates = (label[:150] if n == 1 else f"{label[:140]} {n}" for n in count(1))
+    return next(candidate for candidate in candidates if candidate not in taken)
+
+
+def _free_alias(project: Project) -> str:
+    taken = set(Membership.objects.filter(project=project).values_list("alias", flat=True))
+    return next(alias for alias in _aliases() if alias not in taken)
+
+
+def _aliases() -> Iterator[str]:
+    """Yield A to Z, then AA, AB and so on."""
+    for length in count(1):
+        yield from ("".join(letters) for letters in product(ascii_uppercase, repeat=length))
+
+
+def _refuse_taken(project: Project, place: Membership) -> None:
+    if place.project_id != project.pk or place.user_id is not None:
+        raise NotReadyError(
+            gettext("{label} already has an account, so nobody else can be invited to it.").format(
+                label=place.label
+            )
+        )
+
+
+def _refuse_closed(place: Membership) -> Membership:
+    if not place.active:
+        raise InvitationUnusableError(
+            gettext(
+                "Your membership as {label} in this project is closed. Ask one of its admins to reopen it."
+            ).format(label=Role(place.role).label)
+        )
+    return place
+
+
+def _take_place(invitation: Invitation, user: User) -> Membership:
+    role = Role(invitation.role)
+    held = Membership.objects.filter(project=invitation.project, role=role, user=user).first()
+    if held:
+        _refuse_closed(held)
+        raise InvitationUnusableError(
+            gettext(
+                "You are already a member of this project, as {label}. The link still works for "
+                "the person it was meant for."
+            ).format(label=role.label)
+        )
+    if invitation.place is None:
+        return add_member(project=invitation.project, role=role, user=user)
+    if invitation.place.user_id is not None:
+        raise InvitationUnusableError(
+            gettext("Someone has already used this invitation. Ask for a new link.")
+        )
+    invitation.place.user, invitation.place.active = user, True
+    invitation.place.save(update_fields=["user", "active"])
+    return invitation.place
+
+
+# Invitations that programs have sent by mail: each address of a project gets one a day at most.
+
+BETWEEN_MAILS = timedelta(days=1)
+
+logger = logging.getLogger(__name__)
+
+
+def refuse_mail(invitation: Invitation) -> None:
+    """Raise InvitationUnusableError, InvalidValueError or NotReadyError where no mail can be sent now."""
+    refuse_unusable(invitation)
+    if not (invitation.email and mail_is_sent()):
+        raise InvalidValueError(
+            gettext("This link has no address, or no mail server is configured: pass it on yourself.")
+        )
+    lately = Invitation.objects.filter(sent_at__gt=timezone.now() - BETWEEN_MAILS)
+    if lately.filter(project=invitation.project_id, email__iexact=invitation.email).exists():
+        raise NotReadyError(
+            gettext("An invitation to this project was sent to this address within the last day.")
+        )
+
+
+def mail_invitation(*, invitation_id: int, site: str) -> None:
+    """Send an invitation, unless its address had one within the last day; safe to run twice.
+
+    site: the address at which people reach Concord. The link is made here, so that no message has it. Locks
+    the project for the decision, not while it sends.
+    """
+    offer = Invitation.objects.select_related("project", "created_by").get(pk=invitation_id)
+    before = offer.sent_at
+    try:
+        _claim(offer)
+        send_invitation(offer, urljoin(site, reverse("invitation", args=[invitation_token(offer)])))
+    except MailError as error:
+        Invitation.objects.filter(pk=offer.pk).update(sent_at=before)
+        logger.warning("Invitation %s was not sent: %s", offer.pk, error.message)
+    except DomainError as error:
+        logger.info("Invitation %s is not sent: %s", offer.pk, error.message)
+
+
+@transaction.atomic
+def _claim(offer: Invitation) -> None:
+    lock_project(offer.project)
+    offer.refresh_from_db(fields=["accepted_at", "withdrawn_at", "sent_at"])
+    refuse_mail(offer)
+    offer.sent_at = timezone.now()
+    offer.save(update_fields=["sent_at"])
+
+
+# Keeping how a person wants to be shown things.
+
+
+def save_preferences(*, user: User, **chosen: Any) -> None:
+    """Keep what this person chose, and leave the rest as it is. Locks the person's row."""
+    Preferences.objects.update_or_create(user=user, defaults=chosen)

@@ -1,0 +1,201 @@
+"""What pages about people send, as typed values."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from allauth.account.forms import SignupForm as AllauthSignupForm
+from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from annotate.core.keys import ACTIONS, DIGITS, NAMED, VALUES, KeySet, problems_of
+from annotate.core.models import Membership, Preferences, Role
+from annotate.core.models.preferences import CHOSEN
+from annotate.people.invitation_mail import mail_is_sent
+
+# Inviting people, and changing what they do.
+
+ROLES = [
+    (Role.ANNOTATOR, "annotator: rates items"),
+    (Role.RESEARCHER, "researcher: reads results and exports"),
+    (Role.ADMIN, "admin: configures and runs the project"),
+]
+SENT = "With “Send by e-mail” the link goes to this address; otherwise it only tells links apart in the list."
+NOT_SENT = (
+    "Tells links apart in the list. Nothing is sent, since no mail server is configured (CONCORD_EMAIL_URL): "
+    "you pass the link on."
+)
+
+
+class InvitationForm(forms.Form):
+    """What the invited person will be, and for whom the link is."""
+
+    role = forms.ChoiceField(widget=forms.RadioSelect, choices=ROLES, initial=Role.ANNOTATOR)
+    email = forms.EmailField(label=_("For whom (e-mail address, optional)"), required=False)
+    send = forms.BooleanField(required=False, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["email"].help_text = SENT if mail_is_sent() else NOT_SENT
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse to send without an address or a server."""
+        values = self.cleaned_data
+        if values.get("send") and not mail_is_sent():
+            self.add_error(
+                "email", gettext("No mail server is configured, so nothing can be sent. Make a link instead.")
+            )
+        elif values.get("send") and not values.get("email") and "email" not in self.errors:
+            self.add_error(
+                "email", gettext("Enter the address to send the link to, or make a link to pass on yourself.")
+            )
+        return values
+
+
+class RoleForm(forms.Form):
+    """What a person does in the project."""
+
+    role = forms.ChoiceField(widget=forms.RadioSelect, choices=ROLES)
+
+
+class HandOverForm(forms.Form):
+    """Who takes over an annotator's unfinished work."""
+
+    QUEUE, EVERYONE = "queue", "everyone"
+    to = forms.ChoiceField(label=_("To whom"))
+
+    def __init__(self, entered: Mapping[str, Any] | None, *, others: Sequence[Membership]) -> None:
+        super().__init__(entered)
+        self.others = {str(other.pk): other for other in others}
+        field = self.fields["to"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [
+            (self.QUEUE, "whoever asks for work next"),
+            *([(self.EVERYONE, "all other annotators, evenly")] if others else []),
+            *((key, other.label) for key, other in self.others.items()),
+        ]
+
+    @property
+    def receivers(self) -> list[Membership]:
+        """The annotators who were chosen, none for whoever asks next."""
+        chosen = self.cleaned_data["to"]
+        if chosen == self.EVERYONE:
+            return list(self.others.values())
+        return [self.others[chosen]] if chosen in self.others else []
+
+
+# Making an account.
+
+
+class SignupForm(AllauthSignupForm):  # type: ignore[misc]
+    """An account has a name beside its address and password."""
+
+    name = forms.CharField(
+        max_length=150,
+        help_text=_("Admins of your projects see it; other annotators see a letter."),
+        widget=forms.TextInput(attrs={"autocomplete": "name"}),
+    )
+    field_order = ("name", "email", "password1", "password2")
+
+
+# The keys that a person chooses for the rating page.
+
+
+class KeysForm(forms.Form):
+    """A set of keys, others in the place of single ones, and whether the page goes on by itself."""
+
+    goes_on = forms.BooleanField(
+        label=_("Go on by itself when everything is rated"),
+        required=False,
+        help_text=_("After a short pause, which any key or click ends."),
+    )
+    key_set = forms.ChoiceField(label=_("Set of keys"), choices=KeySet.choices, widget=forms.RadioSelect)
+
+    def __init__(self, data: Any, *, preferences: Preferences) -> None:
+        """Show the keys of the set in empty fields, and the person's own in theirs."""
+        own, key_set = preferences.own_keys, preferences.key_set
+        super().__init__(data, initial={"goes_on": preferences.goes_on, "key_set": key_set, **own})
+        values = _key_field(gettext("Rate: the keys of the values, in order"), DIGITS)
+        self.fields[VALUES] = values
+        for each in ACTIONS:
+            self.fields[each.name] = _key_field(str(each.label), getattr(each, key_set))
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse keys that cannot be had, and two for which one key would stand."""
+        data = super().clean() or self.cleaned_data
+        own = {name: _plain(data[name]) for name in self._key_names() if data.get(name)}
+        data["own_keys"] = own
+        if "key_set" in data:
+            for name, problem in problems_of(data["key_set"], own).items():
+                self.add_error(name, problem)
+        return data
+
+    def chosen(self) -> dict[str, Any]:
+        """Return the preferences as they are kept."""
+        return {name: self.cleaned_data[name] for name in ("goes_on", "key_set", "own_keys")}
+
+    def _key_names(self) -> list[str]:
+        return [VALUES, *(each.name for each in ACTIONS)]
+
+
+def _key_field(label: str, placeholder: str) -> forms.CharField:
+    shown = forms.TextInput({"placeholder": placeholder, "autocomplete": "off", "autocapitalize": "off"})
+    return forms.CharField(label=label, required=False, max_length=len(DIGITS), widget=shown)
+
+
+def _plain(key: str) -> str:
+    named = {name.lower(): name for name in NAMED}
+    return named.get(key.lower(), key.lower())
+
+
+# What a person chooses for themselves.
+
+
+class PreferencesForm(forms.ModelForm):  # type: ignore[type-arg]
+    """A row of choices for each preference, and whether a digest of disputes is wanted."""
+
+    digest = forms.BooleanField(
+        required=False,
+        label=_("By e-mail, once a day, what is new in disputes that need me"),
+        help_text=_("Nothing is sent on days without news. Each message has a link that ends them."),
+    )
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.initial["digest"] = bool(self.instance.digest_address)
+
+    class Meta:
+        model = Preferences
+        fields = list(CHOSEN)
+        widgets = dict.fromkeys(CHOSEN, forms.RadioSelect)
+
+    def chosen(self, address: str) -> dict[str, str]:
+        """Return what was chosen, for who reached Concord at this address."""
+        kept = {name: self.cleaned_data[name] for name in CHOSEN}
+        return {**kept, "digest_address": address if self.cleaned_data["digest"] else ""}
+
+
+# A token of the API.
+
+LASTS = [(30, "30 days"), (90, "90 days"), (365, "a year")]
+SCOPES = [
+    ("read", "read: everything that you see on pages"),
+    ("write", "write: configure and run the projects that you administer"),
+    ("rate", "rate: take work, rate, and discuss disputes as you"),
+]
+
+
+class TokenForm(forms.Form):
+    """What a token is for, what it allows, and how long."""
+
+    name = forms.CharField(label=_("What it is for"), max_length=80)
+    scopes = forms.MultipleChoiceField(
+        label=_("It may"), choices=SCOPES, initial=["read"], widget=forms.CheckboxSelectMultiple
+    )
+    days = forms.TypedChoiceField(label=_("It lasts"), choices=LASTS, coerce=int, initial=90)
+
+    @property
+    def lasts(self) -> timedelta:
+        """How long the token can be used."""
+        return timedelta(days=self.cleaned_data["days"])

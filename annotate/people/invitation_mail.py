@@ -1,0 +1,47 @@
+"""Invitations sent by e-mail, where a mail server is configured."""
+
+import smtplib
+
+from django.conf import settings
+from django.core.mail import EmailMessage, get_connection
+from django.utils.formats import date_format
+from django.utils.translation import gettext
+
+from annotate.core.errors import MailError
+from annotate.core.models import Invitation
+
+NOT_SENDING = frozenset(
+    f"django.core.mail.backends.{name}.EmailBackend" for name in ("console", "dummy", "filebased")
+)
+SECONDS_TO_WAIT = 15
+
+
+def mail_is_sent() -> bool:
+    """Return whether messages leave this installation, rather than stand in its log (CONCORD_EMAIL_URL)."""
+    return settings.EMAIL_BACKEND not in NOT_SENDING
+
+
+def send_invitation(invitation: Invitation, link: str) -> None:
+    """Send the link to the invitation's address; call it outside any transaction. Raises MailError."""
+    project, sender = invitation.project.name, invitation.created_by
+    subject = gettext("Invitation to {project}").format(project=project)
+    invites = gettext("{person} invites you to the project “{project}” as {role}.").format(
+        person=sender or gettext("An admin"), project=project, role=invitation.get_role_display()
+    )
+    until = gettext("The link is for you alone and works until {day}.").format(
+        day=date_format(invitation.expires_at)
+    )
+    message = EmailMessage(
+        subject=" ".join(subject.split()),
+        body=f"{invites}\n\n{link}\n\n{until}\n",
+        to=[invitation.email],
+        reply_to=[sender.email] if sender else None,
+        connection=get_connection(timeout=SECONDS_TO_WAIT),
+    )
+    try:
+        message.send()
+    except (smtplib.SMTPException, OSError) as error:
+        raise MailError(
+            f"The link is there, but no mail could be sent to {invitation.email} ({error}). "
+            "Pass the link on yourself, or check CONCORD_EMAIL_URL and send it again."
+        ) from error

@@ -1,0 +1,95 @@
+"""People of a project, and who is invited to it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.db.models import Count, Q
+from django.utils import timezone
+
+from annotate.core.models import Assignment, Invitation, Membership, Project, Role
+from annotate.people.invitations import invitation_token
+
+
+@dataclass(frozen=True)
+class PendingInvitation:
+    """An invitation that can still be accepted, with the part of its link that is secret."""
+
+    invitation: Invitation
+    token: str
+
+
+@dataclass(frozen=True)
+class Load:
+    """An annotator's items of Round I: finished, finished today, begun but not finished, not begun."""
+
+    done: int = 0
+    today: int = 0
+    begun: int = 0
+    waiting: int = 0
+
+    @property
+    def open(self) -> int:
+        """Items that are not finished."""
+        return self.begun + self.waiting
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place in the project; `pending` are the links that would fill it, `load` None who does not rate."""
+
+    membership: Membership
+    pending: list[PendingInvitation]
+    load: Load | None
+
+
+@dataclass(frozen=True)
+class People:
+    """Everyone in a project: the places, and the invitations to places that are yet to be made."""
+
+    places: list[Place]
+    pending: list[PendingInvitation]
+
+
+def people_of(project: Project) -> People:
+    """Return a project's people for its admins, active ones first, by role and letter. Three queries."""
+    loads = loads_of(project)
+    open_ones = Invitation.objects.filter(
+        project=project, accepted_at=None, withdrawn_at=None, expires_at__gt=timezone.now()
+    )
+    pending = [PendingInvitation(one, invitation_token(one)) for one in open_ones.order_by("pk")]
+    members = Membership.objects.filter(project=project).select_related("user")
+    return People(
+        places=[
+            Place(
+                member,
+                [one for one in pending if one.invitation.place_id == member.pk],
+                loads.get(member.pk, Load()) if member.role == Role.ANNOTATOR else None,
+            )
+            for member in members.order_by("-active", "role", "pk")
+        ],
+        pending=[one for one in pending if one.invitation.place_id is None],
+    )
+
+
+def loads_of(project: Project) -> Mapping[int, Load]:
+    """Return the load of every annotator (by key) who has items of Round I. One query."""
+    midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+    held = Assignment.objects.filter(round__project=project, round__number=1, annotator__isnull=False)
+    unfinished = Q(completed_at__isnull=True)
+    counts = (
+        held.order_by()
+        .values_list("annotator")
+        .annotate(
+            done=Count("pk", filter=~unfinished),
+            today=Count("pk", filter=Q(completed_at__gte=midnight) & ~Q(plan=Assignment.Plan.IMPORTED)),
+            begun=Count("pk", filter=unfinished & Q(started_at__isnull=False)),
+            waiting=Count("pk", filter=unfinished & Q(started_at__isnull=True)),
+        )
+    )
+    return {annotator: Load(*rest) for annotator, *rest in counts}
+
+
+def other_annotators(place: Membership) -> list[Membership]:
+    """Return the active annotators of a place's project who could take over its work. One query."""
+    annotators = Membership.objects.filter(project=place.project_id, role=Role.ANNOTATOR, active=True)
+    return list(annotators.exclude(pk=place.pk).order_by("label"))

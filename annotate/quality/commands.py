@@ -1,0 +1,200 @@
+"""What is done about quality: writes, one function for each thing that a person or a worker does."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from annotate.core.audit import record
+from annotate.core.configuration import lock_configurable, lock_project
+from annotate.core.errors import InvalidValueError, NotReadyError
+from annotate.core.models import (
+    CountingDecision,
+    GoldItem,
+    GoldValue,
+    Item,
+    Membership,
+    PracticeAnswer,
+    Project,
+    User,
+)
+from annotate.quality.queries import practice_of, practice_values
+
+# Leaving an annotator's ratings out of the statistics, and taking them in again.
+
+
+@transaction.atomic
+def decide_counting(*, place: Membership, counted: bool, note: str, by: User) -> Membership:
+    """Let an annotator's ratings count in the statistics, or not, with the reason. Locks the project.
+
+    Nothing is deleted: ratings and history stay, and the export marks them. What is so already stays so.
+    Raises InvalidValueError without a reason.
+    """
+    lock_project(place.project)
+    place.refresh_from_db()
+    if place.counted == counted:
+        return place
+    if not note.strip():
+        raise InvalidValueError(
+            gettext("Say why; the note is kept with the decision."),
+            fields={"note": gettext("Give a reason.")},
+        )
+    place.counted = counted
+    place.save(update_fields=["counted"])
+    CountingDecision.objects.create(place=place, counted=counted, note=note.strip(), by=by)
+    before, after = {"counted": not counted}, {"counted": counted}
+    record(
+        place.project, "place.counting_decided", place, note=note.strip(), by=by, before=before, after=after
+    )
+    return place
+
+
+# Marking items whose right values are known, for practice or hidden in Round I.
+
+
+@dataclass(frozen=True)
+class RightValue:
+    """The right value of an item on a dimension, and why."""
+
+    value: int
+    explanation: str = ""
+
+
+@transaction.atomic
+def mark_gold(*, project: Project, item: Item, use: str) -> GoldItem:
+    """Take an item out of the work of Round I, for practice or to be hidden in it, and return it.
+
+    An item that is marked keeps its gold values. Locks the project. Raises FrozenError once Round I was
+    opened.
+    """
+    lock_configurable(project)
+    before: dict[str, object] = {**(GoldItem.objects.filter(item=item).values("use").first() or {})}
+    gold, _ = GoldItem.objects.update_or_create(item=item, defaults={"use": use})
+    record(project, "gold.marked", _name(gold), before=before, after={"use": use})
+    return gold
+
+
+@transaction.atomic
+def describe_gold(
+    *, project: Project, gold: GoldItem, explanation: str, values: Mapping[int, RightValue]
+) -> None:
+    """Store the right values of a gold item by dimension (its key), in place of those it had.
+
+    Locks the project. Raises FrozenError once Round I was opened, InvalidValueError for a value that the
+    dimension's scale does not have.
+    """
+    lock_configurable(project)
+    dimensions = {each.pk: each for each in project.dimensions.all()}
+    for key, right in values.items():
+        dimension = dimensions[key]
+        if not dimension.scale_minimum <= right.value <= dimension.scale_maximum:
+            low, high = dimension.scale_minimum, dimension.scale_maximum
+            raise InvalidValueError(
+                gettext("{name} is rated from {low} to {high}, not with {value}.").format(
+                    name=dimension.name, low=low, high=high, value=right.value
+                )
+            )
+    before = _values_of(gold)
+    gold.explanation = explanation
+    gold.save(update_fields=["explanation"])
+    gold.values.exclude(dimension__in=values).delete()
+    for key, right in values.items():
+        GoldValue.objects.update_or_create(
+            gold=gold,
+            dimension_id=key,
+            defaults={"value": right.value, "explanation": right.explanation},
+        )
+    record(project, "gold.described", _name(gold), before=before, after=_values_of(gold))
+
+
+@transaction.atomic
+def unmark_gold(*, project: Project, gold: GoldItem) -> None:
+    """Give an item back to the work of Round I; its gold values and what was practised on it are gone.
+
+    Locks the project. Raises FrozenError once Round I was opened.
+    """
+    lock_configurable(project)
+    record(project, "gold.unmarked", _name(gold), before=_values_of(gold))
+    GoldItem.objects.filter(pk=gold.pk).delete()
+
+
+def _name(gold: GoldItem) -> str:
+    return f"{gold.item.document.key}/{gold.item.system.name}"
+
+
+def _values_of(gold: GoldItem) -> dict[str, object]:
+    values = gold.values.order_by().values_list("dimension__key", "value", "explanation")
+    known = {key: [value, why] for key, value, why in values}
+    return {**known, "explanation": gold.explanation}
+
+
+# Practice before Round I: answers that are no ratings, and whether they pass the bar.
+
+
+@transaction.atomic
+def set_practice_bar(*, project: Project, bar: int | None) -> None:
+    """Say what percentage of practice must be right before Round I; None: practice is not asked for.
+
+    Locks the project. Raises FrozenError once Round I was opened, NotReadyError without anything to practise.
+    """
+    locked = lock_configurable(project)
+    if bar is not None and not practice_values(project).exists():
+        raise NotReadyError(
+            gettext("Mark an item for practice and give its right values before you set a bar.")
+        )
+    Project.objects.filter(pk=project.pk).update(practice_bar=bar)
+    before = {"practice_bar": locked.practice_bar}
+    record(project, "practice.bar_set", project, before=before, after={"practice_bar": bar})
+
+
+@transaction.atomic
+def answer_practice(*, place: Membership, gold: GoldItem, values: Mapping[int, int]) -> None:
+    """Store what an annotator answers on a practice item, by dimension; the first answer stands.
+
+    When all is answered and enough is right, practice is passed. Locks the annotator's row.
+    Raises InvalidValueError unless every dimension with a gold value has an answer.
+    """
+    place = Membership.objects.select_for_update(of=("self",)).select_related("project").get(pk=place.pk)
+    asked = list(GoldValue.objects.filter(gold=gold).select_related("dimension"))
+    if missing := [each.dimension.name for each in asked if each.dimension_id not in values]:
+        raise InvalidValueError(
+            gettext("Rate {listed} too; then you see what is right.").format(listed=", ".join(missing))
+        )
+    attempt = practice_of(place).attempt
+    PracticeAnswer.objects.bulk_create(
+        [
+            PracticeAnswer(place=place, attempt=attempt, gold_value=each, value=values[each.dimension_id])
+            for each in asked
+        ],
+        ignore_conflicts=True,
+    )
+    _pass_if_enough(place)
+
+
+@transaction.atomic
+def finish_practice(*, place: Membership) -> Membership:
+    """Let practice pass where it is enough now, since the bar or what is asked was changed meanwhile.
+
+    Locks the annotator's row, and returns it.
+    """
+    place = Membership.objects.select_for_update(of=("self",)).select_related("project").get(pk=place.pk)
+    _pass_if_enough(place)
+    return place
+
+
+@transaction.atomic
+def practise_again(*, place: Membership) -> None:
+    """Begin another attempt, where the last one is finished and was not enough. Locks the annotator's row."""
+    place = Membership.objects.select_for_update(of=("self",)).select_related("project").get(pk=place.pk)
+    practice = practice_of(place)
+    if practice.is_finished and not practice.is_passed:
+        Membership.objects.filter(pk=place.pk).update(practice_attempt=practice.attempt + 1)
+
+
+def _pass_if_enough(place: Membership) -> None:
+    practice = practice_of(place)
+    if practice.is_finished and practice.is_passed and place.practised_at is None:
+        place.practised_at = timezone.now()
+        place.save(update_fields=["practised_at"])

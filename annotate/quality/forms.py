@@ -1,0 +1,148 @@
+"""What pages about quality send, as typed values."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from annotate.core.models import Dimension, GoldItem, Item, Project
+from annotate.quality.commands import RightValue
+from annotate.rating.queries.work import Row
+
+# Deciding whether an annotator's ratings count.
+
+
+class CountingForm(forms.Form):
+    """The decision with its reason."""
+
+    counted = forms.BooleanField(required=False, widget=forms.HiddenInput)
+    note = forms.CharField(
+        label=_("Why"),
+        max_length=2000,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text=_("Kept with the decision, for you and the other admins."),
+    )
+
+
+# Marking gold items and saying what is right.
+
+
+class MarkForm(forms.Form):
+    """An item, by its document and system, and what it is for."""
+
+    document = forms.CharField(
+        max_length=200,
+        widget=forms.TextInput(attrs={"list": "documents"}),
+        help_text=_("The key under which the document was imported."),
+    )
+    system = forms.CharField(max_length=200, widget=forms.TextInput(attrs={"list": "systems"}))
+    use = forms.ChoiceField(
+        label=_("What for"),
+        choices=GoldItem.Use.choices,
+        initial=GoldItem.Use.PRACTICE,
+        widget=forms.RadioSelect,
+    )
+
+    def __init__(self, entered: Mapping[str, Any] | None, *, project: Project) -> None:
+        super().__init__(entered)
+        self.project = project
+
+    def clean(self) -> dict[str, Any]:
+        """Find the item."""
+        values = self.cleaned_data
+        found = Item.objects.filter(
+            document__project=self.project,
+            document__key=values.get("document", "").strip(),
+            system__name=values.get("system", "").strip(),
+        ).first()
+        if not self.errors and found is None:
+            self.add_error(
+                "document", gettext("There is no item of this document and system. Check both names.")
+            )
+        values["item"] = found
+        return values
+
+
+class GoldForm(forms.Form):
+    """What is right on each dimension, and why; a dimension without a value is not practised or checked."""
+
+    explanation = forms.CharField(
+        label=_("About the item as a whole"), required=False, widget=forms.Textarea(attrs={"rows": 2})
+    )
+
+    def __init__(
+        self, entered: Mapping[str, Any] | None, *, gold: GoldItem, dimensions: Sequence[Dimension]
+    ) -> None:
+        super().__init__(entered, initial={"explanation": gold.explanation})
+        self.dimensions = list(dimensions)
+        known = {each.dimension_id: each for each in gold.values.all()}
+        for dimension in self.dimensions:
+            right = known.get(dimension.pk)
+            low, high = dimension.scale_minimum, dimension.scale_maximum
+            self.fields[f"value-{dimension.pk}"] = forms.IntegerField(
+                label=gettext("{name}, {low} to {high}").format(name=dimension.name, low=low, high=high),
+                required=False,
+                min_value=low,
+                max_value=high,
+                initial=right.value if right else None,
+            )
+            self.fields[f"why-{dimension.pk}"] = forms.CharField(
+                label=gettext("Why ({name})").format(name=dimension.name),
+                required=False,
+                initial=right.explanation if right else "",
+            )
+
+    @property
+    def right_values(self) -> dict[int, RightValue]:
+        """The values that were given, by the key of the dimension."""
+        values = self.cleaned_data
+        return {
+            each.pk: RightValue(values[f"value-{each.pk}"], values[f"why-{each.pk}"])
+            for each in self.dimensions
+            if values[f"value-{each.pk}"] is not None
+        }
+
+
+class BarForm(forms.Form):
+    """How much of practice must be right before Round I."""
+
+    practice_bar = forms.IntegerField(
+        label=_("Percent to get right before Round I"),
+        required=False,
+        min_value=0,
+        max_value=100,
+        help_text=_(
+            "A value within the tolerance of the gold value is right; a category must be equal. "
+            "Empty: practice is not asked for."
+        ),
+    )
+
+
+# Answers to a practice item.
+
+
+class PracticeForm(forms.Form):
+    """A value for each dimension."""
+
+    def __init__(self, entered: Mapping[str, Any] | None, *, rows: Sequence[Row]) -> None:
+        super().__init__(entered)
+        self.rows = rows
+        for row in rows:
+            values = row.dimension.values
+            self.fields[row.dimension.key] = forms.IntegerField(
+                label=row.dimension.name,
+                min_value=values[0],
+                max_value=values[-1],
+                error_messages={
+                    "required": gettext("Rate {name} too; then you see what is right.").format(
+                        name=row.dimension.name
+                    )
+                },
+            )
+
+    @property
+    def values(self) -> dict[int, int]:
+        """The answers by the key of the dimension."""
+        return {row.dimension.id: self.cleaned_data[row.dimension.key] for row in self.rows}

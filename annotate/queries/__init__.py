@@ -1,1 +1,0 @@
-"""Reads, named by what they return, each with a fixed number of database queries."""

@@ -1,0 +1,1 @@
+"""Rounds, who rates what, and the answers."""

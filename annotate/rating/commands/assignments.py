@@ -1,0 +1,105 @@
+"""Handing out work: an annotator asks, and free places of items become reservations."""
+
+from datetime import datetime, timedelta
+from itertools import islice
+
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from annotate.core.errors import RoundClosedError
+from annotate.core.models import Assignment, Item, Membership, Round, WorkOrder
+from annotate.fastpath.queries import MOMENT, NUMBERS, Asked, Prepared
+from annotate.fastpath.statements import at_once
+from annotate.fastpath.writes import PreparedUpdate
+from annotate.rating.commands.hidden_checks import give_due_checks
+from annotate.rating.queries.places import available_places, first_items, met_together
+
+RESERVED_AT_ONCE = 5
+
+
+@transaction.atomic
+def reserve_items(*, round: Round, annotator: Membership, how_many: int = RESERVED_AT_ONCE) -> int:
+    """Reserve up to `how_many` more items for the annotator, in the annotator's own random order.
+
+    Locks the annotator's row, then each place that it takes, skipping places that someone else is taking.
+    Places never taken go first; then places whose reservation ran out unused. Hidden checks follow what was
+    taken; by document only where a document ends. Returns how many were taken.
+    """
+    with at_once():
+        _ANNOTATOR.ask(annotator.pk)
+        asked_open, asked_last = _OPEN.ask(round.pk), _LAST.ask(round.project_id, annotator.pk)
+    _refuse_closed(round, asked_open)
+    last = asked_last.first()
+    position = (last.position or 0) if last else 0
+    until = timezone.now() + timedelta(minutes=annotator.project.reservation_minutes)
+    found = first_items(round, annotator, 2 * how_many)
+    items = iter(found)
+    places: list[Assignment] = []
+    while some := list(islice(items, how_many - len(places))):
+        places += _locked_places(round, [item.pk for item in some])
+    with at_once():
+        for place in places:
+            position += 1
+            place.annotator_id, place.position, place.reserved_until = annotator.pk, position, until
+            _TAKEN.run(place)
+    if places and not _goes_on(round, places[-1], found, next(items, None)):
+        give_due_checks(round=round, annotator=annotator)
+    _refuse_closed(round, _OPEN.ask(round.pk))  # it may have been closed while places were taken
+    return len(places)
+
+
+def _goes_on(round: Round, last: Assignment, found: list[Item], after: Item | None) -> bool:
+    """Whether the document of the last place that was taken goes on with the item after it."""
+    if round.work_order == WorkOrder.MIXED or after is None:
+        return False
+    document_of = {item.pk: item.document_id for item in found}
+    return document_of[last.item_id] == after.document_id
+
+
+def renew_reservation(*, assignment: Assignment, annotator: Membership) -> None:
+    """Let the reservation of an item that its annotator is looking at run from now on.
+
+    A place that was given to the annotator for good is no reservation and never runs out. A reservation that
+    has run for less than a tenth of its time is left as it is: most items are shown right after.
+    """
+    if assignment.started_at is None and assignment.reserved_until is not None:
+        lasts = timedelta(minutes=annotator.project.reservation_minutes)
+        until = timezone.now() + lasts
+        if until - assignment.reserved_until < lasts / 10:
+            return
+        mine = Assignment.objects.filter(pk=assignment.pk, annotator=annotator)
+        mine.filter(reserved_until__isnull=False).update(reserved_until=until)
+
+
+def _refuse_closed(round: Round, asked: Asked[Round]) -> None:
+    if not asked.all():
+        raise RoundClosedError(
+            gettext("{round} is closed, so there is nothing more to rate.").format(round=round)
+        )
+
+
+def _locked_places(round: Round, items: list[int]) -> list[Assignment]:
+    """Lock a place of each of these items, where one is left that nobody else is taking."""
+    now = timezone.now()
+    with at_once():
+        asked = [_AVAILABLE.ask(round.pk, now, item) for item in items]
+    return [place for each in asked if (place := each.first())]
+
+
+def _available(round: int, now: datetime, item: int) -> QuerySet[Assignment]:
+    places = available_places(round, now).filter(item=item).select_for_update(skip_locked=True)
+    return places.order_by(F("annotator_id").asc(nulls_first=True), "slot").only("started_at")[:1]
+
+
+_ANNOTATOR = Prepared(lambda pk: Membership.objects.select_for_update().only("pk").filter(pk=pk), NUMBERS[0])
+_OPEN = Prepared(lambda pk: Round.objects.filter(pk=pk, status=Round.Status.OPEN).only("pk"), NUMBERS[0])
+_LAST = Prepared(
+    lambda project, annotator: (
+        met_together(project).filter(annotator=annotator).order_by("-position").only("position")[:1]
+    ),
+    *NUMBERS[:2],
+)
+_AVAILABLE = Prepared(_available, NUMBERS[0], MOMENT, NUMBERS[1])
+_TAKEN = PreparedUpdate(Assignment, "annotator", "position", "reserved_until")

@@ -1,0 +1,132 @@
+"""Choosing how Round I is shared out, and giving everyone their items when it opens."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from django.db import transaction
+from django.utils.translation import gettext
+
+from annotate.agreement.streams import Stream
+from annotate.core.audit import facts, record
+from annotate.core.configuration import lock_configurable
+from annotate.core.errors import NotReadyError
+from annotate.core.models import Assignment, AssignmentPlan, Item, Project, Round, WorkOrder
+from annotate.rating.commands.hidden_checks import gold_for, round_of_checks, write_checks
+from annotate.rating.commands.new_places import NewPlace, write_places
+from annotate.rating.planning import CannotBeMetError
+from annotate.rating.planning.checks import Turn, by_group, with_checks
+from annotate.rating.planning.lists import Pair
+from annotate.rating.queries.hidden_checks import checking_of
+from annotate.rating.queries.plans import PlannedWork, plan_of, planned_work
+
+PLANS = {
+    AssignmentPlan.Kind.EVERYONE: Assignment.Plan.EVERYONE,
+    AssignmentPlan.Kind.BALANCED: Assignment.Plan.BALANCED,
+    AssignmentPlan.Kind.SHARING: Assignment.Plan.SHARING,
+    AssignmentPlan.Kind.LISTED: Assignment.Plan.LISTED,
+}
+
+
+@transaction.atomic
+def choose_plan(
+    *,
+    project: Project,
+    kind: str,
+    share: int = 10,
+    gold_every: int = 10,
+    repeat_every: int = 0,
+    work_order: str = WorkOrder.BY_DOCUMENT,
+    pairs: Sequence[Pair] = (),
+) -> AssignmentPlan:
+    """Choose how Round I will be shared out, and how often hidden checks come.
+
+    Locks the project. Raises FrozenError once it was opened.
+    """
+    lock_configurable(project)
+    settings = {
+        "kind": kind,
+        "share": share,
+        "gold_every": gold_every,
+        "repeat_every": repeat_every,
+        "work_order": work_order,
+        "pairs": [list(pair) for pair in pairs],
+    }
+    before = _audit_details(plan_of(project))
+    chosen, _ = AssignmentPlan.objects.update_or_create(project=project, defaults=settings)
+    record(project, "plan.chosen", chosen, before=before, after=_audit_details(chosen))
+    return chosen
+
+
+def _audit_details(choice: AssignmentPlan) -> dict[str, object]:
+    fields = facts(choice, ("kind", "share", "gold_every", "repeat_every", "work_order"))
+    return {**fields, "listed": len(choice.pairs)}
+
+
+@transaction.atomic
+def give_planned_items(*, round: Round) -> bool:
+    """Give every annotator the items of the project's plan, each in an order of their own.
+
+    Returns whether there is a plan other than the shared queue. The caller holds the project's lock.
+    Raises NotReadyError for a plan that cannot be met.
+    """
+    choice = plan_of(round.project)
+    try:
+        work = planned_work(choice)
+    except CannotBeMetError as error:
+        raise NotReadyError(f"{error}") from None
+    if work is None:
+        return False
+    if not work.plan.ratings:
+        raise NotReadyError(gettext("By this plan nobody rates anything. Choose another one."))
+    _give(round, round_of_checks(round), work, PLANS[AssignmentPlan.Kind(choice.kind)])
+    return True
+
+
+def _give(round: Round, checks: Round | None, work: PlannedWork, plan: Assignment.Plan) -> None:
+    slot_of: dict[int, dict[int, int]] = defaultdict(dict)
+    for item, raters in zip(work.items, work.plan.raters, strict=True):
+        for slot, annotator in enumerate(raters):
+            slot_of[work.annotators[annotator].pk][item] = slot
+    document_of = dict(Item.objects.filter(document__project=round.project_id).values_list("pk", "document"))
+    orders = {
+        annotator: _order(round, checks, annotator, list(items), document_of)
+        for annotator, items in slot_of.items()
+    }
+    write_places(_places(round, orders, slot_of, plan))
+    if checks:
+        turns = [
+            (annotator, position, turn)
+            for annotator, order in orders.items()
+            for position, turn in enumerate(order, start=1)
+            if turn.check
+        ]
+        write_checks(checks, turns)
+
+
+def _order(
+    round: Round, checks: Round | None, annotator: int, items: list[int], document_of: Mapping[int, int]
+) -> list[Turn]:
+    generator = Stream(round.seed).of("annotator", annotator).shuffler()
+    generator.shuffle(items)
+    if round.work_order == WorkOrder.BY_DOCUMENT:
+        items = by_group(items, document_of)
+    else:
+        document_of = {}
+    if checks is None:
+        return [Turn(item) for item in items]
+    checking = checking_of(plan_of(round.project))
+    return with_checks(items, gold_for(round, annotator), checking, generator, document_of)
+
+
+def _places(
+    round: Round,
+    orders: Mapping[int, Sequence[Turn]],
+    slot_of: Mapping[int, Mapping[int, int]],
+    plan: Assignment.Plan,
+) -> Iterator[NewPlace]:
+    for annotator, order in orders.items():
+        for position, turn in enumerate(order, start=1):
+            if turn.check:
+                continue
+            slot = slot_of[annotator][turn.item]
+            yield NewPlace(round.pk, turn.item, slot, annotator, position, plan, round.seed)

@@ -1,0 +1,385 @@
+"""Saving an annotator's ratings, each with its history."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
+
+from annotate.core.errors import InvalidValueError, PlaceGoneError, RoundClosedError
+from annotate.core.guideline import FrozenDimension
+from annotate.core.guidelines import guideline_of
+from annotate.core.models import Assignment, Guideline, Rating, RatingChange, Round, User
+from annotate.fastpath.queries import NUMBERS, Prepared
+from annotate.fastpath.statements import at_once
+from annotate.fastpath.writes import PreparedInsert, PreparedUpdate
+from annotate.rating.evidence import Passage, check_passages, passages_from_json, passages_to_json
+from annotate.rating.queries.assigned import asked_dimensions
+from annotate.rating.queries.texts import item_texts
+
+LONGEST_COMMENT = 10_000
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What an annotator says about a unit: a value, or why there is none, with remarks and evidence."""
+
+    value: int | None = None
+    unsure: bool = False
+    cannot_rate: bool = False
+    comment: str = ""
+    not_applicable: bool = False
+    evidence: tuple[Passage, ...] = ()
+
+
+@dataclass(frozen=True)
+class Sent:
+    """How a page sent an answer.
+
+    seen_revision: the revision that it showed, 0 where there was none. client, sequence: which browser, and
+    which of its answers; a request that was overtaken by a later one of the same browser changes nothing.
+    guideline_version: of the wording that the page showed; None for the version in force.
+    """
+
+    seen_revision: int = 0
+    active_seconds: float = 0
+    client: str = ""
+    sequence: int = 0
+    guideline_version: int | None = None
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What became of a save.
+
+    revision: the one that now stands. replaced: the answer of another window that it replaced unseen.
+    overtaken: the later answer that stands instead.
+    """
+
+    revision: int
+    replaced: Answer | None
+    overtaken: Answer | None
+    assignment_complete: bool
+
+
+@dataclass(frozen=True)
+class Given:
+    """An answer about one dimension of an item, as a page sent it."""
+
+    dimension: FrozenDimension
+    answer: Answer
+    sent: Sent = Sent()
+
+
+def save_rating(
+    *,
+    assignment: Assignment,
+    dimension: FrozenDimension,
+    answer: Answer,
+    by: User | None,
+    sent: Sent = Sent(),
+) -> Saved:
+    """Save one answer, see `save_ratings`; raises InvalidValueError where that returns it."""
+    (saved,) = save_ratings(assignment=assignment, given=[Given(dimension, answer, sent)], by=by)
+    if isinstance(saved, InvalidValueError):
+        raise saved
+    return saved
+
+
+@transaction.atomic
+def save_ratings(
+    *, assignment: Assignment, given: Sequence[Given], by: User | None
+) -> list[Saved | InvalidValueError]:
+    """Save answers of Round I about one item, together; the same answer again changes nothing.
+
+    Locks the assignment's row, as its annotator's, before it reads whether the round is open: neither is a
+    place given away, nor a round closed, in the middle of a save. The later save wins, and one that the page
+    had not seen is returned. Returns what became of each: one that is invalid does not keep the others from
+    being saved. Raises RoundClosedError or PlaceGoneError for all of them, and nothing is saved then.
+    """
+    locked, round, ratings = _lock_assignment(assignment)
+    asked = asked_dimensions(locked, guideline_of(round))
+    steps: list[_Step | InvalidValueError] = []
+    for position, each in enumerate(given):
+        try:
+            if any(each.dimension.id == other.dimension.id for other in given[:position]):
+                raise InvalidValueError(
+                    gettext("{name} was answered twice in one request; the first answer counts.").format(
+                        name=each.dimension.name
+                    )
+                )
+            steps.append(_step(locked, round, asked, ratings, each))
+        except InvalidValueError as error:
+            steps.append(error)
+    with at_once(last=True):
+        for step in steps:
+            if isinstance(step, _Step) and not step.overtaken:
+                ratings[step.given.dimension.id] = _write(step, round.guideline, by)
+        complete = _mark_progress(locked, asked, ratings)
+    return [
+        step
+        if isinstance(step, InvalidValueError)
+        else Saved(step.rating.revision, step.replaced, step.overtaken, complete)
+        for step in steps
+    ]
+
+
+@dataclass(frozen=True)
+class _Step:
+    """What is to be written for one answer, decided before anything is."""
+
+    given: Given
+    rating: Rating
+    seen: Guideline
+    replaced: Answer | None
+    overtaken: Answer | None
+
+
+def _step(
+    assignment: Assignment,
+    round: Round,
+    asked: Collection[FrozenDimension],
+    ratings: Mapping[int, Rating],
+    given: Given,
+) -> _Step:
+    dimension, answer, sent = given.dimension, given.answer, given.sent
+    check_answer(dimension, answer)
+    if all(each.id != dimension.id for each in asked):
+        raise InvalidValueError(
+            gettext("You are not asked to rate {name} of this item, so nothing was saved.").format(
+                name=dimension.name
+            )
+        )
+    rating = ratings.get(dimension.id)
+    _check_evidence(assignment, rating, answer)
+    seen = _seen_guideline(round, sent.guideline_version)
+    if rating and _is_overtaken(rating, sent):
+        return _Step(given, rating, seen, None, _answer_of(rating))
+    replaced = _unseen_answer(rating, answer, sent.seen_revision)
+    rating = rating or Rating(assignment_id=assignment.pk, dimension_id=dimension.id, revision=0)
+    return _Step(given, rating, seen, replaced, None)
+
+
+def _write(step: _Step, in_force: Guideline, by: User | None) -> Rating:
+    rating, sent = step.rating, step.given.sent
+    rating.client, rating.sequence = sent.client, sent.sequence
+    # Whoever was asked to look again did so only with the wording in force before their eyes.
+    looked_again = rating.asked_again_at is not None and step.seen == in_force
+    if looked_again:
+        rating.asked_again_at = None
+    return write_rating(
+        rating,
+        step.given.answer,
+        by=by,
+        cause=RatingChange.Cause.RATED,
+        guideline=step.seen,
+        active_seconds=sent.active_seconds,
+        repeat=looked_again,
+    )
+
+
+def _lock_assignment(assignment: Assignment) -> tuple[Assignment, Round, dict[int, Rating]]:
+    """Lock the place, then read its round and ratings: of each the state after the lock was waited for."""
+    with at_once():
+        asked_lock = _LOCKED.ask(assignment.pk, assignment.annotator_id or 0)
+        asked_round = _ROUND.ask(assignment.round_id)
+        asked_ratings = _RATINGS.ask(assignment.pk)
+    locked, round = asked_lock.first(), asked_round.all()[0]
+    if not round.is_open:
+        raise RoundClosedError(gettext("Round I was closed, so ratings can no longer be changed."))
+    if locked is None:
+        raise PlaceGoneError(gettext(PLACE_GONE))
+    return locked, round, {rating.dimension_id: rating for rating in asked_ratings.all()}
+
+
+_LOCKED = Prepared(
+    lambda pk, annotator: (
+        Assignment.objects.select_for_update(of=("self",))
+        .filter(pk=pk, annotator=annotator)
+        .only("item", "partial", "started_at", "completed_at")
+    ),
+    *NUMBERS[:2],
+)
+_ROUND = Prepared(
+    lambda pk: (
+        Round.with_checks.select_related("guideline")
+        .filter(pk=pk)
+        .only("project", "status", "guideline", "guideline__version", "guideline__digest")
+    ),
+    NUMBERS[0],
+)
+_RATINGS = Prepared(
+    lambda assignment: Rating.objects.filter(assignment=assignment).defer("created_at", "updated_at"),
+    NUMBERS[0],
+)
+
+PLACE_GONE = gettext_noop(
+    "This item waited unused and was given to another rater, so this answer has no place; "
+    "go on with your list."
+)
+
+
+def _seen_guideline(round: Round, version: int | None) -> Guideline:
+    """Return the version that a page showed; the one in force where it does not say, or says nonsense."""
+    if version is None or version == round.guideline.version:
+        return round.guideline
+    return round.project.guideline_versions.filter(version=version).first() or round.guideline
+
+
+def _check_evidence(assignment: Assignment, rating: Rating | None, answer: Answer) -> None:
+    if answer.evidence and (rating is None or _answer_of(rating).evidence != answer.evidence):
+        check_passages(answer.evidence, item_texts(assignment.item_id))
+
+
+def _is_overtaken(rating: Rating, sent: Sent) -> bool:
+    return bool(sent.client) and rating.client == sent.client and rating.sequence > sent.sequence
+
+
+def check_answer(dimension: FrozenDimension, answer: Answer) -> None:
+    """Raise InvalidValueError unless the answer is one that the dimension's scale and the form have."""
+    if answer.value is not None and answer.value not in dimension.values:
+        low, high = dimension.scale_minimum, dimension.scale_maximum
+        raise InvalidValueError(
+            gettext("{name} is rated from {low} to {high}; {value} is not on this scale.").format(
+                name=dimension.name, low=low, high=high, value=answer.value
+            ),
+            fields={"value": gettext("Choose a value from {low} to {high}.").format(low=low, high=high)},
+        )
+    if (answer.value is not None) + answer.cannot_rate + answer.not_applicable > 1:
+        raise InvalidValueError(gettext("Either give a value or say why there is none, not both."))
+    if answer.not_applicable and not dimension.not_applicable:
+        raise InvalidValueError(
+            gettext(
+                "{name} has no answer “not applicable”; give a value or say that you cannot rate."
+            ).format(name=dimension.name)
+        )
+    if len(answer.comment) > LONGEST_COMMENT:
+        raise InvalidValueError(
+            gettext("The comment has {count:,} characters; at most {longest_comment:,} can be kept.").format(
+                count=len(answer.comment), longest_comment=LONGEST_COMMENT
+            ),
+            fields={"comment": gettext("Shorten the comment.")},
+        )
+
+
+def write_rating(
+    rating: Rating,
+    answer: Answer,
+    *,
+    by: User | None,
+    cause: RatingChange.Cause,
+    guideline: Guideline,
+    active_seconds: float = 0,
+    repeat: bool = False,
+    short_reason: str = "",
+) -> Rating:
+    """Store the answer and one row of history, inside the caller's transaction.
+
+    A new rating does not learn its key. Without `repeat` an answer equal to the stored one leaves no second
+    row.
+    """
+    now = timezone.now()
+    before = rating.value
+    rating.active_seconds = max(rating.active_seconds, active_seconds)
+    if rating.pk and _answer_of(rating) == answer and not repeat:
+        _SENT_AGAIN.run(rating)
+        return rating
+    rating.value, rating.comment = answer.value, answer.comment
+    rating.unsure, rating.cannot_rate = answer.unsure, answer.cannot_rate
+    rating.not_applicable = answer.not_applicable
+    rating.evidence = passages_to_json(answer.evidence)
+    rating.guideline = guideline
+    rating.revision += 1
+    rating.updated_at = now
+    if rating.pk:
+        _STORED.run(rating)
+    else:
+        rating.created_at = now
+        _FIRST_STORED.run(rating)
+    _keep_history(rating, before, by, cause, now, short_reason)
+    return rating
+
+
+_FIRST_STORED = PreparedInsert(Rating)
+_SENT_AGAIN = PreparedUpdate(Rating, "active_seconds", "client", "sequence")
+_STORED = PreparedUpdate(
+    Rating,
+    "value",
+    "comment",
+    "unsure",
+    "cannot_rate",
+    "not_applicable",
+    "evidence",
+    "guideline",
+    "asked_again_at",
+    "revision",
+    "updated_at",
+    "active_seconds",
+    "client",
+    "sequence",
+)
+_CHANGE = PreparedInsert(
+    RatingChange,
+    rating="(SELECT id FROM annotate_rating WHERE assignment_id = %s AND dimension_id = %s)",
+)
+_PROGRESS = PreparedUpdate(Assignment, "started_at", "completed_at")
+
+
+def _keep_history(
+    rating: Rating,
+    before: int | None,
+    by: User | None,
+    cause: RatingChange.Cause,
+    at: datetime,
+    short_reason: str,
+) -> None:
+    change = RatingChange(
+        rating=rating,
+        revision=rating.revision,
+        at=at,
+        actor_id=by.pk if by else None,
+        cause=cause,
+        value_before=before,
+        value_after=rating.value,
+        unsure=rating.unsure,
+        cannot_rate=rating.cannot_rate,
+        not_applicable=rating.not_applicable,
+        comment=rating.comment,
+        short_reason=short_reason,
+        evidence=rating.evidence,
+        guideline_id=rating.guideline_id,
+    )
+    _CHANGE.run(change, rating.assignment_id, rating.dimension_id)
+
+
+def _answer_of(rating: Rating) -> Answer:
+    return Answer(
+        rating.value,
+        rating.unsure,
+        rating.cannot_rate,
+        rating.comment,
+        rating.not_applicable,
+        passages_from_json(rating.evidence),
+    )
+
+
+def _unseen_answer(rating: Rating | None, answer: Answer, seen_revision: int) -> Answer | None:
+    if rating is None or rating.revision <= seen_revision or _answer_of(rating) == answer:
+        return None
+    return _answer_of(rating)
+
+
+def _mark_progress(
+    assignment: Assignment, asked: Collection[FrozenDimension], ratings: Mapping[int, Rating]
+) -> bool:
+    given = (ratings.get(each.id) for each in asked)
+    complete = all(rating and rating.is_answered and rating.asked_again_at is None for rating in given)
+    now = timezone.now()
+    started = assignment.started_at or now
+    completed = (assignment.completed_at or now) if complete else None
+    if (started, completed) != (assignment.started_at, assignment.completed_at):
+        assignment.started_at, assignment.completed_at = started, completed
+        _PROGRESS.run(assignment)
+    return complete

@@ -1,0 +1,187 @@
+"""Handing an annotator's unfinished work of Round I to others; answers stay with who gave them."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from annotate.core.audit import record
+from annotate.core.configuration import lock_project
+from annotate.core.errors import InvalidValueError, NotReadyError
+from annotate.core.guideline import FrozenGuideline
+from annotate.core.models import AssignedUnit, Assignment, Membership, Rating, Role, Round
+from annotate.core.models.ratings import answered
+from annotate.rating.queries.places import last_positions
+
+BATCH = 500
+
+
+@dataclass(frozen=True)
+class HandedOver:
+    """How many places others have now, how many are free, and how many of both had been begun."""
+
+    given: int
+    freed: int
+    begun: int
+
+
+@transaction.atomic
+def hand_over_work(*, place: Membership, to: Collection[Membership] = ()) -> HandedOver:
+    """Hand all places of Round I that this annotator has not finished to others, evenly, or free them.
+
+    A place not begun changes hands. One that was begun is divided: it stays, for the dimensions that were
+    answered, and a new place of the same item is made for the others, so that every unit keeps as many
+    raters as before. Who rates an item already does not get it again; if that leaves nobody, the place is
+    free for whoever asks for work. Locks the project, the annotators and these places.
+    Raises NotReadyError unless Round I is open, InvalidValueError for who cannot take work.
+    """
+    lock_project(place.project)
+    round = _open_round(place)
+    receivers = _lock_receivers(place, to)
+    mine = Assignment.objects.filter(round=round, annotator=place, completed_at=None)
+    unfinished = list(mine.select_for_update().order_by("position"))
+    divided = _divide(round, [row for row in unfinished if row.started_at])
+    work = [row for row in unfinished if row.started_at is None]
+    _Dealer(round, receivers).deal([*work, *(rest for rest, _ in divided)], place)
+    fields = ["annotator", "position", "reserved_until", "origin"]
+    Assignment.objects.bulk_update(work, fields, batch_size=BATCH)
+    _store(divided)
+    moved = [*work, *(rest for rest, _ in divided)]
+    given = sum(row.annotator_id is not None for row in moved)
+    told = {"to": [each.label for each in receivers], "given": given, "freed": len(moved) - given}
+    record(place.project, "place.work_handed_over", place, after={**told, "begun": len(divided)})
+    return HandedOver(given, len(moved) - given, len(divided))
+
+
+def _open_round(place: Membership) -> Round:
+    round = Round.objects.select_related("guideline").filter(project=place.project_id, number=1).first()
+    if round is None or not round.is_open:
+        raise NotReadyError(
+            gettext(
+                "Only items of an open Round I can be handed over. A dispute belongs to the "
+                "raters who gave its values. If one of them is missing, adjudicate it."
+            )
+        )
+    return round
+
+
+def _lock_receivers(place: Membership, to: Collection[Membership]) -> list[Membership]:
+    wanted = {each.pk for each in to}
+    # All in one order, the giver among them: two who hand over to each other do not wait for each other.
+    rows = Membership.objects.select_for_update(of=("self",)).filter(pk__in={place.pk, *wanted})
+    receivers = [each for each in rows.order_by("pk") if each.pk in wanted]
+    for each in receivers:
+        if each.project_id != place.project_id or each.role != Role.ANNOTATOR or not each.active:
+            raise InvalidValueError(
+                gettext("{label} is not an active annotator of this project. Choose someone else.").format(
+                    label=each.label
+                )
+            )
+        if each.pk == place.pk:
+            raise InvalidValueError(
+                gettext("{label} has this work already. Choose someone else.").format(label=each.label)
+            )
+    return receivers
+
+
+Divided = tuple[Assignment, list[AssignedUnit]]
+
+
+def _divide(round: Round, begun: Sequence[Assignment]) -> list[Divided]:
+    """Close begun places for what was answered; return unsaved places for the rest, with their units."""
+    everything = [each.id for each in FrozenGuideline.from_json(round.guideline.content).dimensions]
+    given = _answered_dimensions(begun)
+    # A place for the rest needs a slot of its own: the begun place keeps its one.
+    slots = _last_slot_by_item(round, begun)
+    units: dict[int, dict[int, float]] = defaultdict(dict)
+    for unit in AssignedUnit.objects.filter(assignment__in=begun):
+        units[unit.assignment_id][unit.dimension_id] = unit.inclusion_probability
+    divided, kept, now = [], [], timezone.now()
+    for row in begun:
+        asked = units[row.pk] if row.partial else dict.fromkeys(everything, row.inclusion_probability or 1.0)
+        slots[row.item_id] += 1
+        rest = Assignment(
+            round=round,
+            item_id=row.item_id,
+            slot=slots[row.item_id],
+            plan=row.plan,
+            origin=row.origin,
+            partial=True,
+            seed=row.seed,
+            inclusion_probability=None,
+        )
+        left = {each: chance for each, chance in asked.items() if each not in given[row.pk]}
+        divided.append((rest, _units(rest, left)))
+        # A whole place has no units in the database: it becomes a partial one that names what was answered.
+        if not row.partial:
+            kept += _units(row, {each: asked[each] for each in asked if each in given[row.pk]})
+        # Completed, so that nobody is asked for it again; each unit keeps its own probability.
+        row.partial, row.inclusion_probability, row.completed_at = True, None, now
+    _withdraw_unanswered(begun, given)
+    Assignment.objects.bulk_update(begun, ["partial", "inclusion_probability", "completed_at"], BATCH)
+    AssignedUnit.objects.bulk_create(kept, BATCH)
+    return divided
+
+
+def _units(row: Assignment, chances: dict[int, float]) -> list[AssignedUnit]:
+    return [
+        AssignedUnit(assignment=row, dimension_id=dimension, inclusion_probability=chance)
+        for dimension, chance in chances.items()
+    ]
+
+
+def _withdraw_unanswered(begun: Iterable[Assignment], given: dict[int, set[int]]) -> None:
+    rows = AssignedUnit.objects.filter(assignment__in=[row.pk for row in begun])
+    gone = [
+        pk
+        for pk, assignment, dimension in rows.values_list("pk", "assignment", "dimension")
+        if dimension not in given[assignment]
+    ]
+    AssignedUnit.objects.filter(pk__in=gone).delete()
+
+
+def _answered_dimensions(begun: Sequence[Assignment]) -> dict[int, set[int]]:
+    given = Rating.objects.filter(answered(), assignment__in=begun)
+    found: dict[int, set[int]] = defaultdict(set)
+    for assignment, dimension in given.values_list("assignment", "dimension"):
+        found[assignment].add(dimension)
+    return found
+
+
+def _last_slot_by_item(round: Round, begun: Sequence[Assignment]) -> dict[int, int]:
+    rows = Assignment.objects.filter(round=round, item__in={row.item_id for row in begun}).order_by()
+    return dict(rows.values_list("item").annotate(last=Max("slot")))
+
+
+def _store(divided: Sequence[Divided]) -> None:
+    Assignment.objects.bulk_create([rest for rest, _ in divided], BATCH)
+    AssignedUnit.objects.bulk_create([unit for _, units in divided for unit in units], BATCH)
+
+
+class _Dealer:
+    """Deals places to whoever has least to do and does not rate the item yet."""
+
+    def __init__(self, round: Round, receivers: Sequence[Membership]) -> None:
+        held = Assignment.objects.filter(round=round, annotator__in=receivers)
+        self.receivers = [each.pk for each in receivers]
+        self.held = set(held.values_list("annotator", "item"))
+        self.open = Counter(held.filter(completed_at=None).values_list("annotator", flat=True))
+        self.last = last_positions(round.project_id, self.receivers)
+
+    def deal(self, places: Iterable[Assignment], before: Membership) -> None:
+        """Write into each place who has it now, or nobody."""
+        for row in places:
+            able = [each for each in self.receivers if (each, row.item_id) not in self.held]
+            row.origin = row.origin or f"taken over from {before.rater_name}"
+            row.reserved_until = None
+            row.annotator_id = row.position = None
+            if able:
+                taker = min(able, key=lambda each: self.open[each])
+                self.last[taker] += 1
+                row.annotator_id, row.position = taker, self.last[taker]
+                self.open[taker] += 1
+                self.held.add((taker, row.item_id))

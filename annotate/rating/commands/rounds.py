@@ -1,0 +1,294 @@
+"""Opening and closing rounds."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from annotate.agreement.streams import Stream
+from annotate.core.audit import record
+from annotate.core.configuration import lock_project
+from annotate.core.errors import NotReadyError
+from annotate.core.guideline import FrozenGuideline
+from annotate.core.guidelines import current_guideline
+from annotate.core.models import (
+    AskedRater,
+    Assignment,
+    Dispute,
+    DisputeEvent,
+    Guideline,
+    Item,
+    Project,
+    Round,
+    User,
+    WorkOrder,
+)
+from annotate.core.raters import places_of_raters
+from annotate.core.rounds import round_one, rounds_of, seed_of_round
+from annotate.disputes.commands.asking import ask_raters
+from annotate.disputes.queries.rules import rules_of, spreads_of
+from annotate.rating.commands.hidden_checks import round_of_checks
+from annotate.rating.commands.new_places import NewPlace, write_places
+from annotate.rating.commands.plans import give_planned_items
+from annotate.rating.planning.checks import by_group
+from annotate.rating.queries.plans import items_of_round_one, plan_of
+from annotate.webhooks.commands import announce
+from annotate.webhooks.events import ROUND_CLOSED
+
+BATCH = 5000
+
+
+@transaction.atomic
+def open_round_one(*, project: Project, by: User | None, as_planned: bool = True) -> Round:
+    """Freeze the guideline and make every item's places for raters; an open Round I is returned as it is.
+
+    Places are given out by the project's plan, or left free for whoever asks, as ratings that were recorded
+    elsewhere need them. Locks the project's row. Raises NotReadyError without dimensions or items, when
+    Round I was closed, and for a plan that cannot be met.
+    """
+    project = lock_project(project)
+    if existing := open_or_unopened(project):
+        return existing
+    round = _new_round(project, 1, by)
+    round_of_checks(round)
+    if as_planned and give_planned_items(round=round):
+        return round
+    items = items_of_round_one(project)
+    add_places(round=round, items=items.order_by("pk").values_list("pk", flat=True).iterator(BATCH))
+    return round
+
+
+@transaction.atomic
+def open_round_one_for_units(*, project: Project, by: User | None) -> Round:
+    """Freeze the guideline without making places, which follow by `ask_for_units`; an open one is returned.
+
+    Items imported later get none by themselves. Locks the project's row. Raises as `open_round_one`.
+    """
+    project = lock_project(project)
+    return open_or_unopened(project) or _new_round(project, 1, by, every_item=False)
+
+
+def open_or_unopened(project: Project) -> Round | None:
+    """Return the open Round I, None where it can be opened; NotReadyError where it cannot."""
+    if existing := round_one(project):
+        if existing.is_open:
+            return existing
+        raise NotReadyError(gettext("Round I of this project is closed; a closed round is not opened again."))
+    if not project.dimensions.exists():
+        raise NotReadyError(gettext("Add at least one dimension before you open Round I."))
+    if not Item.objects.filter(document__project=project).exists():
+        raise NotReadyError(gettext("Import items before you open Round I."))
+    return None
+
+
+@transaction.atomic
+def add_places(*, round: Round, items: Iterable[int]) -> int:
+    """Make the free assignments of items (their ids) that Round I does not have yet; return how many."""
+    places = FrozenGuideline.from_json(round.guideline.content).raters_per_item
+    made = 0
+    for batch in _batches(items, BATCH // places):
+        there = set(Assignment.objects.filter(round=round, item__in=batch).values_list("item_id", flat=True))
+        made += write_places(
+            NewPlace(round.pk, item, slot, None, None, Assignment.Plan.N_OF_M, round.seed)
+            for item in batch
+            if item not in there
+            for slot in range(places)
+        )
+    return made
+
+
+@transaction.atomic
+def close_round_one(*, project: Project, by: User | None) -> Round:
+    """Close Round I and open a dispute for each unit that is far enough apart; a closed one is returned.
+
+    Locks the project, as an import does, the round, and then all its assignments, in order: an import or a
+    rating being saved is finished first, and one that comes later finds the round closed.
+    """
+    lock_project(project)
+    round = _locked_round(project, 1)
+    if not round.is_open:
+        return round
+    list(Assignment.objects.select_for_update().filter(round=round).order_by("pk").values_list("pk"))
+    closed_at = _close(round, by)
+    Round.with_checks.filter(project=project, number=Round.CHECKS).update(
+        status=Round.Status.CLOSED, closed_at=closed_at, closed_by=by
+    )
+    _open_disputes(round, by)
+    return round
+
+
+@transaction.atomic
+def open_round_two(*, project: Project, by: User | None) -> Round:
+    """Freeze the guideline and hand each open dispute to its Round I raters; an open Round II is returned.
+
+    Locks the project's row. Raises NotReadyError unless Round I is closed, or when Round II was closed.
+    """
+    project = lock_project(project)
+    rounds = rounds_of(project)
+    if 1 not in rounds or rounds[1].is_open:
+        raise NotReadyError(gettext("Close Round I before you open Round II."))
+    if 2 in rounds:
+        if rounds[2].is_open:
+            return rounds[2]
+        raise NotReadyError(
+            gettext("Round II of this project is closed; a closed round is not opened again.")
+        )
+    if not rounds[1].disputes.exists():
+        raise NotReadyError(gettext("Round I left no disputes, so there is nothing to discuss in Round II."))
+    round = _new_round(project, 2, by)
+    _hand_disputes_to_raters(rounds[1], round)
+    return round
+
+
+@transaction.atomic
+def close_round_two(*, project: Project, by: User | None) -> Round:
+    """Close Round II; what is still apart is left open and recorded so. A closed Round II is returned.
+
+    Locks the project, the round and then all disputes, in order, so that no answer is lost between.
+    """
+    lock_project(project)
+    round = _locked_round(project, 2)
+    if not round.is_open:
+        return round
+    disputes = Dispute.objects.select_for_update().filter(round__project=project).order_by("pk")
+    apart = [dispute for dispute in disputes if dispute.status == Dispute.Status.OPEN]
+    now = _close(round, by)
+    Dispute.objects.filter(pk__in=[dispute.pk for dispute in apart]).update(
+        status=Dispute.Status.LEFT_OPEN, updated_at=now
+    )
+    AskedRater.objects.filter(dispute__in=apart).delete()
+    kind = DisputeEvent.Kind.LEFT_OPEN
+    note = "Round II was closed before the values met."
+    DisputeEvent.objects.bulk_create(
+        [DisputeEvent(dispute=dispute, at=now, actor=by, kind=kind, note=note) for dispute in apart], BATCH
+    )
+    return round
+
+
+def freeze_guideline(project: Project, *, note: str = "", by: User | None = None) -> Guideline:
+    """Return the project's guideline as it stands, as a version of its own unless an equal one exists."""
+    frozen = current_guideline(project)
+    last = project.guideline_versions.aggregate(last=Max("version"))["last"] or 0
+    made = {"version": last + 1, "content": frozen.to_json(), "note": note, "made_by": by}
+    version, _ = project.guideline_versions.get_or_create(digest=frozen.digest(), defaults=made)
+    return version
+
+
+def _new_round(
+    project: Project,
+    number: int,
+    by: User | None,
+    *,
+    every_item: bool = True,
+) -> Round:
+    round = Round.objects.create(
+        project=project,
+        number=number,
+        guideline=freeze_guideline(project),
+        seed=seed_of_round(project, number),
+        every_item=every_item,
+        work_order=plan_of(project).work_order,
+        opened_at=timezone.now(),
+        opened_by=by,
+    )
+    facts = {"guideline": str(round.guideline), "every_item": every_item, "work_order": round.work_order}
+    record(project, "round.opened", round, after=facts, by=by)
+    return round
+
+
+def _locked_round(project: Project, number: int) -> Round:
+    locked = Round.objects.select_for_update(of=("self",)).select_related("guideline")
+    round = locked.filter(project=project, number=number).first()
+    if round is None:
+        raise NotReadyError(gettext("Round {value} has not been opened.").format(value="I" * number))
+    return round
+
+
+def _close(round: Round, by: User | None) -> datetime:
+    round.status, round.closed_at, round.closed_by = Round.Status.CLOSED, timezone.now(), by
+    round.save(update_fields=["status", "closed_at", "closed_by"])
+    record(round.project, "round.closed", round, by=by)
+    announce(round.project_id, ROUND_CLOSED, {"round": round.number})
+    return round.closed_at
+
+
+def _open_disputes(round: Round, by: User | None) -> None:
+    rules = rules_of(round.project)
+    apart = [spread for spread in spreads_of(round) if spread.points >= rules[spread.dimension].threshold]
+    Stream(round.seed).of("disputes").shuffler().shuffle(apart)
+    if round.work_order == WorkOrder.BY_DOCUMENT:
+        items = by_group(list(dict.fromkeys(spread.item for spread in apart)), _document_of_items(round))
+        place = {item: number for number, item in enumerate(items)}
+        dimension = {key: number for number, key in enumerate(rules)}
+        apart.sort(key=lambda spread: (place[spread.item], dimension[spread.dimension]))
+    now = round.closed_at or timezone.now()
+    disputes = Dispute.objects.bulk_create(
+        (
+            Dispute(
+                round=round,
+                item_id=spread.item,
+                dimension_id=spread.dimension,
+                number=number,
+                spread=spread.points,
+                threshold=rules[spread.dimension].threshold,
+                tolerance=rules[spread.dimension].tolerance,
+                updated_at=now,
+            )
+            for number, spread in enumerate(apart, start=1)
+        ),
+        BATCH,
+    )
+    kind = DisputeEvent.Kind.OPENED
+    DisputeEvent.objects.bulk_create(
+        (DisputeEvent(dispute=dispute, at=now, actor=by, kind=kind) for dispute in disputes), BATCH
+    )
+    ask_raters(disputes)
+
+
+def _document_of_items(round: Round) -> dict[int, int]:
+    return dict(Item.objects.filter(document__project=round.project_id).values_list("pk", "document"))
+
+
+def _hand_disputes_to_raters(first: Round, second: Round) -> None:
+    by_annotator: dict[int, list[Assignment]] = defaultdict(list)
+    for place in places_of_raters(first).order_by("pk"):
+        by_annotator[place.annotator_id or 0].append(place)
+    for annotator, own in by_annotator.items():
+        Stream(second.seed).of("annotator", annotator).shuffler().shuffle(own)
+    if second.work_order == WorkOrder.BY_DOCUMENT:
+        document_of = _document_of_items(second)
+        for annotator, own in by_annotator.items():
+            place_of = {place.item_id: place for place in own}
+            by_annotator[annotator] = [place_of[item] for item in by_group(list(place_of), document_of)]
+    Assignment.objects.bulk_create(
+        (
+            Assignment(
+                round=second,
+                item_id=place.item_id,
+                slot=place.slot,
+                annotator_id=annotator,
+                position=position,
+                plan=Assignment.Plan.DISPUTES,
+                seed=second.seed,
+                inclusion_probability=1.0,
+            )
+            for annotator, own in by_annotator.items()
+            for position, place in enumerate(own, start=1)
+        ),
+        BATCH,
+    )
+
+
+def _batches(items: Iterable[int], size: int) -> Iterator[list[int]]:
+    batch: list[int] = []
+    for item in items:
+        batch.append(item)
+        if len(batch) >= max(size, 1):
+            yield batch
+            batch = []
+    if batch:
+        yield batch

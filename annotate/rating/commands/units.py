@@ -1,0 +1,200 @@
+"""Asking people for single units: places of Round I for some dimensions of an item, made and taken back."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils.translation import gettext
+
+from annotate.core.errors import NotReadyError
+from annotate.core.guideline import FrozenGuideline
+from annotate.core.models import AssignedUnit, Assignment, GoldItem, Round
+from annotate.rating.commands.rounds import BATCH
+from annotate.rating.queries.assigned import Unit
+
+
+@dataclass(frozen=True)
+class WantedUnit:
+    """A unit (ids of item and dimension) that people are to rate, and how likely it was to be drawn."""
+
+    item: int
+    dimension: int
+    inclusion_probability: float
+
+
+@dataclass
+class _Place:
+    """A place as it is while units are dealt: `asks` for the dimensions that it had, `gets` for new ones."""
+
+    row: Assignment
+    asks: set[int]
+    gets: dict[int, float]
+
+
+@transaction.atomic
+def ask_for_units(*, round: Round, units: Iterable[WantedUnit], raters: int, origin: str, seed: int) -> int:
+    """Let every unit have places for so many raters in the round; return how many units lacked some.
+
+    Places that are there count. What is missing is added to the origin's own places of the item first, so
+    that whoever rated the item is asked again, then as new places; asked twice it adds nothing. The caller
+    holds the project's lock; locks all assignments of the items. Raises NotReadyError for gold items.
+    """
+    by_item: dict[int, list[WantedUnit]] = defaultdict(list)
+    for unit in units:
+        by_item[unit.item].append(unit)
+    _refuse_gold(round, by_item)
+    missing_count = 0
+    items = sorted(by_item)  # locked in one order, whoever asks
+    for start in range(0, len(items), BATCH):
+        batch = items[start : start + BATCH]
+        there = _places(round, batch)
+        slots = _last_slot_by_item(round, batch)
+        changed = []
+        for item in batch:
+            places = there.get(item, [])
+            missing_count += _assign_units(
+                round, item, by_item[item], places, slots.get(item, -1), raters, origin, seed
+            )
+            changed += [place for place in places if place.gets]
+        _write(changed)
+    return missing_count
+
+
+@transaction.atomic
+def withdraw_units(*, round: Round, units: Collection[Unit], origin: str) -> set[Unit]:
+    """Take back what the origin asked for and nobody has begun; return the units that stay, being begun.
+
+    Places that ask for nothing any more are removed. The caller holds the project's lock; locks the origin's
+    assignments, so that none is begun meanwhile.
+    """
+    begun = begun_units(round=round, origin=origin)
+    ordered = sorted(set(units) - begun)
+    for start in range(0, len(ordered), BATCH):
+        batch = set(ordered[start : start + BATCH])
+        rows = AssignedUnit.objects.filter(
+            assignment__round=round,
+            assignment__origin=origin,
+            assignment__item__in={item for item, _ in batch},
+        ).values_list("pk", "assignment__item", "dimension")
+        gone = [pk for pk, item, dimension in rows if (item, dimension) in batch]
+        AssignedUnit.objects.filter(pk__in=gone).delete()
+    # A place without units would ask for nothing and could never be completed.
+    Assignment.objects.filter(round=round, origin=origin, partial=True, units__isnull=True).delete()
+    return begun & set(units)
+
+
+def begun_units(*, round: Round, origin: str) -> set[Unit]:
+    """Lock the origin's assignments and return the units of items that someone has begun to rate."""
+    mine = Assignment.objects.filter(round=round, origin=origin)
+    list(mine.select_for_update().order_by("pk").values_list("pk"))
+    units = AssignedUnit.objects.filter(assignment__in=mine.filter(started_at__isnull=False))
+    return set(units.values_list("assignment__item", "dimension"))
+
+
+@transaction.atomic
+def change_probabilities(*, round: Round, units: Mapping[Unit, float], origin: str) -> None:
+    """Store another inclusion probability for units that the origin asked for already."""
+    items = sorted({item for item, _ in units})
+    mine = AssignedUnit.objects.filter(assignment__round=round, assignment__origin=origin)
+    for start in range(0, len(items), BATCH):
+        changed = []
+        for row in mine.filter(assignment__item__in=items[start : start + BATCH]).select_related(
+            "assignment"
+        ):
+            probability = units.get((row.assignment.item_id, row.dimension_id))
+            if probability is not None:
+                row.inclusion_probability = probability
+                changed.append(row)
+        AssignedUnit.objects.bulk_update(changed, ["inclusion_probability"], batch_size=500)
+
+
+def _refuse_gold(round: Round, items: Collection[int]) -> None:
+    gold = GoldItem.objects.filter(item__document__project=round.project_id).values_list("item", flat=True)
+    if count := len(set(gold) & set(items)):
+        raise NotReadyError(
+            gettext(
+                "{count} of these items have gold values, for practice or hidden checks, and are "
+                "not for people to rate like others. Make them ordinary items before Round I "
+                "opens, then ask again."
+            ).format(count=count)
+        )
+
+
+def _places(round: Round, items: Sequence[int]) -> dict[int, list[_Place]]:
+    everything = {each.id for each in FrozenGuideline.from_json(round.guideline.content).dimensions}
+    rows = Assignment.objects.select_for_update().filter(round=round, item__in=items).order_by("pk")
+    units = AssignedUnit.objects.filter(assignment__round=round, assignment__item__in=items)
+    asked: dict[int, set[int]] = defaultdict(set)
+    found: dict[int, list[_Place]] = defaultdict(list)
+    locked = list(rows)  # before its units are read
+    for assignment, dimension in units.values_list("assignment", "dimension"):
+        asked[assignment].add(dimension)
+    for row in sorted(locked, key=lambda row: row.slot):
+        asks = asked[row.pk] if row.partial else set(everything)
+        found[row.item_id].append(_Place(row, asks, {}))
+    return found
+
+
+def _last_slot_by_item(round: Round, items: Sequence[int]) -> dict[int, int]:
+    rows = Assignment.objects.filter(round=round, item__in=items).order_by().values_list("item")
+    return dict(rows.annotate(last=Max("slot")))
+
+
+def _assign_units(
+    round: Round,
+    item: int,
+    units: Sequence[WantedUnit],
+    places: list[_Place],
+    last_slot: int,
+    raters: int,
+    origin: str,
+    seed: int,
+) -> int:
+    """Add what an item's units lack to `places`; return how many units lacked anything."""
+    missing_count = 0
+    # Only the places of the same origin grow: another policy may take its own back without touching these.
+    own = [place for place in places if place.row.partial and place.row.origin == origin]
+    for unit in units:
+        missing = raters - sum(unit.dimension in place.asks for place in places)
+        missing_count += missing > 0
+        open_to_it = [place for place in own if unit.dimension not in place.asks]
+        while missing > len(open_to_it):
+            last_slot += 1
+            place = _Place(_new_place(round, item, last_slot, origin, seed), set(), {})
+            own.append(place)
+            places.append(place)
+            open_to_it.append(place)
+        for place in open_to_it[: max(missing, 0)]:
+            place.asks.add(unit.dimension)
+            place.gets[unit.dimension] = unit.inclusion_probability
+    return missing_count
+
+
+def _new_place(round: Round, item: int, slot: int, origin: str, seed: int) -> Assignment:
+    return Assignment(
+        round=round,
+        item_id=item,
+        slot=slot,
+        plan=Assignment.Plan.ROUTED,
+        origin=origin,
+        partial=True,
+        seed=seed,
+        inclusion_probability=None,
+    )
+
+
+def _write(changed: Sequence[_Place]) -> None:
+    """Store new places and units; whoever had completed a place has it open again."""
+    Assignment.objects.bulk_create([place.row for place in changed if place.row.pk is None], BATCH)
+    again = [place.row.pk for place in changed if place.row.completed_at is not None]
+    Assignment.objects.filter(pk__in=again).update(completed_at=None)
+    AssignedUnit.objects.bulk_create(
+        (
+            AssignedUnit(assignment=place.row, dimension_id=dimension, inclusion_probability=probability)
+            for place in changed
+            for dimension, probability in place.gets.items()
+        ),
+        BATCH,
+    )

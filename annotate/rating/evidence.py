@@ -1,0 +1,72 @@
+"""Evidence: passages of the document, or of the text rated, that a rater gives as reasons for an answer.
+
+Pure. Offsets count characters (Unicode code points), and each end of a line as one.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, astuple, dataclass
+from itertools import pairwise
+
+from annotate.core.errors import InvalidValueError
+
+MOST_PASSAGES = 50
+
+
+@dataclass(frozen=True, order=True)
+class Passage:
+    """Characters `start` to before `end` of a part: 0 is the text rated, the others the document's."""
+
+    part: int
+    start: int
+    end: int
+
+
+Stored = list[dict[str, int]]
+
+
+def passages_from_json(stored: Stored | None) -> tuple[Passage, ...]:
+    """Return the passages that a rating holds."""
+    return tuple(Passage(**each) for each in stored or [])
+
+
+def passages_to_json(passages: Iterable[Passage]) -> Stored | None:
+    """Return what a rating holds of passages: in the order of the texts, None without any."""
+    return [asdict(each) for each in sorted(passages)] or None
+
+
+def passages_as_sent(passages: Iterable[Passage]) -> str:
+    """Return passages as a page reads and sends them: a list of [part, start, end]."""
+    return json.dumps([astuple(each) for each in passages], separators=(",", ":"))
+
+
+def check_passages(passages: Sequence[Passage], texts: Sequence[str]) -> None:
+    """Raise InvalidValueError unless all lie in the texts, apart from each other, and are not too many."""
+    if len(passages) > MOST_PASSAGES:
+        raise _evidence_error(f"{len(passages)} passages are marked; at most {MOST_PASSAGES} can be kept.")
+    for each in passages:
+        _check_place(each, texts)
+    for one, other in pairwise(sorted(passages)):
+        if one.part == other.part and other.start < one.end:
+            raise _evidence_error(f"Two passages of evidence overlap in {_name(one.part)}; mark them as one.")
+
+
+def _check_place(passage: Passage, texts: Sequence[str]) -> None:
+    if not 0 <= passage.part < len(texts):
+        raise _evidence_error(
+            f"Evidence is marked in part {passage.part}, but the document has {len(texts) - 1}."
+        )
+    length = len(texts[passage.part])
+    if not 0 <= passage.start < passage.end <= length:
+        raise _evidence_error(
+            f"Evidence is marked from character {passage.start} to {passage.end} of {_name(passage.part)}, "
+            f"which has {length}; mark it again."
+        )
+
+
+def _name(part: int) -> str:
+    return f"part {part}" if part else "the text"
+
+
+def _evidence_error(sentence: str) -> InvalidValueError:
+    return InvalidValueError(sentence, fields={"evidence": sentence})

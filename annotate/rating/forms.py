@@ -1,0 +1,244 @@
+"""What pages about rating send, as typed values."""
+
+import json
+from typing import Any
+
+from django import forms
+from django.core.files.uploadedfile import UploadedFile
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from annotate.core.errors import InvalidValueError
+from annotate.core.models import AssignmentPlan, Project, WorkOrder
+from annotate.rating.commands.ratings import Answer, Sent
+from annotate.rating.evidence import Passage
+from annotate.rating.planning import ListRefusedError, read_list
+from annotate.rating.queries.plans import names_of_annotators, names_of_items
+
+# The day by which a round shall be done.
+
+
+class DeadlineForm(forms.Form):
+    """A day, or none."""
+
+    deadline = forms.DateField(
+        required=False,
+        label=_("Raters shall be done by the end of"),
+        help_text=(
+            _(
+                "Leave it empty for no deadline. After the deadline raters can continue, and you "
+                "are reminded to close the round or move the deadline."
+            )
+        ),
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+        error_messages={"invalid": _("Write the day as 2026-12-31.")},
+    )
+
+
+# How Round I is to be shared out.
+
+Kind = AssignmentPlan.Kind
+KEPT = ("kind", "share", "gold_every", "repeat_every", "work_order")
+LARGEST_LIST = 20 * 1024**2
+
+
+class PlanForm(forms.Form):
+    """A kind of plan with what it needs."""
+
+    kind = forms.ChoiceField(
+        label=_("How items are shared out"),
+        widget=forms.RadioSelect,
+        choices=[
+            (Kind.QUEUE, "Shared queue: whoever asks for work gets the next items; people may join later."),
+            (Kind.EVERYONE, "Everyone rates everything."),
+            (Kind.BALANCED, "N of M, dealt out evenly: equal loads, and pairs share nearly equal numbers."),
+            (Kind.SHARING, "Every pair shares a set share of items: enough for a coefficient of each pair."),
+            (Kind.LISTED, "Fixed lists from a file."),
+        ],
+    )
+    share = forms.IntegerField(
+        label=_("Percent of items that every pair shares"),
+        min_value=0,
+        max_value=100,
+        help_text=_(
+            "For “every pair shares”. If the raters per item allow less, everyone rates a random block."
+        ),
+    )
+    work_order = forms.ChoiceField(
+        label=_("Order of work"),
+        required=False,
+        widget=forms.RadioSelect,
+        choices=[
+            (WorkOrder.BY_DOCUMENT, _("By document: each document is read once, and its items follow.")),
+            (WorkOrder.MIXED, _("Fully mixed: items come in random order over all documents.")),
+        ],
+        help_text=_("Documents, and the items of each, come in an order drawn for each annotator."),
+    )
+    gold_every = forms.IntegerField(
+        label=_("Hidden gold after every … items"),
+        min_value=0,
+        max_value=1000,
+        help_text=_("Items marked as hidden gold, among each annotator’s own. 0: none."),
+    )
+    repeat_every = forms.IntegerField(
+        label=_("An item a second time after every … items"),
+        min_value=0,
+        max_value=1000,
+        help_text=_("At least ten items later, to see how far people agree with themselves. 0: none."),
+    )
+    file = forms.FileField(
+        label=_("List (CSV)"),
+        required=False,
+        help_text=_(
+            "For fixed lists: columns item,annotator. An item is its document, a slash and its system; "
+            "an annotator is a name, an address or a letter. Items that are not listed get no rater."
+        ),
+    )
+
+    def __init__(self, entered: Any, files: Any, *, choice: AssignmentPlan) -> None:
+        self.choice = choice
+        super().__init__(entered, files, initial={name: getattr(choice, name) for name in KEPT})
+
+    def clean(self) -> dict[str, Any]:
+        """Read the list where one is needed; one that is kept need not be sent again."""
+        values = self.cleaned_data
+        values["pairs"] = []
+        values["work_order"] = values.get("work_order") or self.choice.work_order
+        if values.get("kind") == Kind.LISTED and "file" not in self.errors:
+            if values.get("file"):
+                values["pairs"] = self._read_list(values["file"], self.choice.project)
+            elif self.choice.kind == Kind.LISTED and self.choice.pairs:
+                values["pairs"] = [(item, annotator) for item, annotator in self.choice.pairs]
+            else:
+                self.add_error("file", gettext("Choose the file with the lists."))
+        return values
+
+    def _read_list(self, file: "UploadedFile[Any]", project: Project) -> list[tuple[int, int]]:
+        if (file.size or 0) > LARGEST_LIST:
+            self.add_error(
+                "file", gettext("The file is larger than {value} MB.").format(value=LARGEST_LIST // 1024**2)
+            )
+            return []
+        try:
+            text = file.read().decode("utf-8-sig")
+            return read_list(text, items=names_of_items(project), annotators=names_of_annotators(project))
+        except UnicodeDecodeError:
+            self.add_error("file", gettext("The file is not in UTF-8. Save it as UTF-8 and send it again."))
+        except ListRefusedError as refused:
+            self.add_error("file", refused.reasons)
+        return []
+
+
+# What the rating page sends.
+
+NOT_APPLICABLE = "not_applicable"
+MOST_ANSWERS = 1000  # in one request; a page sends one for each of its dimensions at most
+
+
+NO_EVIDENCE = _("Evidence is a list of passages, each with its part, its start and its end.")
+
+
+class ValueField(forms.IntegerField):
+    """A whole number, or the word that stands in its place where the dimension does not apply."""
+
+    def to_python(self, value: Any) -> Any:
+        """Return a number, the word, or None."""
+        return NOT_APPLICABLE if value == NOT_APPLICABLE else super().to_python(value)
+
+
+class EvidenceField(forms.Field):
+    """Passages as the page sends them: a list of [part, start, end]."""
+
+    def to_python(self, value: Any) -> Any:
+        """Return passages in the order of the texts."""
+        try:
+            rows = json.loads(value or "[]")
+            passages = sorted(Passage(*row) for row in rows)
+        except (ValueError, TypeError, RecursionError):
+            raise forms.ValidationError(NO_EVIDENCE) from None
+        if not all(type(number) is int for row in rows for number in row):
+            raise forms.ValidationError(NO_EVIDENCE)
+        return tuple(passages)
+
+
+class AnswerForm(forms.Form):
+    """An answer about one unit, with what the page knew when it was given."""
+
+    value = ValueField(
+        required=False, error_messages={"invalid": _("A rating is a whole number on the scale.")}
+    )
+    unsure = forms.BooleanField(required=False)
+    cannot_rate = forms.BooleanField(required=False)
+    comment = forms.CharField(required=False, strip=False)
+    evidence = EvidenceField(required=False)
+    revision = forms.IntegerField(required=False, min_value=0)
+    active_seconds = forms.FloatField(required=False, min_value=0, max_value=86_400)
+    client = forms.CharField(required=False, max_length=36)
+    sequence = forms.IntegerField(required=False, min_value=0, max_value=2**62)
+    guideline = forms.IntegerField(required=False, min_value=1, max_value=2**31 - 1)
+
+    def _clean_fields(self) -> None:
+        """Read each field as Django does, without the objects for showing it: a save shows none."""
+        for name, field in self.fields.items():
+            sent = field.widget.value_from_datadict(self.data, self.files, self.add_prefix(name))
+            try:
+                self.cleaned_data[name] = field.clean(sent)
+            except forms.ValidationError as error:
+                self.add_error(name, error)
+
+    def answer(self) -> Answer:
+        """Return what was answered."""
+        data = self.cleaned_data
+        not_applicable = data["value"] == NOT_APPLICABLE
+        value = None if not_applicable else data["value"]
+        return Answer(
+            value,
+            data["unsure"],
+            data["cannot_rate"],
+            data["comment"],
+            not_applicable,
+            data["evidence"],
+        )
+
+    def sent(self) -> Sent:
+        """Return how it was sent."""
+        data = self.cleaned_data
+        return Sent(
+            data["revision"] or 0,
+            data["active_seconds"] or 0.0,
+            data["client"],
+            data["sequence"] or 0,
+            data["guideline"],
+        )
+
+    @property
+    def is_untouched(self) -> bool:
+        """Whether nothing was answered, before or now."""
+        return self.answer() == Answer() and not self.cleaned_data["revision"]
+
+
+def sent_answers(text: str) -> list[dict[str, Any]]:
+    """Return the answers of a request that brings several: a JSON list of objects with the form's fields."""
+    try:
+        answers = json.loads(text)
+    except (ValueError, RecursionError):
+        answers = None
+    if (
+        not isinstance(answers, list)
+        or not 0 < len(answers) <= MOST_ANSWERS
+        or not all(isinstance(answer, dict) for answer in answers)
+    ):
+        raise InvalidValueError(
+            gettext("Send a list of 1 to {count} answers, each with its fields.").format(count=MOST_ANSWERS)
+        )
+    return answers
+
+
+class _Shared(dict[str, forms.Field]):
+    """Fields that no form changes, so that none needs a copy: copying took longer than reading an answer."""
+
+    def __deepcopy__(self, _memo: object) -> "_Shared":
+        return self
+
+
+AnswerForm.base_fields = _Shared(AnswerForm.base_fields)

@@ -1,0 +1,19 @@
+"""Assignment plans: who rates which item, decided before a round opens. Pure: no Django.
+
+Items and annotators are numbered from 0. A plan keeps its promises exactly or is refused with the way out.
+"""
+
+from annotate.rating.planning.dealing import deal_balanced, everyone, sharing
+from annotate.rating.planning.lists import ListRefusedError, plan_from_list, read_list
+from annotate.rating.planning.plan import CannotBeMetError, DealtPlan
+
+__all__ = [
+    "CannotBeMetError",
+    "DealtPlan",
+    "ListRefusedError",
+    "deal_balanced",
+    "everyone",
+    "plan_from_list",
+    "read_list",
+    "sharing",
+]

@@ -1,0 +1,100 @@
+"""Plans that are dealt: everyone everything, N of M balanced, and every pair sharing a set share of items."""
+
+import random
+from collections.abc import Sequence
+from math import ceil, comb
+
+from annotate.agreement.streams import Stream
+from annotate.rating.planning.plan import CannotBeMetError, DealtPlan
+
+
+def everyone(items: int, annotators: int) -> DealtPlan:
+    """Return the plan by which everyone rates every item. Raises CannotBeMetError without annotators."""
+    _refuse_too_few(1, annotators)
+    return DealtPlan(annotators, (tuple(range(annotators)),) * items)
+
+
+def deal_balanced(items: int, annotators: int, raters_per_item: int, seed: int) -> DealtPlan:
+    """Return a plan with exactly `raters_per_item` raters an item and loads that differ by one at most.
+
+    Each item goes to who has least to do; among them to those who have shared fewest items so far, so that
+    pairs share nearly equal numbers. Raises CannotBeMetError with fewer annotators than raters per item.
+    """
+    _refuse_too_few(raters_per_item, annotators)
+    return DealtPlan(
+        annotators, tuple(_deal_items(items, annotators, raters_per_item, _stream(seed).shuffler()))
+    )
+
+
+def sharing(items: int, annotators: int, raters_per_item: int, share: float, seed: int) -> DealtPlan:
+    """Return a plan in which every pair of annotators shares at least `share` (0 to 1) of the items.
+
+    As many items as that takes, and no more than that share, are a block that everyone rates; the others
+    have exactly `raters_per_item` raters. The block is drawn at random, so that a coefficient computed from
+    it speaks of all items. Loads differ by one at most. Raises CannotBeMetError with fewer than two
+    annotators, with fewer than raters per item, and for a share outside 0 to 1.
+    """
+    if not 0 <= share <= 1:
+        raise CannotBeMetError("A share of items lies between 0 and 100 percent.")
+    _refuse_too_few(max(raters_per_item, 2), annotators)
+    promised = ceil(round(share * items, 6))
+    for block in _block_sizes(promised, items, annotators, raters_per_item):
+        generator = _stream(seed).shuffler()
+        together = set(generator.sample(range(items), block))
+        rest = iter(_deal_items(items - block, annotators, raters_per_item, generator))
+        everybody = tuple(range(annotators))
+        plan = DealtPlan(
+            annotators, tuple(everybody if item in together else next(rest) for item in range(items))
+        )
+        if (plan.smallest_overlap or 0) >= promised:
+            return plan
+    raise AssertionError("a block of the promised size keeps the promise")
+
+
+def _stream(seed: int) -> Stream:
+    return Stream(seed).of("plan")
+
+
+def _block_sizes(promised: int, items: int, annotators: int, raters_per_item: int) -> list[int]:
+    """Return sizes to try, smallest first: what balanced dealing lacks on average, then larger ones."""
+    by_chance = comb(raters_per_item, 2) / comb(annotators, 2)
+    lacking = 0.0 if by_chance >= 1 else (promised - by_chance * items) / (1 - by_chance)
+    smallest = min(max(ceil(lacking), 0), promised)
+    steps = (smallest + 2**step - 1 for step in range(promised.bit_length() + 1))
+    return [*(size for size in steps if size < promised), promised]
+
+
+def _deal_items(
+    items: int, annotators: int, raters_per_item: int, generator: random.Random
+) -> list[tuple[int, ...]]:
+    loads = [0] * annotators
+    shared = [[0] * annotators for _ in range(annotators)]
+    dealt = []
+    for _ in range(items):
+        chosen: list[int] = []
+        free = generator.sample(range(annotators), annotators)
+        for _ in range(raters_per_item):
+            taker = min(free, key=lambda each: (loads[each], sum(shared[each][other] for other in chosen)))
+            free.remove(taker)
+            chosen.append(taker)
+        _note(chosen, loads, shared)
+        dealt.append(tuple(sorted(chosen)))
+    generator.shuffle(dealt)
+    return dealt
+
+
+def _note(chosen: Sequence[int], loads: list[int], shared: list[list[int]]) -> None:
+    for one in chosen:
+        loads[one] += 1
+        for other in chosen:
+            shared[one][other] += 1
+
+
+def _refuse_too_few(needed: int, annotators: int) -> None:
+    if annotators < needed:
+        people = "annotator" if needed == 1 else "annotators"
+        there = f"there are only {annotators}" if annotators > 1 else f"there is {annotators or 'none'}"
+        raise CannotBeMetError(
+            f"This plan needs at least {needed} {people}; {there}. Invite more people, ask for fewer raters "
+            "per item, or choose the shared queue, which people can still join while the round is open."
+        )

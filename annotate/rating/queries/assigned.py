@@ -1,0 +1,89 @@
+"""Which units an assignment asks for, and how far the units that something asked for are rated."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import median
+
+from django.db.models import Count, Q
+
+from annotate.core.guideline import FrozenDimension, FrozenGuideline
+from annotate.core.models import AssignedUnit, Assignment, Project, Rating, Round
+
+Unit = tuple[int, int]
+"""The ids of an item and a dimension."""
+
+
+@dataclass(frozen=True)
+class UnitProgress:
+    """A unit's places, and what came of them; `missing` ones were never answered, or not yet."""
+
+    places: int
+    rated: int
+    cannot_rate: int
+    not_applicable: int = 0
+
+    @property
+    def missing(self) -> int:
+        """Places without an answer."""
+        return self.places - self.rated - self.cannot_rate - self.not_applicable
+
+
+def asked_dimensions(assignment: Assignment, guideline: FrozenGuideline) -> tuple[FrozenDimension, ...]:
+    """Return the dimensions that an assignment asks for, in the guideline's order. One query if partial."""
+    if not assignment.partial:
+        return guideline.dimensions
+    asked = set(assignment.units.values_list("dimension", flat=True))
+    return tuple(dimension for dimension in guideline.dimensions if dimension.id in asked)
+
+
+def unit_progress(round: Round, *origins: str) -> dict[Unit, UnitProgress]:
+    """Return how far the units are that these asked a round for. Two queries."""
+    places = AssignedUnit.objects.filter(assignment__round=round, assignment__origin__in=origins).order_by()
+    counts = places.values_list("assignment__item", "dimension").annotate(places=Count("pk"))
+    ratings = Rating.objects.filter(
+        assignment__round=round, assignment__origin__in=origins, assignment__partial=True
+    ).order_by()
+    answers = ratings.values_list("assignment__item", "dimension").annotate(
+        rated=Count("pk", filter=Q(value__isnull=False)),
+        cannot=Count("pk", filter=Q(cannot_rate=True)),
+        not_applicable=Count("pk", filter=Q(not_applicable=True)),
+    )
+    given = {(item, dimension): counts for item, dimension, *counts in answers}
+    return {
+        (item, dimension): UnitProgress(count, *given.get((item, dimension), (0, 0, 0)))
+        for item, dimension, count in counts
+    }
+
+
+@dataclass(frozen=True)
+class PlacesByUnit:
+    """How many places of a round ask for a unit: those of the whole item, and those for some dimensions."""
+
+    of_item: Mapping[int, int]
+    of_unit: Mapping[Unit, int]
+
+    def count(self, unit: Unit) -> int:
+        """Return how many raters the unit has places for."""
+        return self.of_item.get(unit[0], 0) + self.of_unit.get(unit, 0)
+
+
+def places_by_unit(round: Round | None) -> PlacesByUnit:
+    """Return how many raters each unit of a round has places for. Two queries."""
+    whole = Assignment.objects.filter(round=round, partial=False).order_by().values_list("item")
+    units = AssignedUnit.objects.filter(assignment__round=round).order_by()
+    return PlacesByUnit(
+        dict(whole.annotate(places=Count("pk"))),
+        {
+            (item, dimension): places
+            for item, dimension, places in units.values_list("assignment__item", "dimension").annotate(
+                places=Count("pk")
+            )
+        },
+    )
+
+
+def median_seconds(project: Project) -> float | None:
+    """Return the median time that people were active on a rating, None where none was measured. One query."""
+    timed = Rating.objects.filter(assignment__round__project=project, active_seconds__gt=0)
+    seconds = list(timed.values_list("active_seconds", flat=True).iterator(20_000))
+    return median(seconds) if seconds else None

@@ -1,0 +1,71 @@
+"""Which of a round's places for raters can still be taken, and in which order an annotator meets items."""
+
+from collections import Counter
+from collections.abc import Collection
+from datetime import datetime
+from functools import lru_cache
+
+from django.db.models import CharField, Exists, Max, OuterRef, Q, QuerySet, Value
+from django.db.models.functions import MD5, Cast, Concat
+from django.utils import timezone
+
+from annotate.core.models import Assignment, Item, Membership, Round, WorkOrder
+from annotate.fastpath.queries import MOMENT, NUMBERS, WORD, Prepared
+
+
+def available_places(round: Round | int, now: datetime | None = None) -> QuerySet[Assignment]:
+    """Return the round's places that are free, or reserved but unused for too long."""
+    lapsed = Q(started_at__isnull=True, reserved_until__lt=now or timezone.now())
+    return Assignment.objects.filter(Q(annotator__isnull=True) | lapsed, round=round)
+
+
+def available_items(round: Round, annotator: Membership) -> QuerySet[Item]:
+    """Return the items that this annotator may still take."""
+    return _available_items(round.pk, round.project_id, annotator.pk, timezone.now())
+
+
+def _available_items(round: int, project: int, annotator: int, now: datetime) -> QuerySet[Item]:
+    places = available_places(round, now).filter(item=OuterRef("pk"))
+    mine = Assignment.objects.filter(round=round, annotator=annotator, item=OuterRef("pk"))
+    return Item.objects.filter(Exists(places), ~Exists(mine), document__project=project)
+
+
+def first_items(round: Round, annotator: Membership, how_many: int) -> list[Item]:
+    """Return the first of these items, with the key of their document only.
+
+    They come in an order drawn for the annotator from the round's seed; by document, its items in succession.
+    """
+    drawn = f"{round.seed}/{annotator.pk}/"
+    by_document = round.work_order == WorkOrder.BY_DOCUMENT
+    find = _in_order(how_many, by_document)
+    return find.all(round.pk, round.project_id, annotator.pk, timezone.now(), drawn)
+
+
+@lru_cache
+def _in_order(how_many: int, by_document: bool) -> Prepared[Item]:
+    def items(round: int, project: int, annotator: int, now: datetime, drawn: str) -> QuerySet[Item]:
+        draws = [MD5(Concat(Value(drawn), Cast("pk", CharField())))]
+        if by_document:
+            draws.insert(0, MD5(Concat(Value(drawn), Value("document/"), Cast("document", CharField()))))
+        found = _available_items(round, project, annotator, now)
+        return found.order_by(*draws).only("pk", "document")[:how_many]
+
+    return Prepared(items, *NUMBERS, MOMENT, WORD)
+
+
+def last_positions(project: int, annotators: Collection[int] | None = None) -> Counter[int]:
+    """Return the last position in the order of each (of these) annotators, 0 without any. One query."""
+    rows = met_together(project).filter(annotator__isnull=False)
+    if annotators is not None:
+        rows = rows.filter(annotator__in=annotators)
+    return Counter(dict(rows.order_by().values_list("annotator").annotate(last=Max("position"))))
+
+
+def own_order(round: Round, annotator: Membership) -> QuerySet[Assignment]:
+    """Return all that the annotator meets in Round I, with the checks hidden in it, by position."""
+    return met_together(round.project_id).filter(annotator=annotator).order_by("position")
+
+
+def met_together(project: int) -> QuerySet[Assignment]:
+    """Return the assignments of a project's Round I, and of the checks hidden in it."""
+    return Assignment.objects.filter(round__project=project, round__number__in=Round.MET_TOGETHER)

@@ -1,0 +1,112 @@
+"""How a project's items will be shared out, before Round I opens, and how they are, afterwards."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from django.db.models import QuerySet
+
+from annotate.core.models import Assignment, AssignmentPlan, Item, Membership, Project, Role, Round
+from annotate.core.rounds import seed_of_round
+from annotate.rating.planning import DealtPlan, deal_balanced, everyone, plan_from_list, sharing
+
+Kind = AssignmentPlan.Kind
+
+
+@dataclass(frozen=True)
+class PlannedWork:
+    """A plan with the people and items (keys) that its numbers stand for."""
+
+    plan: DealtPlan
+    annotators: Sequence[Membership]
+    items: Sequence[int]
+
+    @property
+    def without_raters(self) -> int:
+        """Items that nobody will rate."""
+        return self.plan.raters_per_item.get(0, 0)
+
+    @cached_property
+    def rows(self) -> list[tuple[Membership, int, list[int]]]:
+        """Each annotator with the own items and the items shared with each annotator, in order."""
+        return [
+            (annotator, own, shared)
+            for annotator, own, shared in zip(
+                self.annotators, self.plan.loads, self.plan.overlap.tolist(), strict=True
+            )
+        ]
+
+
+def plan_of(project: Project) -> AssignmentPlan:
+    """Return the project's choice, the shared queue where none was made. One query."""
+    chosen = AssignmentPlan.objects.select_related("project").filter(project=project).first()
+    return chosen or AssignmentPlan(project=project)
+
+
+def planned_work(choice: AssignmentPlan) -> PlannedWork | None:
+    """Return who will rate what, the same whenever it is asked; None for the shared queue. Two queries.
+
+    Raises CannotBeMetError.
+    """
+    if choice.kind == Kind.QUEUE:
+        return None
+    project = choice.project
+    annotators, items = planned_annotators(project), rated_items_of(project)
+    there, wanted, seed = len(annotators), project.raters_per_item, seed_of_round(project, 1)
+    if choice.kind == Kind.EVERYONE:
+        plan = everyone(len(items), there)
+    elif choice.kind == Kind.BALANCED:
+        plan = deal_balanced(len(items), there, wanted, seed)
+    elif choice.kind == Kind.SHARING:
+        plan = sharing(len(items), there, wanted, choice.share / 100, seed)
+    else:
+        pairs = [(item, annotator) for item, annotator in choice.pairs]
+        plan = plan_from_list(pairs, items, [annotator.pk for annotator in annotators])
+    return PlannedWork(plan, annotators, items)
+
+
+def shared_out(round: Round) -> PlannedWork:
+    """Return who has which items of a round that was opened. Two queries."""
+    held = Assignment.objects.filter(round=round, annotator__isnull=False)
+    annotators = list(Membership.objects.filter(project=round.project_id, role=Role.ANNOTATOR).order_by("pk"))
+    number = {annotator.pk: index for index, annotator in enumerate(annotators)}
+    raters: dict[int, list[int]] = {}
+    for item, annotator in held.values_list("item", "annotator").iterator(20_000):
+        raters.setdefault(item, []).append(number[annotator or 0])
+    return PlannedWork(
+        DealtPlan(len(annotators), tuple(map(tuple, raters.values()))), annotators, list(raters)
+    )
+
+
+def planned_annotators(project: Project) -> list[Membership]:
+    """Return the annotators that a plan counts on: active places, with an account or not yet."""
+    places = Membership.objects.filter(project=project, role=Role.ANNOTATOR, active=True)
+    return list(places.order_by("pk"))
+
+
+def rated_items_of(project: Project) -> list[int]:
+    """Return the keys of the items that Round I is about, in a fixed order. One query."""
+    return list(items_of_round_one(project).order_by("pk").values_list("pk", flat=True))
+
+
+def items_of_round_one(project: Project) -> QuerySet[Item]:
+    """Return what Round I is about: all items but those with gold values."""
+    return Item.objects.filter(document__project=project, gold__isnull=True)
+
+
+def names_of_items(project: Project) -> dict[str, int]:
+    """Return the keys of items by what a list calls them: document, a slash, system. One query."""
+    items = Item.objects.filter(document__project=project)
+    rows = items.values_list("document__key", "system__name", "pk")
+    return {f"{document}/{system}": pk for document, system, pk in rows}
+
+
+def names_of_annotators(project: Project) -> dict[str, int]:
+    """Return the keys of active annotators by letter, label and address, in small letters. One query."""
+    places = Membership.objects.filter(project=project, role=Role.ANNOTATOR, active=True)
+    names: dict[str, int] = {}
+    for place in places.select_related("user").order_by("-pk"):
+        address = place.user.email if place.user else ""
+        named = (place.alias, place.rater_name, address, place.label)
+        names |= {name.lower(): place.pk for name in named if name}
+    return names

@@ -1,0 +1,191 @@
+"""What an annotator sees of Round I: progress, one item, where to go on."""
+
+from dataclasses import dataclass, replace
+
+from django.db.models import Count, Min, Q, QuerySet
+
+from annotate.core.guideline import FrozenDimension, FrozenPoint
+from annotate.core.guidelines import guideline_of
+from annotate.core.models import Assignment, Item, Membership, PrivateNote, Rating, Round, WorkOrder
+from annotate.fastpath.queries import NUMBERS, Prepared
+from annotate.fastpath.statements import at_once
+from annotate.rating.evidence import passages_as_sent, passages_from_json
+from annotate.rating.queries.assigned import asked_dimensions
+from annotate.rating.queries.places import met_together, own_order
+
+LONGEST_BUTTON_ROW = 11
+
+
+@dataclass(frozen=True)
+class ScaleChoice:
+    """A value that can be chosen: what it is called, what it means, and the digit that chooses it, if any."""
+
+    value: int
+    name: str
+    point: FrozenPoint
+    key: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """A dimension of the rating form with what this annotator has answered."""
+
+    dimension: FrozenDimension
+    rating: Rating | None
+
+    @property
+    def has_buttons(self) -> bool:
+        """Whether there is a button a value: for short scales and categories; otherwise a number is typed."""
+        return self.dimension.is_named or len(self.dimension.values) <= LONGEST_BUTTON_ROW
+
+    @property
+    def choices(self) -> list[ScaleChoice]:
+        """Every value; both texts of its point are empty where nothing was written about it."""
+        keys = _keys(self.dimension.values)
+        return [
+            ScaleChoice(
+                value,
+                self.dimension.name_of(value),
+                self.dimension.point(value) or FrozenPoint(value, "", ""),
+                keys.get(value, ""),
+            )
+            for value in self.dimension.values
+        ]
+
+    @property
+    def chosen(self) -> FrozenPoint | None:
+        """What the chosen value means."""
+        return self.dimension.point(self.rating.value) if self.rating else None
+
+    @property
+    def evidence(self) -> str:
+        """The passages marked as evidence, as the page reads and sends them: a list of [part, start, end]."""
+        return passages_as_sent(passages_from_json(self.rating.evidence if self.rating else None))
+
+
+def _keys(values: range) -> dict[int, str]:
+    """Return the digits that choose values: those they are written with, else their places in the row."""
+    if values[0] >= 0 and values[-1] <= 10:
+        ten = {} if 0 in values else {10: "0"}
+        return {value: str(value) for value in values if value < 10} | ten
+    return dict(zip(values, "1234567890", strict=False))
+
+
+@dataclass(frozen=True)
+class PlaceInOrder:
+    """Where an item stands among the annotator's own, by document.
+
+    The totals are None where items are taken from a shared queue, so that nobody knows them yet.
+    """
+
+    nth_item: int
+    all_items: int | None
+    nth_document: int
+    all_documents: int | None
+
+
+@dataclass(frozen=True)
+class ItemPage:
+    """Everything that the rating page shows of one item; no system, nobody else's values."""
+
+    assignment: Assignment
+    title: str
+    parts: list[dict[str, str]]
+    text: str
+    rows: list[Row]
+    previous: int | None
+    next: int | None
+    note: str = ""
+    document: int = 0
+    stands: PlaceInOrder | None = None
+
+
+def first_position(round: Round, annotator: Membership) -> int | None:
+    """Return the position of the first item in the annotator's order, None without any. One query."""
+    return _first(own_order(round, annotator))
+
+
+def first_unfinished(round: Round, annotator: Membership) -> int | None:
+    """Return the position of the first item in the annotator's order that is not completely rated."""
+    return _first(own_order(round, annotator).filter(completed_at__isnull=True))
+
+
+def _first(assignments: QuerySet[Assignment]) -> int | None:
+    first: int | None = assignments.order_by().aggregate(first=Min("position"))["first"]
+    return first
+
+
+def item_page(assignment: Assignment) -> ItemPage:
+    """Return the page of an assignment (see `access.assignment_for_annotator`). Seven queries at most."""
+    guideline = guideline_of(assignment.round)
+    here = _here(assignment)
+    with at_once():
+        asked_item, asked_ratings = _ITEM.ask(assignment.item_id), _RATINGS.ask(assignment.pk)
+        asked_before, asked_after = _BEFORE.ask(*here), _AFTER.ask(*here)
+        asked_note = _NOTE.ask(assignment.annotator_id or 0, assignment.item_id)
+    item = asked_item.all()[0]
+    ratings = {rating.dimension_id: rating for rating in asked_ratings.all()}
+    before, after, note = asked_before.first(), asked_after.first(), asked_note.first()
+    return ItemPage(
+        assignment=assignment,
+        title=item.document.title,
+        parts=item.document.parts,
+        text=item.text,
+        rows=[
+            Row(dimension, ratings.get(dimension.id)) for dimension in asked_dimensions(assignment, guideline)
+        ],
+        previous=before.position if before else None,
+        next=after.position if after else None,
+        note=note.text if note else "",
+        document=item.document_id,
+        stands=_place_in_order(assignment, item.document_id),
+    )
+
+
+def _place_in_order(assignment: Assignment, document: int) -> PlaceInOrder | None:
+    """Return where an item stands, None where documents are mixed. One query."""
+    if assignment.round.work_order == WorkOrder.MIXED:
+        return None
+    project, annotator, position = _here(assignment)
+    mine = met_together(project).filter(annotator=annotator)
+    until, same = Q(position__lte=position), Q(item__document=document)
+    counts = mine.aggregate(
+        nth_item=Count("pk", filter=until & same),
+        all_items=Count("pk", filter=same),
+        nth_document=Count("item__document", filter=until, distinct=True),
+        all_documents=Count("item__document", distinct=True),
+        taken=Count("pk", filter=Q(plan=Assignment.Plan.N_OF_M)),
+    )
+    if counts.pop("taken"):
+        counts |= {"all_items": None, "all_documents": None}
+    return PlaceInOrder(**counts)
+
+
+def with_next(page: ItemPage) -> ItemPage:
+    """Return a page with what comes after it by now. One query."""
+    after = _AFTER.first(*_here(page.assignment))
+    return replace(page, next=after.position if after else None)
+
+
+def _here(assignment: Assignment) -> tuple[int, int, int]:
+    return assignment.round.project_id, assignment.annotator_id or 0, assignment.position or 0
+
+
+def _order(project: int, annotator: int) -> QuerySet[Assignment]:
+    return met_together(project).filter(annotator=annotator).order_by("position").only("position")
+
+
+def _before(project: int, annotator: int, position: int) -> QuerySet[Assignment]:
+    return _order(project, annotator).filter(position__lt=position).reverse()[:1]
+
+
+def _after(project: int, annotator: int, position: int) -> QuerySet[Assignment]:
+    return _order(project, annotator).filter(position__gt=position)[:1]
+
+
+_BEFORE, _AFTER = Prepared(_before, *NUMBERS), Prepared(_after, *NUMBERS)
+_NOTE = Prepared(
+    lambda annotator, item: PrivateNote.objects.filter(annotator=annotator, item=item), *NUMBERS[:2]
+)
+_ITEM = Prepared(lambda pk: Item.objects.select_related("document").filter(pk=pk), NUMBERS[0])
+_RATINGS = Prepared(lambda assignment: Rating.objects.filter(assignment=assignment), NUMBERS[0])

@@ -1,0 +1,33 @@
+"""The rows of the rating form as HTML; those of an item without answers are rendered once and kept."""
+
+import hashlib
+import re
+
+from django.core.cache import cache
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
+from django.utils.translation import get_language
+
+from annotate.core.models import Project
+from annotate.rating.queries.work import ItemPage
+
+INDENTED = re.compile(r">\s*\n\s*<")
+ANYWHERE = 2_000_000_011  # stands for the position in what is kept
+
+
+def rows_as_html(project: Project, page: ItemPage) -> SafeString:
+    """Return the rows and what explains them; rendering them takes most of the time of a page."""
+    round, position = page.assignment.round, page.assignment.position
+    context = {"project": project, "round": round, "rows": page.rows}
+    if any(row.rating for row in page.rows):
+        return render_to_string("rating/_rows.html", {**context, "position": position})
+    asked = [row.dimension.key for row in page.rows]
+    version = (round.guideline.version, round.guideline.digest, get_language())
+    about = repr((project.slug, *version, round.status, asked))
+    key = f"rating rows {hashlib.sha256(about.encode()).hexdigest()}".replace(" ", "-")
+    kept = cache.get(key)
+    if kept is None:
+        html = render_to_string("rating/_rows.html", {**context, "position": ANYWHERE})
+        kept = INDENTED.sub(">\n<", html)  # a sixth of it is the template's indentation
+        cache.set(key, kept, timeout=None)
+    return SafeString(kept.replace(f"/rate/{ANYWHERE}/", f"/rate/{position}/"))

@@ -1,0 +1,328 @@
+"""Pages about rating."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotate.core import access
+from annotate.core.access import PLACES, project_for_admin
+from annotate.core.errors import (
+    DomainError,
+    InvalidValueError,
+    NotFoundError,
+    NotReadyError,
+    PlaceGoneError,
+    RoundClosedError,
+    SignedOutError,
+)
+from annotate.core.guideline import FrozenDimension
+from annotate.core.guidelines import guideline_of
+from annotate.core.http_errors import error_as_json, error_content
+from annotate.core.keys import ACTIONS
+from annotate.core.models import Assignment, AssignmentPlan, Membership, Role
+from annotate.core.page import Request, render_in_project, request_user
+from annotate.core.rounds import round_one
+from annotate.fastpath.prefetch import Question, prefetch_request
+from annotate.people.accounts import PERSON
+from annotate.people.preferences import key_map_of
+from annotate.quality.queries import must_practise
+from annotate.rating.commands.assignments import renew_reservation, reserve_items
+from annotate.rating.commands.notes import save_note
+from annotate.rating.commands.plans import choose_plan
+from annotate.rating.commands.ratings import PLACE_GONE, Answer, Given, Saved, save_rating, save_ratings
+from annotate.rating.forms import KEPT, NOT_APPLICABLE, AnswerForm, PlanForm, sent_answers
+from annotate.rating.planning import CannotBeMetError
+from annotate.rating.queries.assigned import asked_dimensions
+from annotate.rating.queries.flagged import flagged_items
+from annotate.rating.queries.plans import plan_of, planned_annotators, planned_work, shared_out
+from annotate.rating.queries.progress import progress
+from annotate.rating.queries.work import ItemPage, first_position, first_unfinished, item_page, with_next
+from annotate.rating.rows import rows_as_html
+
+# Rating in Round I: where to go on, one item, saving.
+
+View = Callable[..., HttpResponse]
+
+
+@login_required
+@require_GET
+def rate(request: HttpRequest, slug: str) -> HttpResponse:
+    """Go on where this annotator left off, or say why there is nothing to do.
+
+    Reserves items although it is a GET: it is the address that people keep, nothing but a click leads to it,
+    and what is reserved in vain is given to others.
+    """
+    place = access.membership(request.user, slug, Role.ANNOTATOR)
+    if must_practise(place):
+        return redirect("practice", slug)
+    round = round_one(place.project)
+    if round is not None and round.is_open:
+        position = first_unfinished(round, place)
+        if position is None and reserve_items(round=round, annotator=place):
+            position = first_unfinished(round, place)
+        if position is not None:
+            return redirect("rate_item", slug, position)
+    context = {
+        "project": place.project,
+        "round": round,
+        "progress": progress(round, place) if round else None,
+        "first": first_position(round, place) if round else None,
+    }
+    return render(request, "rating/nothing_to_rate.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def rate_item(request: HttpRequest, slug: str, position: int) -> HttpResponse:
+    """Show one item with the annotator's answers; a POST (without scripts) saves all of them and goes on."""
+    assignment = access.assignment_for_annotator(request.user, slug, position)
+    place = assignment.annotator
+    assert place is not None
+    if must_practise(place):
+        return redirect("practice", slug)
+    refusals: list[str] = []
+    if request.method == "POST":
+        if request.POST.get("assignment") != access.token_of(assignment):
+            raise Http404(gettext(PLACE_GONE))
+        refusals = _save_all(request, assignment)
+        if not refusals:
+            return _go_on(slug, item_page(assignment), back="back" in request.POST)
+    renew_reservation(assignment=assignment, annotator=place)
+    page = item_page(assignment)
+    if page.next is None and _reserve_more(place):
+        page = with_next(page)
+    is_loaded_ahead = request.headers.get("Concord-Ahead") == "1"  # for a page that has its own counter
+    context = {
+        "layout": "rating/ahead.html" if is_loaded_ahead else "base.html",
+        "project": place.project,
+        "place": place,
+        "round": assignment.round,
+        "token": access.token_of(assignment),
+        "page": page,
+        "rows_html": rows_as_html(place.project, page),
+        "progress": None if is_loaded_ahead else progress(assignment.round, place),
+        "guideline": guideline_of(assignment.round),
+        "refusals": refusals,
+        "key_map": key_map_of(request.user),
+        "key_actions": ACTIONS,
+    }
+    return render(request, "rating/item.html", context, status=422 if refusals else 200)
+
+
+@login_required
+@require_GET
+def rate_flagged(request: HttpRequest, slug: str) -> HttpResponse:
+    """List what the annotator flagged to come back to."""
+    place = access.membership(request.user, slug, Role.ANNOTATOR)
+    round = round_one(place.project)
+    items = flagged_items(round, place) if round else []
+    return render_in_project(request, place.project, "rating/flagged.html", {"items": items})
+
+
+@require_GET
+def rate_progress(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the annotator's counter anew; signed out there is none, and no sign-in page in its place."""
+    if not request.user.is_authenticated:
+        return HttpResponse(status=401)
+    place = access.membership(request.user, slug, Role.ANNOTATOR)
+    round = round_one(place.project)
+    if round is None:
+        raise Http404(gettext("Round I has not been opened."))
+    context = {"project": place.project, "progress": progress(round, place)}
+    return render(request, "rating/_progress.html", context)
+
+
+def _reserve_more(place: Membership) -> bool:
+    """Reserve what comes after the last item of the annotator's order, so that it can be loaded ahead."""
+    round = round_one(place.project)
+    try:
+        return bool(round and round.is_open and reserve_items(round=round, annotator=place))
+    except RoundClosedError:
+        return False
+
+
+def _refusals_as_json(view: View) -> View:
+    """Tell in JSON everything that can go wrong with a save, so that the page can keep the answer."""
+
+    @wraps(view)
+    def inner(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+        try:
+            return view(request, *args, **kwargs)
+        except Http404 as error:
+            return error_as_json(NotFoundError(str(error)))
+        except DomainError as error:
+            return error_as_json(error)
+
+    return inner
+
+
+def _sender(holder: int, *, slug: str, position: int, **_rest: str) -> tuple[Question, ...]:
+    """What every save asks first: who the person is, and which place the answers are for."""
+    return (PERSON, (holder,)), (PLACES, (holder, slug, position))
+
+
+@require_POST
+@prefetch_request(_sender)
+@_refusals_as_json
+def save(request: HttpRequest, slug: str, position: int, key: str) -> HttpResponse:
+    """Save one answer."""
+    assignment = _rateable(request, slug, position)
+    return JsonResponse(_save(request, assignment, _dimension(assignment, key)))
+
+
+@require_POST
+@prefetch_request(_sender)
+@_refusals_as_json
+def save_answers(request: HttpRequest, slug: str, position: int) -> HttpResponse:
+    """Save what waited for an item, in one transaction; the reply has for each answer what became of it.
+
+    That is what `save` replies, or the code, message and fields of its refusal.
+    """
+    assignment = _rateable(request, slug, position)
+    forms = [_read_answer(assignment, sent) for sent in sent_answers(request.POST.get("answers", ""))]
+    given = [each for each in forms if isinstance(each, Given)]
+    became = iter(save_ratings(assignment=assignment, given=given, by=request_user(request)))
+    results = [next(became) if isinstance(each, Given) else each for each in forms]
+    return JsonResponse(
+        {"answers": [_reply(each) if isinstance(each, Saved) else error_content(each) for each in results]}
+    )
+
+
+@require_POST
+@prefetch_request(_sender)
+@_refusals_as_json
+def save_private_note(request: HttpRequest, slug: str, position: int) -> HttpResponse:
+    """Save the annotator's private note about an item; it answers as `save` does, to the same queue."""
+    save_note(assignment=_assignment_at(request, slug, position), text=request.POST.get("comment", ""))
+    return JsonResponse({"revision": 0})
+
+
+def _rateable(request: HttpRequest, slug: str, position: int) -> Assignment:
+    assignment = _assignment_at(request, slug, position)
+    if assignment.annotator and must_practise(assignment.annotator):
+        raise NotReadyError(gettext("Pass practice before you rate; nothing was saved."))
+    return assignment
+
+
+def _dimension(assignment: Assignment, key: str) -> FrozenDimension:
+    dimension = guideline_of(assignment.round).dimension(key)
+    if dimension is None:
+        raise InvalidValueError(gettext("This round has no such dimension."))
+    return dimension
+
+
+def _read_answer(assignment: Assignment, sent: dict[str, object]) -> Given | InvalidValueError:
+    """Return one of several answers, or why it cannot be taken: the others are saved all the same."""
+    try:
+        dimension = _dimension(assignment, str(sent.get("key", "")))
+        form = _valid(AnswerForm(sent))
+    except InvalidValueError as error:
+        return error
+    return Given(dimension, form.answer(), form.sent())
+
+
+def _assignment_at(request: HttpRequest, slug: str, position: int) -> Assignment:
+    """Return the assignment that the sending page was made for, if it is still this person's."""
+    if not request.user.is_authenticated:
+        raise SignedOutError(gettext("You are signed out. Sign in and your answers are sent again."))
+    place = request.POST.get("annotator", "")
+    assignment = access.assignment_for_annotator(request.user, slug, position, place=place)
+    if request.POST.get("assignment") != access.token_of(assignment):
+        raise PlaceGoneError(gettext(PLACE_GONE))
+    return assignment
+
+
+def _go_on(slug: str, page: ItemPage, *, back: bool) -> HttpResponse:
+    position = page.previous if back else page.next
+    return redirect("rate", slug) if position is None else redirect("rate_item", slug, position)
+
+
+def _save(
+    request: HttpRequest, assignment: Assignment, dimension: FrozenDimension, prefix: str | None = None
+) -> dict[str, object]:
+    form = _valid(AnswerForm(request.POST, prefix=prefix))
+    if prefix and form.is_untouched:
+        return {}
+    saved = save_rating(
+        assignment=assignment,
+        dimension=dimension,
+        answer=form.answer(),
+        by=request_user(request),
+        sent=form.sent(),
+    )
+    return _reply(saved)
+
+
+def _valid(form: AnswerForm) -> AnswerForm:
+    if not form.is_valid():
+        fields = {name: str(errors[0]) for name, errors in form.errors.items()}
+        raise InvalidValueError(next(iter(fields.values())), fields=fields)
+    return form
+
+
+def _reply(saved: Saved) -> dict[str, object]:
+    return {
+        "revision": saved.revision,
+        "replaced": _answer_as_dict(saved.replaced),
+        "overtaken": _answer_as_dict(saved.overtaken),
+        "complete": saved.assignment_complete,
+    }
+
+
+def _answer_as_dict(answer: Answer | None) -> dict[str, object] | None:
+    if answer is None:
+        return None
+    return {"value": NOT_APPLICABLE if answer.not_applicable else answer.value, "comment": answer.comment}
+
+
+def _save_all(request: HttpRequest, assignment: Assignment) -> list[str]:
+    refusals = []
+    guideline = guideline_of(assignment.round)
+    save_note(assignment=assignment, text=request.POST.get("note", ""))
+    for dimension in asked_dimensions(assignment, guideline):
+        try:
+            _save(request, assignment, dimension, dimension.key)
+        except DomainError as error:
+            refusals.append(error.message)
+    return list(dict.fromkeys(refusals))
+
+
+# How Round I is shared out: chosen and previewed before it opens, shown as it is afterwards.
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def plan(request: Request, slug: str) -> HttpResponse:
+    """Show and choose the plan; `show` previews what was chosen and saves nothing."""
+    project = project_for_admin(request.user, slug)
+    round, choice, status = round_one(project), plan_of(project), 200
+    form = PlanForm(request.POST or None, request.FILES or None, choice=choice)
+    if request.method == "POST":
+        status = 422
+        try:
+            if form.is_valid():
+                values = {name: form.cleaned_data[name] for name in (*KEPT, "pairs")}
+                if "show" not in request.POST:
+                    choose_plan(project=project, **values)
+                    messages.success(request, gettext("The plan is saved; opening Round I follows it."))
+                    return redirect("plan", slug)
+                choice, status = AssignmentPlan(project=project, **values), 200
+        except DomainError as error:
+            form.add_error(None, error.message)
+            status = error.status
+    context: dict[str, Any] = {"form": form, "round": round, "choice": choice}
+    try:
+        context["work"] = shared_out(round) if round else planned_work(choice)
+    except CannotBeMetError as error:
+        context["problem"] = str(error)
+    if not round:
+        context["annotators"] = len(planned_annotators(project))
+    template = "rating/plan.html#preview" if request.htmx else "rating/plan.html"
+    return render_in_project(request, project, template, context, status=status)

@@ -1,1 +1,0 @@
-"""Exports that Concord wrote, read back; and what other apps restore of them."""

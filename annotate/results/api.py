@@ -1,0 +1,122 @@
+"""Results: every table and plot that a page of results shows, by the same name."""
+
+from typing import Any
+
+from django.http import Http404, HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.api.operations import READ_ERRORS, ApiView, operation, reads
+from annotate.core.access import project_for_reader
+from annotate.core.models import Project
+from annotate.results.plots import CONTENT_TYPES, draw
+from annotate.results.queries.kept import KeptPage
+from annotate.results.queries.plain import plain_pages, plain_result
+from annotate.results.registry import PAGES, Result, result_of
+from annotate.results.text import FORMATS
+from annotate.results.views import kept_or_asked, plot_of
+
+CHOSEN = OpenApiParameter(
+    "parameters",
+    {"type": "object", "additionalProperties": {"type": "string"}},
+    OpenApiParameter.QUERY,
+    style="form",
+    explode=True,
+    description="What is chosen, by the names that the list of results gives; the first choice otherwise.",
+)
+
+
+class PageRow(serializers.Serializer[Any]):
+    """A result: its name, what it is about, and what can be chosen."""
+
+    name = serializers.CharField()
+    title = serializers.CharField()
+    says = serializers.CharField()
+    parameters = serializers.ListField(child=serializers.CharField())
+
+
+class SectionShape(serializers.Serializer[Any]):
+    """Tables under one heading: each has a key, columns, and rows of cells."""
+
+    title = serializers.CharField()
+    says = serializers.CharField()
+    tables = serializers.ListField(child=serializers.DictField())
+    anchor = serializers.CharField(help_text="Where it is on its page, or nothing.")
+
+
+class ResultShape(PageRow):
+    """A result with its figures; without any (`current` false) a worker is computing them: ask again."""
+
+    chosen = serializers.DictField(child=serializers.CharField())
+    choices = serializers.DictField(child=serializers.ListField(child=serializers.DictField()))
+    current = serializers.BooleanField(help_text="Whether the figures are those of the data as they are now.")
+    computed_at = serializers.DateTimeField(allow_null=True)
+    problem = serializers.CharField(help_text="Why the last computing failed, or nothing.")
+    warnings = serializers.ListField(child=serializers.CharField())
+    sections = SectionShape(many=True)
+
+
+class Results(ApiView):
+    """The results of a project."""
+
+    about = "results"
+
+    @reads(PageRow, many=True)
+    def get(self, request: Request, slug: str) -> Response:
+        """List the results that there are, each with what can be chosen about it."""
+        project_for_reader(request.user, slug)
+        return Response(plain_pages())
+
+
+class OneResult(ApiView):
+    """A result."""
+
+    about = "results"
+
+    @operation({200: ResultShape}, (*READ_ERRORS, 422), scopes=("read",), parameters=[CHOSEN], request=None)
+    def get(self, request: Request, slug: str, name: str) -> Response:
+        """Show a result: the tables of its page, each figure with interval, count and how it was computed."""
+        project = project_for_reader(request.user, slug)
+        result, kept = _result_or_404(request, project, name)
+        return Response(plain_result(result, kept))
+
+
+class ResultFile(ApiView):
+    """A table or a plot of a result as a file."""
+
+    about = "results"
+
+    @operation(
+        {
+            (200, "text/csv"): OpenApiTypes.STR,
+            (200, "image/svg+xml"): OpenApiTypes.STR,
+        },
+        (*READ_ERRORS, 422),
+        scopes=("read",),
+        parameters=[CHOSEN],
+        request=None,
+    )
+    def get(self, request: Request, slug: str, name: str, key: str, ending: str) -> HttpResponse:
+        """Send a table as csv, md or tex, or its plot as svg, pdf or png; 404 until it is computed."""
+        project = project_for_reader(request.user, slug)
+        result, kept = _result_or_404(request, project, name)
+        table = kept.table(key)
+        if table is None:
+            raise Http404("There is no such table, or it is still being computed.")
+        if ending in FORMATS:
+            write, content_type = FORMATS[ending]
+            return HttpResponse(write(table), content_type=content_type)
+        if ending not in CONTENT_TYPES or not (table.plot and table.rows):
+            raise Http404("There is no such file of this result.")
+        drawn = plot_of(project, result, kept, table) if ending == "svg" else draw(table, ending)
+        return HttpResponse(drawn, content_type=CONTENT_TYPES[ending])
+
+
+def _result_or_404(request: Request, project: Project, name: str) -> tuple[Result, KeptPage]:
+    if name not in PAGES:
+        raise Http404("There is no such result.")
+    result = result_of(project, name, request.query_params.dict())
+    return result, kept_or_asked(project, result)

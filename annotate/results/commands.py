@@ -1,0 +1,106 @@
+"""Computing results and keeping them: at once, or by a worker where there is much to compute."""
+
+import logging
+from time import perf_counter
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotate.core.errors import DomainError
+from annotate.core.models import ComputedResult, Project
+from annotate.exports.snapshot import in_snapshot, snapshot
+from annotate.results.queries.kept import ASKED_AGAIN_AFTER, RESTS, KeptPage, kept_page, sections_to
+from annotate.results.registry import Result, result_called, version_of
+
+logger = logging.getLogger(__name__)
+
+
+def current_page(*, project: Project, result: Result) -> KeptPage:
+    """Return the figures of the data as they are now: those that are kept, else computed and kept.
+
+    For commands, exports and decisions, which wait; a page of the browser asks a worker instead.
+    """
+    kept = kept_page(project, result, version_of(result.page, project))
+    return kept if kept.is_current else compute_page(project=project, result=result)
+
+
+def compute_page(*, project: Project, result: Result) -> KeptPage:
+    """Compute a result of one state of the data, keep it instead of what was kept, and return it.
+
+    Inside somebody else's snapshot, such as an export's, it is of that state, and nothing can be kept.
+    """
+    began = perf_counter()
+    with snapshot():
+        version = version_of(result.page, project)
+        sections = result.page.sections(project, result.chosen)
+    row = ComputedResult(
+        project=project,
+        name=result.name,
+        version=version,
+        content=sections_to(sections),
+        computed_at=timezone.now(),
+        seconds=perf_counter() - began,
+    )
+    if not in_snapshot():
+        _keep(row)
+    return KeptPage(row, version, sections)
+
+
+def keep_plot(*, project: Project, name: str, version: str, content: str) -> None:
+    """Keep a plot instead of the one of earlier data."""
+    _keep(
+        ComputedResult(
+            project=project, name=name, version=version, content=content, computed_at=timezone.now()
+        )
+    )
+
+
+@transaction.atomic
+def ask_for_page(*, project: Project, result: Result) -> int | None:
+    """Note that a result is wanted; return what to tell a worker, None where one was told a moment ago.
+
+    Locks its row. Whatever a worker was told is told again after ten minutes; what was computed within the
+    last half minute is not wanted again yet, so that a busy Round I does not keep workers busy.
+    """
+    ComputedResult.objects.get_or_create(project=project, name=result.name)
+    row = ComputedResult.objects.select_for_update().get(project=project, name=result.name)
+    now = timezone.now()
+    if row.asked_at is not None and now - row.asked_at < ASKED_AGAIN_AFTER:
+        return None
+    if row.computed_at is not None and now - row.computed_at < RESTS:
+        return None
+    row.asked_at = now
+    row.save(update_fields=["asked_at"])
+    return row.pk
+
+
+def compute_asked(*, result_id: int) -> None:
+    """Compute a result that was asked for; one that is gone or already there is left alone."""
+    asked = ComputedResult.objects.filter(pk=result_id, asked_at__isnull=False)
+    row = asked.select_related("project").first()
+    if row is None:
+        return
+    try:
+        compute_page(project=row.project, result=result_called(row.project, row.name))
+    except DomainError as error:  # what was chosen is gone, or there is nothing to compute any more
+        ComputedResult.objects.filter(pk=row.pk).update(problem=error.message, asked_at=None)
+    except Exception as error:
+        logger.exception("Results %s could not be computed", row.pk)
+        problem = f"An error stopped the computing ({type(error).__name__}). The worker's log says more."
+        ComputedResult.objects.filter(pk=row.pk).update(problem=problem, asked_at=None)
+        raise
+
+
+def _keep(row: ComputedResult) -> None:
+    ComputedResult.objects.update_or_create(
+        project=row.project,
+        name=row.name,
+        defaults={
+            "version": row.version,
+            "content": row.content,
+            "computed_at": row.computed_at,
+            "seconds": row.seconds,
+            "asked_at": None,
+            "problem": "",
+        },
+    )

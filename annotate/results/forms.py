@@ -1,0 +1,53 @@
+"""Which units a researcher looks for."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django import forms
+from django.http import QueryDict
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from annotate.core.models import Document, Project, System
+from annotate.results.queries.disagreements import Disagreement
+
+
+class DisagreementForm(forms.Form):
+    """Dimension, system, document, and how far apart; what it does not know means any."""
+
+    dimension = forms.ChoiceField(label=_("Dimension"), required=False)
+    apart = forms.IntegerField(label=_("Points apart, at least"), min_value=0, max_value=100, required=False)
+    system = forms.ChoiceField(label=_("System"), required=False)
+    document = forms.ChoiceField(label=_("Document"), required=False)
+
+    def __init__(self, asked: QueryDict, *, project: Project, shows_systems: bool) -> None:
+        super().__init__({"apart": 1, **{name: asked[name] for name in asked}})
+        any_of = [("", gettext("any"))]
+        systems = System.objects.filter(project=project).order_by("name").values_list("name", "name")
+        documents = Document.objects.filter(project=project).order_by("key").values_list("key", "key")
+        choices: dict[str, Any] = {
+            "dimension": project.dimensions.order_by("position").values_list("key", "name"),
+            "system": systems,
+            "document": documents,
+        }
+        for name, listed in choices.items():
+            field = self.fields[name]
+            assert isinstance(field, forms.ChoiceField)
+            field.choices = [*any_of, *listed]
+        if not shows_systems:
+            del self.fields["system"]
+
+    @property
+    def meant(self) -> Disagreement:
+        """What is looked for."""
+        return Disagreement(**self._chosen_values)
+
+    @property
+    def query(self) -> str:
+        """The same as a page's address ends with."""
+        return urlencode(self._chosen_values)
+
+    @property
+    def _chosen_values(self) -> dict[str, Any]:
+        self.is_valid()
+        return {name: value for name, value in self.cleaned_data.items() if value not in ("", None)}

@@ -1,0 +1,381 @@
+"""The agreement page: every coefficient of both rounds, as tables."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from annotate.agreement import (
+    COEFFICIENTS,
+    Coefficient,
+    Measure,
+    Resampling,
+    between_raters,
+    checked_alpha,
+    kendall_tau_b,
+    root_mean_squared_error,
+    spearman,
+    value_distributions,
+    with_mean,
+)
+from annotate.core.guideline import FrozenDimension
+from annotate.core.models import MeasurementLevel, Project, Round
+from annotate.results.page import Section
+from annotate.results.queries.agreement import DisputeFigures, Drawn, dispute_figures
+from annotate.results.queries.breakdown import breakdowns
+from annotate.results.queries.material import Items, RatedRound, items_of, rated_rounds
+from annotate.results.queries.movement import movement
+from annotate.results.queries.without_value import WithoutValue, answers_without_value
+from annotate.results.registry import Chosen
+from annotate.results.table import Cell, Column, Kind, Table, figure, text
+
+RELIABILITY = (
+    "Raters worked alone, without seeing each other’s values: agreement here is reliability, and says what "
+    "other raters of the same kind might give."
+)
+AFTER_DISCUSSION = (
+    "Raters of disputed units had seen each other’s values and reasons: this is agreement after discussion, "
+    "not reliability. It says that a panel came to terms, not that other raters would have come to the same."
+)
+_DIMENSION = Column("dimension", "Dimension", Kind.TEXT)
+_NAMES = {
+    "percent_agreement": "equal",
+    "within_one_agreement": "within one",
+    "weighted_kappa": "weighted kappa",
+    "fleiss_kappa": "Fleiss’ kappa",
+    "gwet_ac": "Gwet’s AC",
+    "icc_a1": "ICC(A,1)",
+    "icc_ak": "ICC(A,k)",
+    "icc_ck": "ICC(C,k)",
+    "kendall_w": "Kendall’s W",
+}
+# McGraw and Wong's interval from the F distribution holds; drawing units, of which raters are no part, does
+# not (docs/statistics.md).
+_WITH_OWN_INTERVAL = {"icc_a1", "icc_ak", "icc_ck"}
+_HOW_OFTEN = "How often each value was given, and its mean (function value_distributions)."
+_SHARES = {"percent_agreement", "within_one_agreement"}
+_NOT_OPENED = "Round II has not been opened."
+_NOT_ON_THIS_SCALE = "A ratio needs a scale without negative values."
+
+
+@dataclass(frozen=True)
+class MeasuredRound:
+    """A round with alpha of every dimension at every level that its scale has, computed once."""
+
+    rated: RatedRound
+    alphas: Mapping[tuple[str, str], Coefficient]
+
+    def alpha(self, dimension: FrozenDimension) -> Coefficient:
+        """Return alpha at the dimension's own level."""
+        return self.alphas[dimension.key, dimension.measurement_level]
+
+
+def agreement_sections(project: Project, chosen: Chosen) -> list[Section]:
+    """Return all tables about agreement, none before Round I. Eight queries at most."""
+    drawn: Drawn = "documents" if chosen.get("drawn") == "documents" else "units"
+    rounds = [_measured(each) for each in rated_rounds(project, drawn)]
+    if not rounds:
+        return []
+    items = items_of(project)
+    first = rounds[0].rated.round
+    disputes, without_value = dispute_figures(project), answers_without_value(first)
+    together = [_rounds(rounds, disputes), _both_rounds(rounds), *movement([each.rated for each in rounds])]
+    return [
+        Section("Both rounds", _state(first), [*together, *_without_value(rounds[0].rated, without_value)]),
+        *(_of_round(each, items) for each in rounds),
+    ]
+
+
+def alpha_of(rated: RatedRound, dimension: FrozenDimension) -> Coefficient:
+    """Return alpha of a round's ratings on a dimension at its own level, with its interval."""
+    return _alpha_at(rated, dimension, dimension.measurement_level)
+
+
+def _state(first: Round) -> str:
+    return "Round I is still open: these are its figures so far." if first.is_open else ""
+
+
+def _measured(rated: RatedRound) -> MeasuredRound:
+    return MeasuredRound(
+        rated,
+        {
+            (dimension.key, level): _alpha_at(rated, dimension, level)
+            for dimension in rated.dimensions
+            for level in MeasurementLevel.values
+            if level != MeasurementLevel.RATIO or dimension.scale_minimum >= 0
+        },
+    )
+
+
+def _alpha_at(rated: RatedRound, dimension: FrozenDimension, level: str) -> Coefficient:
+    return checked_alpha(
+        rated.data(dimension).at_level(level),
+        generator=rated.stream(dimension),
+        resampling=rated.resampling,
+    )
+
+
+def _of_round(each: MeasuredRound, items: Items) -> Section:
+    rated = each.rated
+    says = RELIABILITY if rated.round.is_independent else AFTER_DISCUSSION
+    tables = [_levels(each), _coefficients(rated), _distributions(rated), *_pairs(rated)]
+    return Section(rated.label, says, [*tables, *breakdowns(rated, items)])
+
+
+def _rounds(rounds: Sequence[MeasuredRound], disputes: Mapping[int, DisputeFigures]) -> Table:
+    names = {"opened": "disputes opened", "settled": "settled", "adjudicated": "adjudicated"}
+    names["left_open"] = "left open"
+    columns = [
+        _DIMENSION,
+        Column("level", "level", Kind.TEXT),
+        *_columns_of(1, "Round I, reliability"),
+        *(Column(key, name, Kind.COUNT) for key, name in names.items()),
+        *_columns_of(2, "Round II, agreement after discussion"),
+    ]
+    rows = []
+    for dimension in rounds[0].rated.dimensions:
+        became = disputes.get(dimension.id, DisputeFigures())
+        rows.append(
+            [
+                text(dimension.name, key=dimension.key),
+                text(dimension.measurement_level),
+                *_of_dimension(rounds[0], dimension),
+                *(Cell(getattr(became, key)) for key in names),
+                *(_of_dimension(rounds[1], dimension) if len(rounds) > 1 else [Cell(reason=_NOT_OPENED)] * 4),
+            ]
+        )
+    title = "Reliability, disputes and agreement after discussion"
+    says = "Krippendorff’s alpha at each dimension’s measurement level, on units with values from two raters."
+    return Table("rounds", title, columns, rows, heads=2, says=says)
+
+
+def _columns_of(number: int, name: str) -> list[Column]:
+    return [
+        Column(f"round_{number}_alpha", f"{name}: alpha"),
+        Column(f"round_{number}_within_one", "within one", Kind.SHARE),
+        Column(f"round_{number}_raters", "raters", Kind.COUNT),
+        Column(f"round_{number}_values", "values", Kind.COUNT),
+    ]
+
+
+def _of_dimension(each: MeasuredRound, dimension: FrozenDimension) -> list[Cell]:
+    alpha = each.alpha(dimension)
+    return [
+        figure(alpha),
+        figure(_coefficient(each.rated, dimension, "within_one_agreement")),
+        Cell(alpha.counts.raters),
+        Cell(alpha.counts.pairable_values),
+    ]
+
+
+def _both_rounds(rounds: Sequence[MeasuredRound]) -> Table:
+    columns = [Column(f"round_{each.rated.round.number}", each.rated.label) for each in rounds]
+    rows = [
+        [text(dimension.name, key=dimension.key), *(figure(each.alpha(dimension)) for each in rounds)]
+        for dimension in rounds[0].rated.dimensions
+    ]
+    return Table(
+        "alpha",
+        "Krippendorff’s alpha",
+        [_DIMENSION, *columns],
+        rows,
+        says="At each dimension’s measurement level.",
+        plot="intervals",
+    )
+
+
+def _without_value(rated: RatedRound, found: Mapping[int, WithoutValue]) -> list[Table]:
+    """Return how many answers of Round I have no value, nothing where all have."""
+    rows = [
+        [text(each.name, key=each.key), Cell(own.not_applicable), Cell(own.cannot_rate), Cell(own.apart)]
+        for each in rated.dimensions
+        if (own := found.get(each.id))
+    ]
+    columns = [
+        _DIMENSION,
+        Column("not_applicable", "does not apply", Kind.COUNT),
+        Column("cannot_rate", "cannot rate", Kind.COUNT),
+        Column("apart", "does not apply for one, rated by another", Kind.COUNT),
+    ]
+    says = "Answers of Round I without a value are gaps to every coefficient."
+    title = "Answers without a value"
+    return [Table("without-value", title, columns, rows, says=says)] if rows else []
+
+
+def _levels(each: MeasuredRound) -> Table:
+    rated = each.rated
+    levels = [
+        level
+        for level in MeasurementLevel.values
+        if any((dimension.key, level) in each.alphas for dimension in rated.dimensions)
+    ]
+    rows = [
+        [
+            text(dimension.name, key=dimension.key),
+            text(dimension.measurement_level),
+            *(
+                figure(each.alphas[dimension.key, level])
+                if (dimension.key, level) in each.alphas
+                else Cell(reason=_NOT_ON_THIS_SCALE)
+                for level in levels
+            ),
+        ]
+        for dimension in rated.dimensions
+    ]
+    columns = [_DIMENSION, Column("own_level", "own level", Kind.TEXT), *(Column(x, x) for x in levels)]
+    return Table(
+        f"{rated.prefix}-alpha",
+        f"Krippendorff’s alpha at several levels of measurement ({rated.label})",
+        columns,
+        rows,
+        heads=2,
+    )
+
+
+def _coefficients(rated: RatedRound) -> Table:
+    rows = [
+        [
+            text(dimension.name, key=dimension.key),
+            *(figure(_coefficient(rated, dimension, name)) for name in _NAMES),
+            figure(_rmse(rated, dimension), count=len(rated.data(dimension).ratings_per_unit)),
+        ]
+        for dimension in rated.dimensions
+    ]
+    columns = [
+        _DIMENSION,
+        *(
+            Column(name, said, Kind.SHARE if name in _SHARES else Kind.NUMBER)
+            for name, said in _NAMES.items()
+        ),
+        Column("rmse", "RMSE"),
+    ]
+    return Table(
+        f"{rated.prefix}-coefficients",
+        f"Other coefficients ({rated.label})",
+        columns,
+        rows,
+        says="RMSE is over all pairs of raters, in points of the scale.",
+    )
+
+
+def _coefficient(rated: RatedRound, dimension: FrozenDimension, name: str) -> Coefficient:
+    drawn_with = None if name in _WITH_OWN_INTERVAL else rated.stream(dimension)
+    return COEFFICIENTS[name](rated.data(dimension), generator=drawn_with, resampling=rated.resampling)
+
+
+def _rmse(rated: RatedRound, dimension: FrozenDimension) -> Coefficient:
+    """Return the RMSE over all pairs of raters; what is resampled keeps all its pairs together."""
+    data = rated.data(dimension)
+    first, second = np.triu_indices(len(data.raters), 1)
+    return root_mean_squared_error(
+        data.values[first].ravel(),
+        data.values[second].ravel(),
+        documents=np.tile(data.documents if data.documents is not None else np.empty(0), len(first)),
+        generator=rated.stream(dimension),
+        resampling=Resampling(by="documents"),
+    )
+
+
+def _distributions(rated: RatedRound) -> Table:
+    values = sorted({value for each in rated.dimensions for value in each.values})
+    rows = [row for dimension in rated.dimensions for row in _distribution(rated, dimension, values)]
+    columns = [
+        _DIMENSION,
+        Column("rater", "Rater", Kind.TEXT),
+        *(Column(f"value_{value}", str(value), Kind.COUNT) for value in values),
+        Column("mean", "mean", decimals=2),
+    ]
+    return Table(
+        f"{rated.prefix}-distribution",
+        f"How often each value was given ({rated.label})",
+        columns,
+        rows,
+        heads=2,
+        says="Means describe all values that were given, so they have no interval.",
+        plot="distribution",
+    )
+
+
+def _distribution(rated: RatedRound, dimension: FrozenDimension, values: Iterable[int]) -> list[list[Cell]]:
+    rows = []
+    for each in value_distributions(rated.data(dimension)):
+        counts = dict(zip((int(value) for value in each.values), each.counts, strict=True))
+        mean = Cell(
+            each.mean,
+            count=each.ratings,
+            reason="" if each.ratings else "There are no ratings yet.",
+            how=_HOW_OFTEN,
+        )
+        own = [Cell(counts.get(value, ""), how=_HOW_OFTEN) for value in values]
+        rows.append([text(dimension.name, key=dimension.key), text(each.rater or "all"), *own, mean])
+    return rows
+
+
+def _pairs(rated: RatedRound) -> list[Table]:
+    """Return alpha, RMSE and rank correlations of every pair of raters, and of each with the mean."""
+    names = [f"{one} – {other}" for one, other in combinations(rated.raters, 2)]
+    within = [*names, *(f"mean – {rater}" for rater in rated.raters)]
+    kinds: list[tuple[str, str, str, Sequence[str], Callable[[FrozenDimension], Iterable[Cell]]]] = [
+        (
+            "pairs",
+            "Krippendorff’s alpha of every pair of raters",
+            "heat",
+            names,
+            lambda dimension: _alpha_of_pairs(rated, dimension),
+        ),
+        (
+            "rmse",
+            "RMSE of every pair of raters, and of each with the mean, in points of the scale",
+            "",
+            within,
+            lambda dimension: _compared(rated, dimension, root_mean_squared_error),
+        ),
+        (
+            "spearman",
+            "Spearman of every pair of raters, and of each with the mean, mean within documents",
+            "",
+            within,
+            lambda dimension: _compared(rated, dimension, spearman, within=True),
+        ),
+        (
+            "kendall",
+            "Kendall’s tau-b of every pair of raters, and of each with the mean, mean within documents",
+            "",
+            within,
+            lambda dimension: _compared(rated, dimension, kendall_tau_b, within=True),
+        ),
+    ]
+    columns = [Column("pair", "Pair", Kind.TEXT), *rated.columns()]
+    tables = []
+    for key, title, plot, pairs, measured in kinds:
+        by_dimension = [list(measured(dimension)) for dimension in rated.dimensions]
+        rows = [[text(name), *cells] for name, *cells in zip(pairs, *by_dimension, strict=True)]
+        tables.append(Table(f"{rated.prefix}-{key}", f"{title} ({rated.label})", columns, rows, plot=plot))
+    return tables
+
+
+def _alpha_of_pairs(rated: RatedRound, dimension: FrozenDimension) -> Iterable[Cell]:
+    data = rated.data(dimension)
+    for pair in combinations(range(len(data.raters)), 2):
+        yield figure(
+            checked_alpha(
+                data.of_raters(pair),
+                generator=rated.stream(dimension, *(data.raters[rater] for rater in pair)),
+                resampling=rated.resampling,
+            )
+        )
+
+
+def _compared(
+    rated: RatedRound, dimension: FrozenDimension, measure: Measure, *, within: bool = False
+) -> Iterable[Cell]:
+    """Yield a measure of every pair of raters, then of the mean of all with each; some within documents."""
+    data = rated.data(dimension)
+    documents = data.documents if within else None
+    plan = Resampling(by="documents") if within else rated.resampling
+    for compare in (between_raters, with_mean):
+        for each in compare(
+            data, measure, within=documents, generator=rated.stream(dimension), resampling=plan
+        ):
+            yield figure(each.coefficient)

@@ -1,0 +1,79 @@
+"""Where a page of results is: computed for the data as they are, for earlier data, or not yet."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.utils import timezone
+
+from annotate.core.models import ComputedResult, Project
+from annotate.results.page import Section
+from annotate.results.registry import Result
+from annotate.results.table import Table
+
+WORKER_SHOULD_TAKE = timedelta(seconds=30)
+RESTS = timedelta(seconds=30)  # between two computings while the data change all the time
+ASKED_AGAIN_AFTER = timedelta(minutes=10)  # a worker that took it may have died
+
+
+@dataclass(frozen=True)
+class KeptPage:
+    """A page's figures as they were computed last, for which version of the data."""
+
+    row: ComputedResult
+    version: str
+    sections: Sequence[Section]
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the figures are those of the data as they are now."""
+        return self.row.version == self.version
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there are figures at all."""
+        return bool(self.row.version)
+
+    @property
+    def waits_for_worker(self) -> bool:
+        """Whether no worker has computed it although one was told a while ago."""
+        asked = self.row.asked_at
+        return asked is not None and timezone.now() - asked > WORKER_SHOULD_TAKE
+
+    @property
+    def tables(self) -> list[Table]:
+        """Every table of the page."""
+        return [table for section in self.sections for table in section.tables]
+
+    @property
+    def warnings(self) -> list[str]:
+        """Why figures of the page should not be used as they are."""
+        return list(dict.fromkeys(warning for table in self.tables for warning in table.warnings))
+
+    def table(self, key: str) -> Table | None:
+        """Return the table with this key, if the page has one."""
+        return next((table for table in self.tables if table.key == key), None)
+
+
+def kept_page(project: Project, result: Result, version: str) -> KeptPage:
+    """Return what is kept of a result, without figures where nothing is. One query."""
+    row = ComputedResult.objects.filter(project=project, name=result.name).first()
+    row = row or ComputedResult(project=project, name=result.name)
+    return KeptPage(row, version, sections_from(row.content))
+
+
+def kept_plot(project: Project, name: str, version: str) -> str:
+    """Return a plot that was drawn for this version of the data, or nothing. One query."""
+    found = ComputedResult.objects.filter(project=project, name=name, version=version).first()
+    return found.content if found else ""
+
+
+def sections_from(content: str) -> list[Section]:
+    """Return the sections that `sections_to` gave."""
+    return [Section.from_dict(plain) for plain in json.loads(content)] if content else []
+
+
+def sections_to(sections: Sequence[Section]) -> str:
+    """Return sections as they are kept."""
+    return json.dumps([section.as_dict() for section in sections], ensure_ascii=False)

@@ -1,0 +1,100 @@
+"""What people rated, with the system and document of every item, as results need it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from annotate.agreement import ReliabilityData, Resampling
+from annotate.agreement.streams import Stream
+from annotate.core.guideline import FrozenDimension, FrozenGuideline
+from annotate.core.models import Item, Project, Round
+from annotate.core.rounds import rounds_of
+from annotate.results.queries.agreement import Drawn
+from annotate.results.queries.reliability_data import RatedItems, rated_items
+from annotate.results.table import Column
+
+ROMAN = {1: "I", 2: "II"}
+
+
+@dataclass(frozen=True)
+class RatedRound:
+    """The values that raters hold at the end of a round, by dimension key, and how intervals are drawn."""
+
+    round: Round
+    dimensions: Sequence[FrozenDimension]
+    rated: Mapping[str, RatedItems]
+    drawn: Drawn
+
+    @property
+    def label(self) -> str:
+        """What agreement in this round is: only Round I is independent."""
+        kind = "reliability" if self.round.is_independent else "agreement after discussion"
+        return f"Round {ROMAN[self.round.number]}, {kind}"
+
+    @property
+    def prefix(self) -> str:
+        """What the keys of its tables begin with."""
+        return f"round-{self.round.number}"
+
+    @property
+    def resampling(self) -> Resampling:
+        """How intervals are drawn."""
+        return Resampling(by=self.drawn)
+
+    def stream(self, dimension: FrozenDimension, *part: str) -> Stream:
+        """Return what figures about people on a dimension, or on a part of it, are drawn with.
+
+        The round is no part of the name: values that Round II left alone have one interval.
+        """
+        return Stream(self.round.project.seed).of("people", dimension.key, *part)
+
+    @property
+    def raters(self) -> Sequence[str]:
+        """Who rated, in the order of the rows of every table of values."""
+        return self.data(self.dimensions[0]).raters if self.dimensions else ()
+
+    def data(self, dimension: FrozenDimension) -> ReliabilityData:
+        """Return all values on a dimension."""
+        return self.rated[dimension.key].data
+
+    def columns(self) -> list[Column]:
+        """Return a column for each dimension."""
+        return [Column(each.key, each.name) for each in self.dimensions]
+
+
+@dataclass(frozen=True)
+class Items:
+    """The system and the document of every item of a project, by the item's key."""
+
+    systems: Mapping[int, str]
+    documents: Mapping[int, str]
+
+    def systems_of(self, rated: RatedItems) -> npt.NDArray[np.str_]:
+        """Return (units,): the system of each column."""
+        return np.array([self.systems[item] for item in rated.items.tolist()], dtype=np.str_)
+
+    def documents_of(self, rated: RatedItems) -> npt.NDArray[np.str_]:
+        """Return (units,): the document of each column."""
+        return np.array([self.documents[item] for item in rated.items.tolist()], dtype=np.str_)
+
+
+def rated_rounds(project: Project, drawn: Drawn) -> list[RatedRound]:
+    """Return the project's rounds with their values, Round I first. Five queries at most."""
+    return [
+        RatedRound(
+            round, FrozenGuideline.from_json(round.guideline.content).dimensions, rated_items(round), drawn
+        )
+        for _, round in sorted(rounds_of(project).items())
+    ]
+
+
+def items_of(project: Project) -> Items:
+    """Return the system and document of a project's items. One query."""
+    rows = Item.objects.filter(document__project=project).values_list("pk", "system__name", "document__key")
+    listed = list(rows)
+    return Items(
+        systems={item: system for item, system, _ in listed},
+        documents={item: document for item, _, document in listed},
+    )

@@ -1,0 +1,71 @@
+"""From Round I to Round II: how far apart the values of disputed units were, and are."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from annotate.agreement import value_ranges
+from annotate.agreement.data import FloatArray
+from annotate.core.guideline import FrozenDimension
+from annotate.core.models import Dispute
+from annotate.results.queries.material import RatedRound
+from annotate.results.table import Cell, Column, Kind, Table, text
+
+_SAYS = (
+    "Units that were disputed, by the largest minus the smallest value in Round I (rows) and at the end of "
+    "Round II (columns)."
+)
+_HOW = "Counts of disputed units; value_ranges of the values that raters hold at the end of each round."
+
+
+def movement(rounds: Sequence[RatedRound]) -> list[Table]:
+    """Return the table of disputed units by spread before and after, none before Round II. One query."""
+    if len(rounds) < 2:
+        return []
+    before, after = rounds[0], rounds[1]
+    disputed = _disputed_units(before)
+    moved = {
+        dimension.name: Counter(_moves(before, after, dimension, disputed.get(dimension.id, set())))
+        for dimension in before.dimensions
+    }
+    total: Counter[tuple[int, int]] = sum(moved.values(), Counter())
+    if not total:
+        return []
+    spreads = range(max(max(move) for move in total) + 1)
+    rows = [
+        [text(name), text(str(first)), *(Cell(counts[first, last], how=_HOW) for last in spreads)]
+        for name, counts in [("all", total), *moved.items()]
+        for first in sorted({first for first, _ in counts})
+    ]
+    columns = [
+        Column("dimension", "Dimension", Kind.TEXT),
+        Column("apart_before", "apart in Round I", Kind.TEXT),
+        *(Column(f"apart_{last}", f"{last} apart", Kind.COUNT) for last in spreads),
+    ]
+    title = "Disputes from Round I to Round II"
+    return [Table("movement", title, columns, rows, heads=2, says=_SAYS, plot="movement")]
+
+
+def _disputed_units(rated: RatedRound) -> dict[int, set[int]]:
+    found: dict[int, set[int]] = {}
+    disputes = Dispute.objects.filter(round=rated.round)
+    for dimension, item in disputes.values_list("dimension", "item"):
+        found.setdefault(dimension, set()).add(item)
+    return found
+
+
+def _moves(
+    before: RatedRound, after: RatedRound, dimension: FrozenDimension, items: set[int]
+) -> list[tuple[int, int]]:
+    """Return how far apart each disputed unit was and is; raters who are left out now do not count."""
+    wanted = np.array(sorted(items), dtype=np.int64)
+    first, last = (_spreads(each, dimension, wanted) for each in (before, after))
+    known = ~np.isnan(first) & ~np.isnan(last)
+    return [(int(one), int(other)) for one, other in zip(first[known], last[known], strict=True)]
+
+
+def _spreads(rated: RatedRound, dimension: FrozenDimension, items: np.ndarray) -> FloatArray:
+    own = rated.rated[dimension.key]
+    spreads = dict(zip(own.items.tolist(), value_ranges(own.data).tolist(), strict=True))
+    return np.array([spreads.get(item, np.nan) for item in items.tolist()])

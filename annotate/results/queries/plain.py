@@ -1,0 +1,41 @@
+"""A result as plain values: what the API answers and what commands print as JSON."""
+
+from typing import Any
+
+from annotate.results.queries.kept import KeptPage
+from annotate.results.registry import PAGES, Result, ResultsPage
+
+
+def plain_page(page: ResultsPage) -> dict[str, Any]:
+    """Return what a page is about and what can be chosen about it."""
+    return {
+        "name": page.name,
+        "title": page.title,
+        "says": page.says,
+        "parameters": [each.name for each in page.parameters],
+    }
+
+
+def plain_pages() -> list[dict[str, Any]]:
+    """Return every page of results."""
+    return [plain_page(page) for page in PAGES.values()]
+
+
+def plain_result(result: Result, kept: KeptPage) -> dict[str, Any]:
+    """Return a result with everything that its page shows; what a cell does not say is left out.
+
+    current: whether the figures are those of the data as they are now; a worker computes them otherwise.
+    """
+    return {
+        **plain_page(result.page),
+        "chosen": result.chosen,
+        "choices": {
+            each.parameter.name: [{"value": value, "name": name} for value, name in each.options]
+            for each in result.choices
+        },
+        "current": kept.is_current,
+        "computed_at": kept.row.computed_at,
+        "problem": kept.row.problem,
+        "warnings": kept.warnings,
+        "sections": [section.as_dict() for section in kept.sections],
+    }

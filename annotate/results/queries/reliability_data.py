@@ -1,0 +1,80 @@
+"""Ratings of a project as reliability data, one table per dimension."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from annotate.agreement import ReliabilityData
+from annotate.core.guideline import FrozenDimension, FrozenGuideline
+from annotate.core.models import Membership, Rating, Round
+
+_ROW = np.dtype([("dimension", "i8"), ("item", "i8"), ("document", "i8"), ("rater", "i8"), ("value", "f8")])
+
+
+@dataclass(frozen=True)
+class RatedItems:
+    """A dimension's reliability data, the item (its key) of each column, and the annotator of each row."""
+
+    items: npt.NDArray[np.int64]
+    annotators: npt.NDArray[np.int64]
+    data: ReliabilityData
+
+
+def reliability_data(round: Round) -> Mapping[str, ReliabilityData]:
+    """Return what `rated_items` returns, without the items."""
+    return {key: rated.data for key, rated in rated_items(round).items()}
+
+
+def rated_items(round: Round) -> Mapping[str, RatedItems]:
+    """Return, by dimension key, the values that raters hold at the end of a round. Two queries.
+
+    For Round I these are its own values. For Round II each rater's last value counts: the one given in
+    discussion, else the one of Round I. Columns are the items that anyone rated, in order of documents; rows
+    are the raters under their pseudonyms, without those whose ratings an admin left out. The `round` needs
+    its guideline.
+    """
+    rows = _rows(round)
+    raters = _raters(np.unique(rows["rater"]))
+    guideline = FrozenGuideline.from_json(round.guideline.content)
+    return {
+        dimension.key: _table(dimension, rows[rows["dimension"] == dimension.id], raters)
+        for dimension in guideline.dimensions
+    }
+
+
+def _rows(round: Round) -> np.ndarray:
+    ratings = (
+        Rating.objects.filter(
+            assignment__round__project=round.project_id,
+            assignment__round__number__lte=round.number,
+            assignment__annotator__counted=True,
+            value__isnull=False,
+        )
+        .order_by("assignment__round__number")
+        .values_list(
+            "dimension", "assignment__item", "assignment__item__document", "assignment__annotator", "value"
+        )
+    )
+    return np.fromiter(ratings.iterator(20_000), dtype=_ROW)
+
+
+def _raters(found: np.ndarray) -> dict[int, str]:
+    members = Membership.objects.filter(pk__in=found.tolist()).order_by("joined_at", "pk")
+    return {member.pk: member.rater_name for member in members}
+
+
+def _table(dimension: FrozenDimension, rows: np.ndarray, raters: dict[int, str]) -> RatedItems:
+    units, first, column = np.unique(rows[["document", "item"]], return_index=True, return_inverse=True)
+    row_of = {rater: index for index, rater in enumerate(raters)}
+    values = np.full((len(raters), len(units)), np.nan)
+    values[[row_of[rater] for rater in rows["rater"].tolist()], column] = rows["value"]
+    data = ReliabilityData(
+        values,
+        measurement_level=dimension.measurement_level,
+        value_domain=list(dimension.values),
+        documents=rows["document"][first],
+        raters=list(raters.values()),
+    )
+    return RatedItems(rows["item"][first], np.array(list(raters), dtype=np.int64), data)

@@ -1,0 +1,128 @@
+"""The registry of results: named pages of tables and plots, annotate's own and those that other apps add."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlencode
+
+from django.utils.translation import gettext
+
+from annotate.core.errors import DomainError
+from annotate.core.models import Project
+from annotate.core.version import VERSION
+from annotate.results.page import Section
+
+Chosen = Mapping[str, str]
+"""A value for each of a page's parameters."""
+
+
+class UnknownChoiceError(DomainError):
+    """A parameter of a result has no such value."""
+
+    code = "unknown_choice"
+    status = 404
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What can be chosen about a page of results.
+
+    choices: the values that a project has, each with its name for people; the first is taken where nothing is
+    chosen. Without any the page does not have the parameter. Raises DomainError where there is nothing to
+    choose from and so no page: the sentence says what is missing.
+    """
+
+    name: str
+    label: str
+    choices: Callable[[Project], Sequence[tuple[str, str]]]
+
+
+@dataclass(frozen=True)
+class ResultsPage:
+    """A page of results of every project: everything that is said about one question.
+
+    name: what its address ends with. sections: computes it, raising DomainError where nothing can be.
+    version: what changes whenever its figures might, in few and fast queries. size: how many values they rest
+    on; with many a worker computes them.
+    """
+
+    name: str
+    title: str
+    says: str
+    sections: Callable[[Project, Chosen], Sequence[Section]]
+    version: Callable[[Project], Sequence[object]]
+    size: Callable[[Project], int]
+    parameters: Sequence[Parameter] = ()
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A parameter with what can be chosen in a project, and what is."""
+
+    parameter: Parameter
+    options: Sequence[tuple[str, str]]
+    value: str
+
+
+@dataclass(frozen=True)
+class Result:
+    """A page with what was chosen: what is computed, kept, and read by every door."""
+
+    page: ResultsPage
+    choices: Sequence[Choice] = ()
+
+    @property
+    def chosen(self) -> Chosen:
+        """The value of each parameter."""
+        return {each.parameter.name: each.value for each in self.choices}
+
+    @property
+    def query(self) -> str:
+        """What its address ends with."""
+        return urlencode(self.chosen)
+
+    @property
+    def name(self) -> str:
+        """Under which name its figures are kept."""
+        return f"{self.page.name}?{self.query}"
+
+
+PAGES: dict[str, ResultsPage] = {}
+UNIT_PARTS: dict[str, str] = {}
+"""Routes, by app, of what else a unit's page loads. They take slug, item and dimension key."""
+
+
+def result_of(project: Project, page: ResultsPage | str, asked: Mapping[str, str] | None = None) -> Result:
+    """Return a page as it is asked for; what is not asked for is the first choice.
+
+    Raises UnknownChoiceError for a value that there is not, DomainError where there is nothing to choose.
+    """
+    page = PAGES[page] if isinstance(page, str) else page
+    choices = []
+    for parameter in page.parameters:
+        if options := parameter.choices(project):
+            value = (asked or {}).get(parameter.name, options[0][0])
+            if value not in {key for key, _ in options}:
+                raise UnknownChoiceError(_unknown(parameter, value, options))
+            choices.append(Choice(parameter, options, value))
+    return Result(page, choices)
+
+
+def result_called(project: Project, name: str) -> Result:
+    """Return the result that is kept under this name."""
+    page, _, query = name.partition("?")
+    return result_of(project, page, dict(parse_qsl(query)))
+
+
+def version_of(page: ResultsPage, project: Project) -> str:
+    """Return a word for the state of the data, and of Concord, that the page's figures follow from."""
+    parts = repr([VERSION, *page.version(project)])
+    return hashlib.blake2b(parts.encode(), digest_size=20).hexdigest()
+
+
+def _unknown(parameter: Parameter, value: str, options: Iterable[tuple[str, str]]) -> str:
+    return gettext("There is no %(what)s “%(value)s” here; there are: %(known)s.") % {
+        "what": parameter.label,
+        "value": value,
+        "known": ", ".join(key for key, _ in options),
+    }

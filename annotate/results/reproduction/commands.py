@@ -1,0 +1,70 @@
+"""Projects made from the public release of a paper."""
+
+from pathlib import Path
+
+from django.db import transaction
+
+from annotate.core.audit import record
+from annotate.core.errors import DomainError
+from annotate.core.models import Project, Role, User
+from annotate.material.commands.imports import import_file
+from annotate.material.reading.mapping_json import shipped_mapping
+from annotate.material.reading.progress import Tell, silent
+from annotate.material.reading.report import ImportReport, refusal
+from annotate.material.reading.source import Source
+from annotate.people.commands import add_member
+from annotate.results.reproduction.papers import Paper, release_files
+from annotate.results.reproduction.queries import BEGUN, paper_of
+from annotate.setup.commands import create_project
+from annotate.setup.presets import TEMPLATES
+
+
+class ReleaseRefusedError(DomainError):
+    """The release cannot be imported."""
+
+    code = "release_refused"
+
+
+def import_release(*, paper: Paper, folder: Path, admin: User | None, tell: Tell = silent) -> Project:
+    """Return the project of a paper with everything of its release in it; what is there is not made again.
+
+    admin: who becomes an admin of it; without, nobody sees it in a browser. Raises MissingReleaseFileError
+    before anything is made, and ReleaseRefusedError where another project has its name or a line is refused.
+    """
+    paths = release_files(paper, folder)
+    project = _project(paper, admin)
+    for file, path in zip(paper.files, paths, strict=True):
+        if refused := file.bring(project, path, tell):
+            raise ReleaseRefusedError(f"{path.name} is not as it was released: {refused}")
+    return project
+
+
+def items_of_release(mapping: str, project: Project, path: Path, tell: Tell) -> str:
+    """Import a file's documents and items under a mapping of this name; return the first refusal, if any."""
+    source = Source(path, path.name, shipped_mapping(mapping), items=True, ratings=False)
+    return _first_refusal(import_file(project=project, source=source, by=None, tell=tell))
+
+
+def ratings_of_release(mapping: str, project: Project, path: Path, tell: Tell) -> str:
+    """Import a file's recorded ratings under a mapping of this name; return the first refusal, if any."""
+    source = Source(path, path.name, shipped_mapping(mapping), items=False, ratings=True)
+    return _first_refusal(import_file(project=project, source=source, by=None, tell=tell))
+
+
+def _first_refusal(report: ImportReport) -> str:
+    return refusal(report.refused[0]) if report.is_refused else ""
+
+
+@transaction.atomic
+def _project(paper: Paper, admin: User | None) -> Project:
+    project = Project.objects.filter(slug=paper.key).first()
+    if project is None:
+        project = create_project(user=admin, name=paper.name, template=TEMPLATES[paper.template])
+        record(project, BEGUN, paper.key, by=admin)
+    elif paper_of(project) != paper:
+        raise ReleaseRefusedError(
+            f"The project “{paper.key}” was not made for this paper: use another installation."
+        )
+    elif admin:
+        add_member(project=project, role=Role.ADMIN, user=admin)
+    return project

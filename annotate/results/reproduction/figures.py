@@ -1,0 +1,148 @@
+"""Published figures beside computed ones: which are the same, which differ, and why."""
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+Key = tuple[str, ...]  # a figure's quantity, dimension and other labels, in the order of its file's columns
+Computed = Mapping[Key, float | None]
+
+ROUNDING = 1e-9  # of binary fractions: 3.145 is as near to 3.14 as to 3.15
+SIX_DECIMALS = 5.1e-7
+
+
+class Standing(StrEnum):
+    """How a computed figure stands to the published one."""
+
+    WITHIN = "within"
+    EXPLAINED = "explained"
+    DIFFERS = "differs"
+    UNDEFINED = "undefined"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure as a paper prints it.
+
+    labels: what it is of besides quantity and dimension, by name. release_gives: where the release is known
+    to give another value, that value to six decimals, and why.
+    """
+
+    table: str
+    quantity: str
+    dimension: str
+    labels: Mapping[str, str]
+    published: str
+    release_gives: float | None = None
+    reason: str = ""
+
+    @property
+    def key(self) -> Key:
+        """By what a computed figure is found."""
+        return (self.quantity, self.dimension, *self.labels.values())
+
+    @property
+    def row(self) -> str:
+        """What the row of a table is called in which it stands."""
+        return " ".join(label for label in self.labels.values() if label)
+
+    @property
+    def tolerance(self) -> float:
+        """Half a unit of the last printed decimal: what rounding may have taken away."""
+        _, _, decimals = self.published.partition(".")
+        return 0.5 * math.pow(10, -len(decimals))
+
+
+@dataclass(frozen=True)
+class FigureComparison:
+    """A published figure, what was computed, and how they stand to each other."""
+
+    figure: Figure
+    computed: float | None
+    standing: Standing
+    reason: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the same as plain values, ready for JSON."""
+        figure = self.figure
+        return {
+            "table": figure.table,
+            "quantity": figure.quantity,
+            "dimension": figure.dimension,
+            **figure.labels,
+            "published": float(figure.published),
+            "computed": self.computed,
+            "tolerance": figure.tolerance,
+            "standing": self.standing.value,
+            "reason": self.reason or None,
+        }
+
+
+@dataclass(frozen=True)
+class ComparedTable:
+    """A paper's table: a row for each set of labels, with a cell for each dimension or nothing."""
+
+    name: str
+    holds: str
+    dimensions: Sequence[str]
+    rows: Mapping[str, Sequence[FigureComparison | None]]
+
+    @property
+    def title(self) -> str:
+        """What stands above it."""
+        return f"Table {self.name}: {self.holds}"
+
+
+def read_figures(path: Path) -> list[Figure]:
+    """Return the figures of a file, whose columns between dimension and published are labels."""
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = csv.DictReader(file)
+        columns = list(rows.fieldnames or ())
+        labels = columns[columns.index("dimension") + 1 : columns.index("published")]
+        return [
+            Figure(
+                table=row["table"],
+                quantity=row["quantity"],
+                dimension=row["dimension"],
+                labels={name: row[name] for name in labels},
+                published=row["published"],
+                release_gives=float(row["release_gives"]) if row["release_gives"] else None,
+                reason=row["reason"],
+            )
+            for row in rows
+        ]
+
+
+def compare(figure: Figure, computed: float | None, reasons: Mapping[str, str]) -> FigureComparison:
+    """Hold a computed figure against the published one; reasons: the sentence of each known difference."""
+    if computed is None:
+        return FigureComparison(figure, None, Standing.UNDEFINED, "It is undefined on the imported data.")
+    apart = abs(computed - float(figure.published))
+    if apart <= figure.tolerance + ROUNDING:
+        return FigureComparison(figure, computed, Standing.WITHIN, "")
+    if figure.release_gives is not None and abs(computed - figure.release_gives) <= SIX_DECIMALS:
+        return FigureComparison(figure, computed, Standing.EXPLAINED, reasons[figure.reason])
+    return FigureComparison(
+        figure, computed, Standing.DIFFERS, f"It is {apart:.6f} away from the published figure."
+    )
+
+
+def tables_of(compared: Sequence[FigureComparison], holds: Mapping[str, str]) -> list[ComparedTable]:
+    """Return the figures as the tables they are published in, in their order; holds: what is in each."""
+    by_table: dict[str, list[FigureComparison]] = {}
+    for each in compared:
+        by_table.setdefault(each.figure.table, []).append(each)
+    return [_table(name, holds[name], found) for name, found in by_table.items()]
+
+
+def _table(name: str, holds: str, found: Sequence[FigureComparison]) -> ComparedTable:
+    dimensions = list(dict.fromkeys(each.figure.dimension for each in found))
+    rows: dict[str, dict[str, FigureComparison]] = {}
+    for each in found:
+        rows.setdefault(each.figure.row, {})[each.figure.dimension] = each
+    cells = {row: [given.get(dimension) for dimension in dimensions] for row, given in rows.items()}
+    return ComparedTable(name, holds, dimensions, cells)

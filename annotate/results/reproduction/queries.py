@@ -1,0 +1,80 @@
+"""What a paper reports beside what a project that was made from its release gives."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from annotate.core.models import AuditEntry, Project
+from annotate.results.reproduction.figures import (
+    ComparedTable,
+    FigureComparison,
+    Standing,
+    compare,
+    read_figures,
+    tables_of,
+)
+from annotate.results.reproduction.papers import PAPERS, Paper
+
+BEGUN = "reproduction.begun"
+"""The act, in the audit log, by which a project is known to be made for a paper."""
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """All published figures of a paper, each beside the project's."""
+
+    paper: Paper
+    project: Project
+    compared: Sequence[FigureComparison]
+
+    @cached_property
+    def counts(self) -> Mapping[str, int]:
+        """How many figures stand how."""
+        counts = Counter(each.standing for each in self.compared)
+        return {standing.value: counts[standing] for standing in Standing}
+
+    @property
+    def is_reproduced(self) -> bool:
+        """Whether every figure is within its tolerance, or differs for a known reason."""
+        return not self.counts[Standing.DIFFERS] and not self.counts[Standing.UNDEFINED]
+
+    @cached_property
+    def reasons(self) -> Mapping[str, int]:
+        """How many figures differ for each known reason."""
+        return dict(Counter(each.reason for each in self.compared if each.standing == Standing.EXPLAINED))
+
+    @cached_property
+    def tables(self) -> list[ComparedTable]:
+        """The paper's tables."""
+        return tables_of(self.compared, self.paper.tables)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the same as plain values, ready for JSON."""
+        return {
+            "paper": self.paper.title,
+            "source": self.paper.source,
+            "project": self.project.slug,
+            "reproduced": self.is_reproduced,
+            "counts": self.counts,
+            "figures": [each.as_dict() for each in self.compared],
+            "not_reproducible": [vars(each) for each in self.paper.absent],
+        }
+
+
+def paper_of(project: Project) -> Paper | None:
+    """Return the paper that a project was made to reproduce, if it was. One query at most."""
+    paper = PAPERS.get(project.slug)
+    if paper and AuditEntry.objects.filter(project=project, act=BEGUN, subject=paper.key).exists():
+        return paper
+    return None
+
+
+def reproduction(project: Project, paper: Paper) -> Reproduction:
+    """Return a paper's figures beside those computed now from the project."""
+    computed = paper.compute(project)
+    compared = [
+        compare(figure, computed.get(figure.key), paper.reasons) for figure in read_figures(paper.figures)
+    ]
+    return Reproduction(paper, project, compared)

@@ -1,0 +1,86 @@
+"""SummEval-OP: agreement of its three annotators in Round I."""
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from annotate.core.models import Membership, Project
+from annotate.results.commands import current_page
+from annotate.results.queries.kept import KeptPage
+from annotate.results.registry import result_of
+from annotate.results.reproduction.commands import items_of_release, ratings_of_release
+from annotate.results.reproduction.figures import Computed, Key
+from annotate.results.reproduction.papers import Absent, Paper, ReleaseFile
+from annotate.results.table import Cell
+
+
+def computed(project: Project) -> Computed:
+    """Return alpha by level, and rank correlations between raters and with their mean, of Round I."""
+    labels = {
+        place.rater_name: place.label for place in Membership.objects.filter(project=project, label__gt="")
+    }
+    page = current_page(project=project, result=result_of(project, "agreement"))
+    return {**dict(_alphas(project, page)), **dict(_correlations(page, labels))}
+
+
+def _alphas(project: Project, page: KeptPage) -> Iterator[tuple[Key, float | None]]:
+    if (table := page.table("round-1-alpha")) is None:
+        return
+    keys = {each.name: each.key for each in project.dimensions.all()}
+    for row in table.rows:
+        for column, cell in zip(table.columns[table.heads :], row[table.heads :], strict=True):
+            yield ("krippendorff_alpha", keys[str(row[0].value)], "", column.key), _number(cell)
+
+
+def _correlations(page: KeptPage, labels: dict[str, str]) -> Iterator[tuple[Key, float | None]]:
+    for coefficient in ("spearman", "kendall"):
+        if (table := page.table(f"round-1-{coefficient}")) is None:
+            return
+        for row in table.rows:
+            raters = "-".join(labels.get(name, name) for name in str(row[0].value).split(" – "))
+            for column, cell in zip(table.columns[1:], row[1:], strict=True):
+                yield ("summary_level_correlation", column.key, raters, coefficient), _number(cell)
+
+
+def _number(cell: Cell) -> float | None:
+    return cell.value if isinstance(cell.value, float) else None
+
+
+SUMMEVAL_OP = Paper(
+    key="summeval-op",
+    name="SummEval-OP",
+    title="One Prompt To Rule Them All: LLMs for Opinion Summary Evaluation",
+    source="Siledar and others, ACL 2024, arXiv:2402.11683",
+    template="opinion-summaries",
+    files=(
+        ReleaseFile(
+            "summeval-op.jsonl",
+            "reviews and summaries with system names",
+            partial(items_of_release, "summeval-op"),
+        ),
+        ReleaseFile(
+            "summeval-op-detailed.jsonl",
+            "the ratings of Round I",
+            partial(ratings_of_release, "summeval-op-detailed"),
+        ),
+    ),
+    tables={
+        "1": "Krippendorff's alpha of the three annotators, Round I",
+        "8": "rank correlations between the annotators and with their mean, Round I, mean over products",
+    },
+    figures=Path(__file__).with_name("summeval_op.csv"),
+    reasons={
+        "paper": "SciPy gives the same on the release's own ratings; the difference is the paper's.",
+    },
+    absent=(
+        Absent(
+            "Round II: alpha and correlations after discussion",
+            "The release holds the ratings of Round I only; individual ratings of Round II are not public.",
+        ),
+        Absent(
+            "Correlations of models with the annotators",
+            "The release holds no replies of the models.",
+        ),
+    ),
+    compute=computed,
+)

@@ -1,0 +1,235 @@
+"""Pages about results."""
+
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.vary import vary_on_headers
+
+from annotate import tasks
+from annotate.core import access
+from annotate.core.errors import DomainError
+from annotate.core.models import Project
+from annotate.core.page import Request, render_in_project
+from annotate.quality.queries import left_out
+from annotate.results.commands import ask_for_page, compute_page, keep_plot
+from annotate.results.forms import DisagreementForm
+from annotate.results.plots import CONTENT_TYPES, draw, for_page
+from annotate.results.queries.disagreements import disagreements as units_apart
+from annotate.results.queries.disagreements import shows_systems, unit_page
+from annotate.results.queries.kept import KeptPage, kept_page, kept_plot
+from annotate.results.registry import PAGES, UNIT_PARTS, Result, UnknownChoiceError, result_of, version_of
+from annotate.results.reproduction.queries import Reproduction, paper_of, reproduction
+from annotate.results.reproduction.table_form import as_result
+from annotate.results.table import Table
+from annotate.results.table_files import table_file
+from annotate.results.text import FORMATS
+
+# Results: pages of tables and plots from what is kept, computed again when the data are others.
+
+AT_ONCE = 500  # a page of as many values is computed while the reader waits: in less than 0.3 s
+
+
+@login_required
+@require_GET
+def results(request: HttpRequest, slug: str) -> HttpResponse:
+    """List the pages of results."""
+    project = access.project_for_reader(request.user, slug)
+    return render_in_project(request, project, "results/results.html", {"pages": PAGES.values()})
+
+
+@login_required
+@vary_on_headers("HX-Request")
+@require_http_methods(["GET", "POST"])
+def results_page(request: Request, slug: str, name: str) -> HttpResponse:
+    """Show a page of results, or that it is being computed; a POST has it computed again after an error."""
+    project = access.project_for_reader(request.user, slug)
+    try:
+        result = _read_address(request, project, name)
+        if request.method == "POST":
+            _tell_worker(project, result)
+            return redirect(request.get_full_path())
+        kept = kept_or_asked(project, result)
+    except UnknownChoiceError as error:
+        raise Http404(error.message) from error
+    except DomainError as error:  # what is needed is not there yet; the sentence says what
+        context = {"page": PAGES[name], "pages": PAGES.values(), "problem": error.message}
+        return render_in_project(request, project, "results/page.html", context)
+    if request.htmx and not kept.is_current:
+        return HttpResponse(status=204)
+    template = "results/page.html#figures" if request.htmx else "results/page.html"
+    context = {
+        "page": result.page,
+        "pages": PAGES.values(),
+        "result": result,
+        "kept": kept,
+        "left_out": left_out(project),
+    }
+    return render_in_project(request, project, template, context)
+
+
+@login_required
+@require_GET
+def result(request: HttpRequest, slug: str, name: str, key: str) -> HttpResponse:
+    """Show one table whole, with its plot; htmx gets it as a part of another page."""
+    project = access.project_for_reader(request.user, slug)
+    asked, kept, table = _table(request, project, name, key)
+    context = {"page": asked.page, "result": asked, "kept": kept, "table": table}
+    return render_in_project(request, project, "results/result.html", context)
+
+
+@login_required
+@require_GET
+def result_file(request: Request, slug: str, name: str, key: str, format: str) -> HttpResponse:
+    """Give a table as CSV, Markdown or LaTeX, or its plot as SVG, PDF or PNG.
+
+    A page puts the SVG into itself, with its own colours.
+    """
+    project = access.project_for_reader(request.user, slug)
+    asked, kept, table = _table(request, project, name, key)
+    file_name = f"{project.slug}-{name}-{key}"
+    if format in FORMATS:
+        return table_file([table], key, file_name, format)
+    if format not in CONTENT_TYPES or not (table.plot and table.rows):
+        raise Http404(gettext("There is no such file of this result."))
+    if format == "svg":
+        drawing = plot_of(project, asked, kept, table)
+        if request.htmx:
+            return HttpResponse(for_page(drawing))
+        response = HttpResponse(drawing, content_type=CONTENT_TYPES["svg"])
+    else:
+        response = HttpResponse(draw(table, format), content_type=CONTENT_TYPES[format])
+    response["Content-Disposition"] = f'attachment; filename="{file_name}.{format}"'
+    return response
+
+
+@login_required
+@vary_on_headers("HX-Request")
+@require_GET
+def so_far(request: Request, slug: str) -> HttpResponse:
+    """Show alpha of Round I as a part of the overview, again until it is current; else lead to its page."""
+    project = access.project_for_reader(request.user, slug)
+    if not request.htmx:
+        return redirect("results_page", slug, "so-far")
+    result = result_of(project, "so-far")
+    kept = kept_or_asked(project, result)
+    context = {"result": result, "kept": kept, "table": kept.table("alpha")}
+    return render_in_project(request, project, "results/_so_far.html", context)
+
+
+@login_required
+@require_GET
+def moved(request: HttpRequest, slug: str, name: str, **_parts: str) -> HttpResponse:
+    """Lead from an address that a page of results had before to the one that it has."""
+    access.project_for_reader(request.user, slug)
+    query = request.GET.urlencode()
+    return redirect(reverse("results_page", args=[slug, name]) + (f"?{query}" if query else ""))
+
+
+def kept_or_asked(project: Project, result: Result) -> KeptPage:
+    """Return a result's figures: of a small project always those of now, of others a worker makes them."""
+    kept = kept_page(project, result, version_of(result.page, project))
+    if kept.is_current:
+        return kept
+    if result.page.size(project) <= AT_ONCE:
+        return compute_page(project=project, result=result)
+    if not kept.row.problem:
+        _tell_worker(project, result)
+    return kept
+
+
+def plot_of(project: Project, result: Result, kept: KeptPage, table: Table) -> str:
+    """Return a table's plot as SVG: the one that is kept, else drawn and kept."""
+    name = f"{result.name}&plot={table.key}"
+    drawing = kept_plot(project, name, kept.row.version)
+    if not drawing:
+        drawing = draw(table, "svg").decode()
+        keep_plot(project=project, name=name, version=kept.row.version, content=drawing)
+    return drawing
+
+
+def _read_address(request: HttpRequest, project: Project, name: str) -> Result:
+    if name not in PAGES:
+        raise Http404(gettext("There is no such page of results."))
+    return result_of(project, name, request.GET.dict())
+
+
+def _table(request: HttpRequest, project: Project, name: str, key: str) -> tuple[Result, KeptPage, Table]:
+    try:
+        asked = _read_address(request, project, name)
+        kept = kept_or_asked(project, asked)
+    except DomainError as error:
+        raise Http404(error.message) from error
+    table = kept.table(key)
+    if table is None:
+        raise Http404(gettext("There is no such table, or it is still being computed."))
+    return asked, kept, table
+
+
+def _tell_worker(project: Project, result: Result) -> None:
+    asked = ask_for_page(project=project, result=result)
+    if asked is not None:
+        # Robust: without a broker the page waits, and tells that no worker has taken it.
+        transaction.on_commit(lambda: tasks.compute_result.delay(asked), robust=True)
+
+
+# The explorer: from a figure to the units behind it, and to what was said about each.
+
+PER_PAGE = 50
+
+
+@login_required
+@require_GET
+def disagreements(request: HttpRequest, slug: str) -> HttpResponse:
+    """List rated units by how far apart raters are."""
+    project = access.project_for_reader(request.user, slug)
+    shown = shows_systems(project)
+    form = DisagreementForm(request.GET, project=project, shows_systems=shown)
+    found = Paginator(units_apart(project, form.meant), PER_PAGE).get_page(request.GET.get("page"))
+    context = {"form": form, "units": found, "shows_systems": shown}
+    return render_in_project(request, project, "results/disagreements.html", context)
+
+
+@login_required
+@require_GET
+def disagreement(request: HttpRequest, slug: str, pk: int, key: str) -> HttpResponse:
+    """Show one unit: its texts, every rater's value with its reason, the thread, and what judges said."""
+    project = access.project_for_reader(request.user, slug)
+    page = unit_page(project, pk, key)
+    if page is None:
+        raise Http404(gettext("There is no such unit, or Round I has not been opened."))
+    context = {"page": page, "shows_systems": shows_systems(project), "unit_parts": UNIT_PARTS.values()}
+    return render_in_project(request, project, "results/disagreement.html", context)
+
+
+# Reproduction: a paper's tables beside what its release gives here.
+
+
+@login_required
+@require_GET
+def reproduction_page(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show every published figure beside the project's to admins and researchers."""
+    project, found = _reproduction_or_404(request, slug)
+    context = {"found": found, "formats": list(FORMATS)}
+    return render_in_project(request, project, "results/reproduction.html", context)
+
+
+@login_required
+@require_GET
+def reproduction_table(request: HttpRequest, slug: str, name: str, format: str) -> HttpResponse:
+    """Give one table as CSV, Markdown or LaTeX."""
+    project, found = _reproduction_or_404(request, slug)
+    key = f"table-{name}"
+    return table_file(map(as_result, found.tables), key, f"{project.slug}-{key}", format)
+
+
+def _reproduction_or_404(request: HttpRequest, slug: str) -> tuple[Project, Reproduction]:
+    project = access.project_for_reader(request.user, slug)
+    paper = paper_of(project)
+    if paper is None:
+        raise Http404(gettext("This project was not made to reproduce a paper."))
+    return project, reproduction(project, paper)

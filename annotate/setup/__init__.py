@@ -1,0 +1,1 @@
+"""A project, its dimensions, guideline and templates, until Round I opens."""

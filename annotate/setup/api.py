@@ -1,0 +1,286 @@
+"""Operations of the API about setup."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import Http404
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.api.forms import form_input, valid
+from annotate.api.operations import ApiView, reads, writes
+from annotate.api.values import Input, Text, Whole
+from annotate.core import access
+from annotate.core.access import dimension_in, may_begin_projects, membership, project_for_admin
+from annotate.core.models import ApiToken, Dimension, Project, Role, ScalePoint, User
+from annotate.core.page import request_user
+from annotate.core.projects import is_frozen
+from annotate.setup.commands import (
+    FREE_FIELDS,
+    FROZEN_FIELDS,
+    add_dimension,
+    create_project,
+    remove_dimension,
+    reword_dimension,
+    reword_guidelines,
+    save_template,
+    update_dimension,
+    update_project,
+)
+from annotate.setup.forms import DimensionForm, NewProjectForm, SettingsForm
+from annotate.setup.presets import TEMPLATES
+from annotate.setup.queries import own_templates, template_for, template_of
+
+# Dimensions with their scales.
+
+
+class PointRow(serializers.ModelSerializer[ScalePoint]):
+    """What one point of a scale means."""
+
+    class Meta:
+        model = ScalePoint
+        fields = ("value", "label", "description")
+
+
+class DimensionRow(serializers.ModelSerializer[Dimension]):
+    """A dimension as it is set up; what a round asks is in the round's guideline."""
+
+    points = PointRow(many=True)
+
+    class Meta:
+        model = Dimension
+        fields = (
+            *("key", "name", "position", "definition", "guidelines", "scale_minimum", "scale_maximum"),
+            *("measurement_level", "not_applicable", "dispute_threshold", "tolerance", "points"),
+        )
+
+
+class PointInput(Input):
+    """What one point of a scale shall mean."""
+
+    value = Whole(min_value=-1000, max_value=1000)
+    label = Text(max_length=80, required=False, allow_blank=True)  # type: ignore[assignment]
+    description = Text(required=False, allow_blank=True)
+
+
+DimensionInput = form_input(
+    "DimensionInput",
+    DimensionForm,
+    without=("another_point",),
+    points=PointInput(many=True, required=False),
+    note=Text(required=False, max_length=1000, help_text="Why the wording of an open round changes."),
+)
+
+
+class Dimensions(ApiView):
+    """The dimensions of a project."""
+
+    about = "dimensions"
+
+    @reads(DimensionRow, many=True)
+    def get(self, request: Request, slug: str) -> Response:
+        """List a project's dimensions in their order."""
+        dimensions = membership(request.user, slug).project.dimensions.prefetch_related("points")
+        return Response(DimensionRow(dimensions, many=True).data)
+
+    @writes(DimensionRow, accepts=DimensionInput, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Add a dimension after the others, before Round I opens."""
+        project = project_for_admin(request.user, slug)
+        form = valid(DimensionForm(_form_fields(self.checked(DimensionInput))))
+        made = add_dimension(project=project, dimension=form.to_spec())
+        return Response(DimensionRow(made).data, status=201)
+
+
+class OneDimension(ApiView):
+    """A dimension."""
+
+    about = "dimensions"
+
+    @reads(DimensionRow)
+    def get(self, request: Request, slug: str, key: str) -> Response:
+        """Show a dimension."""
+        return Response(DimensionRow(dimension_in(membership(request.user, slug).project, key)).data)
+
+    @writes(DimensionRow, accepts=DimensionInput)
+    def put(self, request: Request, slug: str, key: str) -> Response:
+        """Make a dimension what is sent; once Round I is open only its wording, with a note that says why."""
+        project = project_for_admin(request.user, slug)
+        dimension, sent = dimension_in(project, key), self.checked(DimensionInput)
+        to = valid(DimensionForm(_form_fields(sent))).to_spec()
+        if is_frozen(project):
+            reword_dimension(dimension=dimension, to=to, note=sent.get("note", ""), by=request_user(request))
+            return Response(DimensionRow(dimension_in(project, key)).data)
+        return Response(DimensionRow(update_dimension(dimension=dimension, to=to)).data)
+
+    @writes(None, status=204)
+    def delete(self, request: Request, slug: str, key: str) -> Response:
+        """Remove a dimension that nothing was rated on."""
+        remove_dimension(dimension=dimension_in(project_for_admin(request.user, slug), key))
+        return Response(status=204)
+
+
+def _form_fields(sent: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the page would send: two fields for each point."""
+    fields = {name: value for name, value in sent.items() if name not in ("points", "note")}
+    for point in sent.get("points", []):
+        fields[f"label_{point['value']}"] = point.get("label", "")
+        fields[f"description_{point['value']}"] = point.get("description", "")
+    return fields
+
+
+# Projects and their settings, and who one is.
+
+
+class Me(serializers.ModelSerializer[User]):
+    """The person whose token it is, and what the token allows."""
+
+    scopes = serializers.SerializerMethodField()
+    expires_at = serializers.SerializerMethodField()
+
+    class Meta:
+        model = User
+        fields = ("email", "name", "scopes", "expires_at")
+
+    def get_scopes(self, _user: User) -> list[str]:
+        """Return what the token may be used for."""
+        token: ApiToken = self.context["token"]
+        return token.scopes
+
+    def get_expires_at(self, _user: User) -> str:
+        """Return until when it may be used."""
+        token: ApiToken = self.context["token"]
+        return token.expires_at.isoformat()
+
+
+class ProjectRow(serializers.ModelSerializer[Project]):
+    """A project with its settings and what one is in it."""
+
+    roles = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Project
+        fields = (
+            *("slug", "name", "description", "guidelines", "raters_per_item", "dispute_threshold"),
+            *("tolerance", "reservation_minutes", "created_at", "roles"),
+        )
+
+    def get_roles(self, project: Project) -> list[str]:
+        """Return what the person is in the project."""
+        roles: dict[int, list[str]] = self.context["roles"]
+        return roles[project.pk]
+
+
+NewProject = form_input("NewProject", NewProjectForm)
+Settings = form_input(
+    "Settings",
+    SettingsForm,
+    all_optional=True,
+    note=Text(required=False, max_length=1000, help_text="Why guidelines of an open round change."),
+)
+
+
+class WhoAmI(ApiView):
+    """The token's person."""
+
+    about = "me"
+
+    @reads(Me, scopes=("read", "write", "rate"))
+    def get(self, request: Request) -> Response:
+        """Show whose token this is and what it allows."""
+        return Response(Me(request_user(request), context={"token": request.auth}).data)
+
+
+class Projects(ApiView):
+    """One's projects."""
+
+    about = "projects"
+
+    @reads(ProjectRow, paged=True)
+    def get(self, request: Request) -> Response:
+        """List the projects in which one has a place."""
+        return self.page(access.projects_of(request.user), ProjectRow, roles=_roles(request))
+
+    @writes(ProjectRow, accepts=NewProject, status=201)
+    def post(self, request: Request) -> Response:
+        """Begin a project, from a template or from nothing; admins of a project and staff may."""
+        if not access.may_begin_projects(request.user):
+            raise Http404("Only admins begin projects.")
+        user = request_user(request)
+        form = valid(NewProjectForm(self.checked(NewProject), own=own_templates(user), start=""))
+        template = template_for(user, form.cleaned_data["template"])
+        project = create_project(user=user, name=form.cleaned_data["name"], template=template)
+        return _answer(request, project, status=201)
+
+
+class OneProject(ApiView):
+    """A project."""
+
+    about = "projects"
+
+    @reads(ProjectRow)
+    def get(self, request: Request, slug: str) -> Response:
+        """Show a project's settings."""
+        return _answer(request, access.membership(request.user, slug).project)
+
+    @writes(ProjectRow, accepts=Settings)
+    def patch(self, request: Request, slug: str) -> Response:
+        """Change settings; what Round I froze is refused, but for the wording of guidelines with a note."""
+        project = access.project_for_admin(request.user, slug)
+        frozen = is_frozen(project)
+        standing = {name: getattr(project, name) for name in (*FREE_FIELDS, *FROZEN_FIELDS)}
+        sent = self.checked(Settings)
+        form = valid(SettingsForm({**standing, **sent}, project=project, frozen=False))
+        if frozen and form.reworded:
+            text, by = form.cleaned_data["guidelines"], request_user(request)
+            reword_guidelines(project=project, guidelines=text, note=sent.get("note", ""), by=by)
+        return _answer(request, update_project(project=project, **form.settings))
+
+
+def _answer(request: Request, project: Project, *, status: int = 200) -> Response:
+    return Response(ProjectRow(project, context={"roles": _roles(request)}).data, status=status)
+
+
+def _roles(request: Request) -> dict[int, list[str]]:
+    roles: dict[int, list[str]] = {}
+    for project, role in access.places_of(request.user).values_list("project", "role"):
+        roles.setdefault(project, []).append(Role(role).value)
+    return roles
+
+
+# Templates that projects begin from: listed, and saved from projects.
+
+
+class TemplateRow(serializers.Serializer[Any]):
+    """A template, under the key that a new project names."""
+
+    key = serializers.CharField()
+    name = serializers.CharField()
+    saved_at = serializers.DateTimeField(default=None, allow_null=True, help_text="Null: Concord's own.")
+
+
+class Templates(ApiView):
+    """What one may begin projects from."""
+
+    about = "projects"
+
+    @reads(TemplateRow, many=True)
+    def get(self, request: Request) -> Response:
+        """List one's own templates, the newest first, then those of Concord."""
+        user = request_user(request)
+        own = own_templates(user) if may_begin_projects(user) else []
+        return Response(TemplateRow([*own, *TEMPLATES.values()], many=True).data)
+
+
+class TemplateOfProject(ApiView):
+    """A project as a template."""
+
+    about = "projects"
+
+    @writes(TemplateRow, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Save what a project asks and tells, nothing that was given, among one's own templates."""
+        template = template_of(project_for_admin(request.user, slug))
+        made = save_template(owner=request_user(request), template=template)
+        return Response(TemplateRow(made).data, status=201)

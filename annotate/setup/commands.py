@@ -1,0 +1,469 @@
+"""What is done about setup: writes, one function for each thing that a person or a worker does."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from itertools import count
+
+from django.core.files.base import ContentFile
+from django.db import transaction
+from django.db.models import FileField, Max, Model, ProtectedError, Q, QuerySet
+from django.db.models.fields.files import FieldFile
+from django.utils import timezone
+from django.utils.text import slugify
+from django.utils.translation import gettext
+
+from annotate.core.audit import record
+from annotate.core.configuration import lock_configurable, lock_project, refuse_frozen
+from annotate.core.errors import FrozenError, ImportRefusedError, InvalidValueError, NotReadyError
+from annotate.core.guideline import DIMENSION_FIELDS
+from annotate.core.models import (
+    Assignment,
+    AuditEntry,
+    DataImport,
+    Dimension,
+    Guideline,
+    GuidelineImage,
+    Project,
+    ProjectDeletion,
+    Rating,
+    Role,
+    Round,
+    SavedTemplate,
+    ScalePoint,
+    User,
+)
+from annotate.core.models.audit import DELETED
+from annotate.core.pictures import LARGEST, key_of
+from annotate.core.rounds import rounds_of
+from annotate.core.specification import DimensionSpec, ProjectTemplate
+from annotate.material.commands.uploads import forget_files
+from annotate.people.commands import add_member
+from annotate.rating.commands.rounds import freeze_guideline
+from annotate.setup.queries import places_of_image, ratings_to_ask_again, rows_of_project, spec_of
+from annotate.setup.template_file import TemplateRefusedError, from_json, to_json
+
+# A project's dimensions, until Round I freezes them. Every command locks the project's row.
+
+# Words that stand in the place of a dimension's key in addresses.
+RESERVED_KEYS = frozenset({"new"})
+
+
+@transaction.atomic
+def add_dimension(*, project: Project, dimension: DimensionSpec) -> Dimension:
+    """Put a dimension after the others. Locks the project. Raises FrozenError."""
+    lock_configurable(project)
+    last = project.dimensions.aggregate(last=Max("position"))["last"] or 0
+    made = Dimension.objects.create(
+        project=project,
+        key=_free_key(project, dimension.name),
+        position=last + 1,
+        dispute_threshold=dimension.dispute_threshold,
+        tolerance=dimension.tolerance,
+        **_fields(dimension),
+    )
+    write_points(made, dimension)
+    record(project, "dimension.added", made, after=asdict(dimension))
+    return made
+
+
+@transaction.atomic
+def update_dimension(*, dimension: Dimension, to: DimensionSpec) -> Dimension:
+    """Make a dimension what is given; its key follows its name. Locks the project. Raises FrozenError."""
+    dimension = _lock_dimension(dimension)
+    before = spec_of(dimension)
+    to = replace(to, dispute_threshold=before.dispute_threshold, tolerance=before.tolerance)
+    for field, value in _fields(to).items():
+        setattr(dimension, field, value)
+    dimension.key = _free_key(dimension.project, to.name, besides=dimension)
+    dimension.save(update_fields=[*DIMENSION_FIELDS, "key"])
+    dimension.points.all().delete()
+    write_points(dimension, to)
+    record(dimension.project, "dimension.changed", dimension, before=asdict(before), after=asdict(to))
+    return dimension
+
+
+@transaction.atomic
+def move_dimension(*, dimension: Dimension, up: bool) -> None:
+    """Exchange a dimension with its neighbour; at the end of the list nothing happens. Locks the project."""
+    dimension = _lock_dimension(dimension)
+    order = list(dimension.project.dimensions.all())
+    here = order.index(dimension)
+    there = here - 1 if up else here + 1
+    if not 0 <= there < len(order):
+        return
+    order[here], order[there] = order[there], order[here]
+    _put_in_order(order)
+    before, after = {"place": here + 1}, {"place": there + 1}
+    record(dimension.project, "dimension.moved", dimension, before=before, after=after)
+
+
+@transaction.atomic
+def duplicate_dimension(*, dimension: Dimension) -> Dimension:
+    """Put a copy with scale and guidelines below a dimension. Locks the project. Raises FrozenError."""
+    dimension = _lock_dimension(dimension)
+    name = f"{dimension.name[:70]} (copy)"
+    copy = add_dimension(project=dimension.project, dimension=replace(spec_of(dimension), name=name))
+    order = [other for other in dimension.project.dimensions.all() if other != copy]
+    order.insert(order.index(dimension) + 1, copy)
+    _put_in_order(order)
+    return copy
+
+
+@transaction.atomic
+def remove_dimension(*, dimension: Dimension) -> None:
+    """Remove a dimension with its scale. Locks the project.
+
+    Raises FrozenError, and NotReadyError if something else was built on it.
+    """
+    lock_project(dimension.project)
+    if ratings := Rating.objects.filter(dimension=dimension.pk).count():
+        raise FrozenError(
+            gettext(
+                "{name} has ratings ({ratings:,}), so it cannot be removed. To continue without "
+                "it, save the project as a template, start a new project from it, and remove the "
+                "dimension there."
+            ).format(name=dimension.name, ratings=ratings)
+        )
+    refuse_frozen(dimension.project)
+    before = asdict(spec_of(dimension))
+    try:
+        Dimension.objects.filter(pk=dimension.pk).delete()
+    except ProtectedError:
+        raise NotReadyError(
+            gettext("Judgments or ratings of this dimension exist, so it has to stay.")
+        ) from None
+    record(dimension.project, "dimension.removed", dimension, before=before)
+
+
+def _lock_dimension(dimension: Dimension) -> Dimension:
+    project = lock_configurable(dimension.project)
+    found = project.dimensions.filter(pk=dimension.pk).first()
+    if found is None:
+        raise NotReadyError(gettext("This dimension was removed meanwhile."))
+    return found
+
+
+def _put_in_order(order: Sequence[Dimension]) -> None:
+    for position, dimension in enumerate(order, start=1):
+        dimension.position = position
+    Dimension.objects.bulk_update(order, ["position"])
+
+
+def _fields(dimension: DimensionSpec) -> dict[str, str | int]:
+    return {field: getattr(dimension, field) for field in DIMENSION_FIELDS}
+
+
+def write_points(dimension: Dimension, spec: DimensionSpec) -> None:
+    """Make the points of a dimension that something is written about, inside the caller's transaction."""
+    scale = range(spec.scale_minimum, spec.scale_maximum + 1)
+    ScalePoint.objects.bulk_create(
+        ScalePoint(dimension=dimension, value=point.value, label=point.label, description=point.description)
+        for point in spec.points
+        if point.value in scale and (point.label or point.description)
+    )
+
+
+def _free_key(project: Project, name: str, *, besides: Dimension | None = None) -> str:
+    others = project.dimensions.exclude(pk=besides.pk) if besides else project.dimensions.all()
+    taken = RESERVED_KEYS | set(others.values_list("key", flat=True))
+    base = slugify(name)[:50].strip("-") or "dimension"
+    candidates = (base if n == 1 else f"{base}-{n}" for n in count(1))
+    return next(candidate for candidate in candidates if candidate not in taken)
+
+
+# Pictures of guidelines: added and removed.
+
+
+@transaction.atomic
+def add_image(*, project: Project, by: User | None, name: str, content: bytes) -> GuidelineImage:
+    """Keep a picture; the same picture again is the one that is there. Locks the project.
+
+    Raises InvalidValueError for what is too large or not a picture.
+    """
+    if len(content) > LARGEST:
+        raise InvalidValueError(
+            gettext("“{name}” has {value:.1f} MB; a picture may have {value_2}. Make it smaller.").format(
+                name=name, value=len(content) / 2**20, value_2=LARGEST // 2**20
+            )
+        )
+    key = key_of(content)
+    if key is None:
+        raise InvalidValueError(
+            gettext("“{name}” is not a PNG, JPEG, GIF or WebP picture; save it as one of these.").format(
+                name=name
+            )
+        )
+    lock_project(project)
+    if there := project.images.filter(key=key).first():
+        return there
+    image = GuidelineImage(project=project, key=key, name=name[-150:], added_by=by)
+    image.file.save(key, ContentFile(content), save=False)
+    image.save()
+    record(project, "picture.added", image.name, by=by)
+    return image
+
+
+@transaction.atomic
+def remove_image(*, image: GuidelineImage) -> None:
+    """Remove a picture. Locks the project. Raises NotReadyError for one that a guideline shows."""
+    project = lock_project(image.project)
+    if places := places_of_image(project, image.key):
+        raise NotReadyError(
+            gettext("This picture is used in {listed}. Remove it there first.").format(
+                listed=", ".join(places)
+            )
+        )
+    storage, stored = image.file.storage, str(image.file.name)
+    if GuidelineImage.objects.filter(pk=image.pk).delete()[0]:
+        record(project, "picture.removed", image.name)
+    transaction.on_commit(lambda: storage.delete(stored))
+
+
+# Deleting a project with everything in it, histories included: the only way to delete from those.
+
+
+@transaction.atomic
+def delete_project(*, project: Project, name: str, by: User) -> None:
+    """Delete a project, whose name must be given as it is. Locks the project.
+
+    What stays is one audit entry that tells who deleted what and when. Raises InvalidValueError.
+    """
+    project = lock_project(project)
+    if name.strip() != project.name:
+        sentence = f"Type “{project.name}”, exactly as it is, to delete this project; nothing was deleted."
+        raise InvalidValueError(sentence, fields={"name": sentence})
+    imports = list(DataImport.objects.filter(project=project))
+    files: list[FieldFile] = []
+    permission = ProjectDeletion.objects.create(project=project)
+    counts = {}
+    # Straight to the tables: protected references, which refuse deleting, go with what refers to them.
+    for rows in rows_of_project(project):
+        files += _files_of(rows)
+        if deleted := rows._raw_delete(rows.db):
+            counts[str(rows.model._meta.verbose_name_plural)] = deleted
+    permission.delete()
+    Project.objects.filter(pk=project.pk)._raw_delete(rows.db)
+    AuditEntry.objects.create(
+        at=timezone.now(),
+        actor=by,
+        act=DELETED,
+        subject=project.name,
+        before={"slug": project.slug, **counts},
+    )
+    transaction.on_commit(lambda: _forget(imports, files))
+
+
+def _files_of(rows: QuerySet[Model]) -> list[FieldFile]:
+    fields = [each.name for each in rows.model._meta.concrete_fields if isinstance(each, FileField)]
+    return [getattr(row, name) for name in fields for row in rows.only(name)]
+
+
+def _forget(imports: list[DataImport], files: list[FieldFile]) -> None:
+    for file in files:
+        if file.name:
+            file.storage.delete(file.name)
+    for each in imports:
+        forget_files(each)
+
+
+# Projects begun and configured.
+
+# A round freezes the first; the others can be changed at any time.
+FROZEN_FIELDS = ("guidelines", "raters_per_item", "dispute_threshold", "tolerance")
+FREE_FIELDS = ("name", "description", "reservation_minutes")
+# Words that stand in the place of a project's slug in addresses.
+RESERVED_SLUGS = frozenset({"new"})
+
+
+@transaction.atomic
+def create_project(*, user: User | None, name: str, template: ProjectTemplate | None = None) -> Project:
+    """Begin a project, with a template's dimensions or none, whose admin is this person or nobody yet."""
+    project = Project(slug=_free_slug(name), name=name, created_by=user)
+    if template:
+        project.description, project.guidelines = template.summary, template.guidelines
+        for field, value in vars(template.settings).items():
+            setattr(project, field, value)
+    project.save(force_insert=True)
+    record(project, "project.begun", project, by=user)
+    if user:
+        add_member(project=project, role=Role.ADMIN, user=user)
+    for dimension in template.dimensions if template else ():
+        add_dimension(project=project, dimension=dimension)
+    for picture in template.pictures if template else ():
+        add_image(project=project, by=user, name=picture.name, content=picture.content)
+    return project
+
+
+@transaction.atomic
+def update_project(*, project: Project, **values: str | int) -> Project:
+    """Change settings (FREE_FIELDS and FROZEN_FIELDS) and return the project. Locks the project.
+
+    Raises FrozenError if one that a round froze would become different.
+    """
+    locked = lock_project(project)
+    changed = {field: value for field, value in values.items() if getattr(locked, field) != value}
+    if unknown := changed.keys() - {*FREE_FIELDS, *FROZEN_FIELDS}:
+        raise TypeError(f"Not settings of a project: {', '.join(sorted(unknown))}.")
+    if changed.keys() & set(FROZEN_FIELDS):
+        lock_configurable(project)
+    before = {field: getattr(locked, field) for field in changed}
+    for field, value in changed.items():
+        setattr(locked, field, value)
+    locked.save(update_fields=list(changed))
+    record(locked, "project.changed", locked, before=before, after=changed)
+    return locked
+
+
+def _free_slug(name: str) -> str:
+    base = slugify(name)[:50].strip("-") or "project"
+    candidates = (base if n == 1 else f"{base}-{n}" for n in count(1))
+    return next(
+        slug
+        for slug in candidates
+        if slug not in RESERVED_SLUGS and not Project.objects.filter(slug=slug).exists()
+    )
+
+
+# Templates saved from projects, imported and removed.
+
+
+@transaction.atomic
+def save_template(*, owner: User, template: ProjectTemplate) -> SavedTemplate:
+    """Keep a template; the same again is the one that is there."""
+    content = to_json(template)
+    there = SavedTemplate.objects.filter(owner=owner, content=content).first()
+    return there or SavedTemplate.objects.create(owner=owner, name=template.name, content=content)
+
+
+def import_template(*, owner: User, text: bytes) -> SavedTemplate:
+    """Keep the template of a file. Raises ImportRefusedError with every problem of the file, by its path."""
+    try:
+        return save_template(owner=owner, template=from_json(text))
+    except TemplateRefusedError as error:
+        shown = error.problems[:20]
+        more = [f"… and {len(error.problems) - 20} more."] if len(error.problems) > 20 else []
+        raise ImportRefusedError("\n".join([*shown, *more])) from error
+
+
+def remove_template(*, template: SavedTemplate) -> None:
+    """Remove a saved template; projects that were begun from it stay as they are."""
+    SavedTemplate.objects.filter(pk=template.pk).delete()
+
+
+# Wording changed after a round was opened: a new version of the guideline, and asking raters again.
+#
+# What is asked and how it can be answered stays as Round I froze it; only how it is explained can change.
+
+WORDING = ("definition", "guidelines")
+
+
+@transaction.atomic
+def reword_dimension(
+    *, dimension: Dimension, to: DimensionSpec, note: str, by: User | None
+) -> Guideline | None:
+    """Change a dimension's definition, labels, descriptions and guidelines; return the version in force.
+
+    Locks the project. Raises FrozenError for any other change, InvalidValueError without a note,
+    NotReadyError once both rounds are closed.
+    """
+    project = lock_project(dimension.project)
+    _refuse_closed(project)
+    dimension = project.dimensions.get(pk=dimension.pk)
+    _refuse_more_than_wording(dimension, to)
+    before = spec_of(dimension)
+    to = replace(to, dispute_threshold=before.dispute_threshold, tolerance=before.tolerance)
+    for field in WORDING:
+        setattr(dimension, field, getattr(to, field))
+    dimension.save(update_fields=WORDING)
+    dimension.points.all().delete()
+    write_points(dimension, to)
+    changed = {"before": asdict(before), "after": asdict(to)}
+    record(project, "dimension.reworded", dimension, note=note, by=by, **changed)
+    return _put_in_force(project, note, by)
+
+
+@transaction.atomic
+def reword_guidelines(*, project: Project, guidelines: str, note: str, by: User | None) -> Guideline:
+    """Change the guidelines for all dimensions; otherwise as `reword_dimension`."""
+    project = lock_project(project)
+    _refuse_closed(project)
+    before, after = {"guidelines": project.guidelines}, {"guidelines": guidelines}
+    record(project, "project.reworded", project, note=note, by=by, before=before, after=after)
+    project.guidelines = guidelines
+    project.save(update_fields=["guidelines"])
+    return _put_in_force(project, note, by)
+
+
+@transaction.atomic
+def ask_again(*, round: Round, dimension: Dimension) -> int:
+    """Ask raters again about ratings given under another version than the one in force; return how many.
+
+    What they answered stands, and stays in the history, until they keep or change it. Locks the project, then
+    the assignments in order, as closing does. Raises NotReadyError where nobody can be asked, as when Round I
+    is not open.
+    """
+    lock_project(round.project)
+    round = Round.objects.get(pk=round.pk)
+    if round.number != 1 or not round.is_open:
+        raise NotReadyError(
+            gettext("Raters are asked again while Round I is open; Round II is about disputes.")
+        )
+    ratings = ratings_to_ask_again(round, dimension.pk)
+    assignments = Assignment.objects.filter(pk__in=ratings.values("assignment"))
+    held = list(assignments.select_for_update().order_by("pk").values_list("pk", flat=True))
+    asked = Rating.objects.filter(pk__in=ratings.values("pk")).update(asked_again_at=timezone.now())
+    if not asked:
+        raise NotReadyError(
+            gettext("Every rating that can be asked about was given under the version in force.")
+        )
+    Assignment.objects.filter(pk__in=held).update(completed_at=None)
+    record(round.project, "dimension.asked_again", dimension, after={"ratings": asked})
+    return asked
+
+
+def _put_in_force(project: Project, note: str, by: User | None) -> Guideline:
+    """Freeze what stands now and hand it to the open round; without one, Round II will open with it."""
+    if not note.strip():
+        raise InvalidValueError(
+            gettext("Say what changed and why. It is shown with the version."),
+            fields={"note": gettext("Give a reason.")},
+        )
+    version = freeze_guideline(project, note=note.strip(), by=by)
+    Round.with_checks.filter(project=project, status=Round.Status.OPEN).update(guideline=version)
+    return version
+
+
+def _refuse_closed(project: Project) -> None:
+    round_two = rounds_of(project).get(2)
+    if round_two and not round_two.is_open:
+        raise NotReadyError(gettext("Both rounds are closed, so the guideline stays as it was rated under."))
+
+
+def _refuse_more_than_wording(dimension: Dimension, to: DimensionSpec) -> None:
+    changed = [
+        field
+        for field in DIMENSION_FIELDS
+        if field not in WORDING and getattr(dimension, field) != getattr(to, field)
+    ]
+    if not changed:
+        return
+    off = Rating.objects.filter(dimension=dimension).filter(
+        Q(value__lt=to.scale_minimum) | Q(value__gt=to.scale_maximum)
+    )
+    if count := off.count():
+        low, high = to.scale_minimum, to.scale_maximum
+        raise FrozenError(
+            gettext(
+                "Ratings of {name} lie outside {low} to {high} ({count:,} of them), so its scale "
+                "cannot become narrower. {way_out}"
+            ).format(name=dimension.name, low=low, high=high, count=count, way_out=WAY_OUT)
+        )
+    raise FrozenError(
+        gettext("Round I was opened, and froze this. {only_wording} {way_out}").format(
+            only_wording=ONLY_WORDING, way_out=WAY_OUT
+        )
+    )
+
+
+ONLY_WORDING = "Of a dimension, definition, labels, descriptions and guidelines can still be changed."
+WAY_OUT = "For anything else, save the project as a template and begin a new one from it."

@@ -1,0 +1,390 @@
+"""What pages about setup send, as typed values."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.forms.boundfield import BoundField
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from annotate.agreement import Advice, advice
+from annotate.core.models import Dimension, MeasurementLevel, Project, SavedTemplate
+from annotate.core.specification import DimensionSpec, PointSpec
+from annotate.setup.commands import FREE_FIELDS, FROZEN_FIELDS
+from annotate.setup.presets import TEMPLATES
+
+# A dimension with its scale: one row of the form for each point that can be described.
+
+# Usual scales, as the page of a dimension offers them.
+
+
+@dataclass(frozen=True)
+class UsualScale:
+    """A scale to start from: its values, how they are measured, and names where they come with it."""
+
+    key: str
+    name: str
+    minimum: int
+    maximum: int
+    level: MeasurementLevel
+    labels: tuple[str, ...] = ()
+
+
+USUAL_SCALES = {
+    scale.key: scale
+    for scale in (
+        UsualScale("1-5", "1 to 5", 1, 5, MeasurementLevel.INTERVAL),
+        UsualScale("1-7", "1 to 7", 1, 7, MeasurementLevel.INTERVAL),
+        UsualScale("1-10", "1 to 10", 1, 10, MeasurementLevel.INTERVAL),
+        UsualScale("1-100", "1 to 100", 1, 100, MeasurementLevel.INTERVAL),
+        UsualScale("binary", "no or yes", 0, 1, MeasurementLevel.NOMINAL, ("No", "Yes")),
+        UsualScale("categories", "named categories", 1, 3, MeasurementLevel.NOMINAL),
+    )
+}
+
+
+# Scales up to 0 to 10 show every point; longer ones their ends and the points that were asked for.
+LONGEST_LISTED_SCALE = 11
+MOST_CATEGORIES = 20
+SMALLEST, LARGEST = -1000, 1000
+
+LEVELS = [
+    (MeasurementLevel.NOMINAL, "nominal: values are only equal or different, such as categories"),
+    (MeasurementLevel.ORDINAL, "ordinal: values have an order, steps may be unequal"),
+    (MeasurementLevel.INTERVAL, "interval: steps are equal, 2 to 3 is as far as 4 to 5"),
+    (MeasurementLevel.RATIO, "ratio: equal steps from a true zero, such as counts"),
+]
+
+
+@dataclass(frozen=True)
+class PointRow:
+    """The two fields of one point of the scale."""
+
+    value: int
+    label: BoundField
+    description: BoundField
+
+
+class DimensionForm(forms.Form):
+    """Everything about a dimension. The points shown follow the scale as entered so far."""
+
+    name = forms.CharField(max_length=80)
+    definition = forms.CharField(
+        widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
+        help_text=_("One or two sentences; annotators and judges see it."),
+    )
+    scale_minimum = forms.IntegerField(label=_("Lowest value"), min_value=SMALLEST, max_value=LARGEST)
+    scale_maximum = forms.IntegerField(label=_("Highest value"), min_value=SMALLEST, max_value=LARGEST)
+    another_point = forms.IntegerField(label=_("Describe another value"), required=False)
+    measurement_level = forms.ChoiceField(
+        widget=forms.RadioSelect,
+        choices=LEVELS,
+        help_text=_("Decides how far apart two values count when agreement is computed."),
+    )
+    not_applicable = forms.BooleanField(
+        label=_("Offer “not applicable”"),
+        required=False,
+        help_text=_(
+            "A second answer besides “cannot rate”. It is counted, and coefficients treat it as missing."
+        ),
+    )
+    guidelines = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 8, "dir": "auto"}),
+        help_text=_("Markdown: what counts, what does not, examples."),
+    )
+
+    def __init__(self, *args: Any, frozen: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.frozen = frozen
+        for value in self._values_shown():
+            self.fields[f"label_{value}"] = forms.CharField(
+                max_length=80,
+                required=False,
+                label=gettext("Label of {value}").format(value=value),
+                widget=_auto(forms.TextInput),
+            )
+            self.fields[f"description_{value}"] = forms.CharField(
+                required=False,
+                label=gettext("Description of {value}").format(value=value),
+                widget=_auto(forms.Textarea, rows=2),
+            )
+        if frozen:
+            self._fix()
+
+    @classmethod
+    def as_entered(cls, entered: Mapping[str, Any]) -> "DimensionForm":
+        """Return the form as entered so far, not checked yet: for showing other points of the scale.
+
+        `usual` puts a usual scale in place of the one entered; `more` adds a category.
+        """
+        initial = dict(entered.items())
+        if usual := USUAL_SCALES.get(entered.get("usual", "")):
+            initial |= _scale_fields(usual)
+        elif "more" in entered and (highest := _integer(initial.get("scale_maximum"))) is not None:
+            initial["scale_maximum"] = highest + 1
+        return cls(initial=initial)
+
+    @property
+    def point_rows(self) -> Iterator[PointRow]:
+        """The rows of the scale's points, lowest first."""
+        for value in self._values_shown():
+            yield PointRow(value, self[f"label_{value}"], self[f"description_{value}"])
+
+    @property
+    def is_listed_whole(self) -> bool:
+        """Whether every point of the scale has a row."""
+        scale = self._scale()
+        return scale is not None and len(scale) <= self._most_listed
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the values are codes of named categories, as entered so far."""
+        return bool(self._entered().get("measurement_level") == MeasurementLevel.NOMINAL)
+
+    @property
+    def usual_scales(self) -> Iterable[UsualScale]:
+        """Scales that can be put in place of the one entered."""
+        return USUAL_SCALES.values()
+
+    @property
+    def advice(self) -> list[Advice]:
+        """What follows from each measurement level for coefficients."""
+        return [advice(level) for level in MeasurementLevel.values]
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse scales without two points, ratio scales below zero, and categories without names."""
+        values = self.cleaned_data
+        lowest, highest = values.get("scale_minimum"), values.get("scale_maximum")
+        if lowest is not None and highest is not None and lowest >= highest:
+            self.add_error("scale_maximum", gettext("The highest value must be above the lowest."))
+        if values.get("measurement_level") == MeasurementLevel.RATIO and lowest is not None and lowest < 0:
+            self.add_error("measurement_level", gettext("A ratio scale starts at zero or above."))
+        if values.get("measurement_level") == MeasurementLevel.NOMINAL and not self.errors:
+            self._check_names(values)
+        return values
+
+    def _check_names(self, values: Mapping[str, Any]) -> None:
+        scale = range(values["scale_minimum"], values["scale_maximum"] + 1)
+        if len(scale) > MOST_CATEGORIES:
+            self.add_error(
+                "scale_maximum",
+                gettext(
+                    "{count} categories are too many to choose from; use at most {most_categories}, "
+                    "or another measurement level."
+                ).format(count=len(scale), most_categories=MOST_CATEGORIES),
+            )
+            return
+        seen: dict[str, int] = {}
+        for value in scale:
+            name = values[f"label_{value}"].strip().casefold()
+            if not name:
+                self.add_error(
+                    f"label_{value}",
+                    gettext("Name the category {value}; raters choose it by its name.").format(value=value),
+                )
+            elif name in seen:
+                self.add_error(
+                    f"label_{value}",
+                    gettext("The category {value} has this name already.").format(value=seen[name]),
+                )
+            seen.setdefault(name, value)
+
+    def to_spec(self) -> DimensionSpec:
+        """Return the checked input as what a command takes."""
+        values = self.cleaned_data
+        return DimensionSpec(
+            name=values["name"],
+            definition=values["definition"],
+            guidelines=values["guidelines"],
+            scale_minimum=values["scale_minimum"],
+            scale_maximum=values["scale_maximum"],
+            measurement_level=values["measurement_level"],
+            not_applicable=values["not_applicable"],
+            points=tuple(
+                PointSpec(value, values[f"label_{value}"], values[f"description_{value}"])
+                for value in self._values_shown()
+            ),
+        )
+
+    def _fix(self) -> None:
+        """Leave the wording to be changed, and ask why; a change of the rest is told by the command."""
+        for name in ("name", "scale_minimum", "scale_maximum"):
+            self.fields[name].widget.attrs["readonly"] = True
+        for name in ("measurement_level", "not_applicable", "another_point"):
+            self.fields[name].disabled = True
+        self.fields["note"] = note_field()
+
+    def _entered(self) -> Mapping[str, Any]:
+        return self.data if self.is_bound else self.initial
+
+    def _scale(self) -> range | None:
+        lowest, highest = (_integer(self._entered().get(f"scale_{end}")) for end in ("minimum", "maximum"))
+        if lowest is None or highest is None or not SMALLEST <= lowest < highest <= LARGEST:
+            return None
+        return range(lowest, highest + 1)
+
+    @property
+    def _most_listed(self) -> int:
+        return MOST_CATEGORIES if self.is_named else LONGEST_LISTED_SCALE
+
+    def _values_shown(self) -> list[int]:
+        scale = self._scale()
+        if scale is None:
+            return sorted(self._values_described())
+        if len(scale) <= self._most_listed:
+            return list(scale)
+        another = _integer(self._entered().get("another_point"))
+        wanted = {scale[0], scale[-1], another, *self._values_described()}
+        return [value for value in scale if value in wanted]
+
+    def _values_described(self) -> set[int]:
+        names = [name for name, text in self._entered().items() if text]
+        numbers = (
+            _integer(name.partition("_")[2]) for name in names if name.startswith(("label_", "description_"))
+        )
+        return {number for number in numbers if number is not None and SMALLEST <= number <= LARGEST}
+
+
+def note_field() -> forms.CharField:
+    """Return the field that a change of wording in an open round needs."""
+    return forms.CharField(
+        label=gettext("What changed and why"),
+        max_length=1000,
+        required=False,
+        widget=_auto(forms.Textarea, rows=2),
+        help_text=gettext("Shown with the new version of the guideline."),
+    )
+
+
+def initial_of(dimension: Dimension | None) -> dict[str, Any]:
+    """Return what the form starts with: the dimension as it is, or a usual scale."""
+    if dimension is None:
+        return {"scale_minimum": 1, "scale_maximum": 5, "measurement_level": MeasurementLevel.INTERVAL}
+    points = dimension.points.all()
+    return {
+        **{name: getattr(dimension, name) for name in DimensionForm.base_fields if name != "another_point"},
+        **{f"label_{point.value}": point.label for point in points},
+        **{f"description_{point.value}": point.description for point in points},
+    }
+
+
+def _scale_fields(usual: UsualScale) -> dict[str, Any]:
+    scale = range(usual.minimum, usual.maximum + 1)
+    names = {f"label_{value}": label for value, label in zip(scale, usual.labels, strict=False)}
+    ends = {"scale_minimum": usual.minimum, "scale_maximum": usual.maximum}
+    return {**ends, "measurement_level": usual.level, **names}
+
+
+def _auto(widget: type[forms.Widget], **attributes: Any) -> forms.Widget:
+    return widget(attrs={"dir": "auto", **attributes})
+
+
+def _integer(text: Any) -> int | None:
+    try:
+        return int(text)
+    except (TypeError, ValueError):
+        return None
+
+
+# A project begun, and its settings.
+
+NO_TEMPLATE = ""
+
+
+class NewProjectForm(forms.Form):
+    """The name of a new project and what it starts from."""
+
+    name = forms.CharField(max_length=150, help_text=_("Its address is made from it."))
+    template = forms.ChoiceField(
+        label=_("Start from"),
+        required=False,
+        widget=forms.RadioSelect,
+        help_text=_("Everything in a template can be changed until Round I opens."),
+    )
+
+    def __init__(
+        self, entered: Mapping[str, Any] | None, *, own: Iterable[SavedTemplate], start: str
+    ) -> None:
+        presets = [(each.key, f"{each.name}. {each.summary}") for each in TEMPLATES.values()]
+        saved = [(each.key, f"{each.name}. Your template, saved {each.saved_at:%Y-%m-%d}.") for each in own]
+        choices = [*saved, *presets, (NO_TEMPLATE, "Nothing: add dimensions yourself.")]
+        known = start in (key for key, _ in choices)
+        super().__init__(entered, initial={"template": start if known else presets[0][0]})
+        self.fields["template"].choices = choices  # type: ignore[attr-defined]
+
+
+class SettingsForm(forms.Form):
+    """What holds for a whole project."""
+
+    name = forms.CharField(max_length=150)
+    description = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=_("What is rated and why; everyone in the project reads it."),
+    )
+    reservation_minutes = forms.IntegerField(
+        label=_("Minutes that an item stays reserved"),
+        min_value=1,
+        max_value=60 * 24 * 30,
+        help_text=_("An item that an annotator has opened but not rated goes to others after this time."),
+    )
+    guidelines = forms.CharField(
+        label=_("Guidelines for all dimensions"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 10, "dir": "auto"}),
+        help_text=_("Markdown, with pictures. Annotators can open it while they rate."),
+    )
+    raters_per_item = forms.IntegerField(
+        label=_("Raters per item"),
+        min_value=1,
+        max_value=50,
+        help_text=_("How many annotators rate each item."),
+    )
+    dispute_threshold = forms.IntegerField(
+        min_value=1,
+        max_value=1000,
+        help_text=_("A unit whose Round I values lie this far apart, or more, is disputed."),
+    )
+    tolerance = forms.IntegerField(
+        min_value=0,
+        max_value=1000,
+        help_text=_(
+            "A dispute is settled when all values lie within this distance; less than the threshold."
+        ),
+    )
+
+    def __init__(self, entered: Mapping[str, Any] | None, *, project: Project, frozen: bool) -> None:
+        initial = {field: getattr(project, field) for field in (*FREE_FIELDS, *FROZEN_FIELDS)}
+        super().__init__(entered, initial=initial)
+        if frozen:
+            for field in self.fields.keys() & set(FROZEN_FIELDS):
+                self.fields[field].disabled = field != "guidelines"
+            self.fields["note"] = note_field()
+        self._project = project
+
+    @property
+    def reworded(self) -> bool:
+        """Whether the guidelines are to read otherwise."""
+        return bool(self.cleaned_data["guidelines"] != self._project.guidelines)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The checked settings, without the note on a change of wording."""
+        return {name: value for name, value in self.cleaned_data.items() if name != "note"}
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse a tolerance that would settle what the threshold disputes."""
+        values = self.cleaned_data
+        if values.get("tolerance", 0) >= values.get("dispute_threshold", 1001):
+            self.add_error("tolerance", gettext("The tolerance must be less than the dispute threshold."))
+        return values
+
+
+class SettingsPageForm(SettingsForm):
+    """The settings as their page shows them; when units are disputed is set on a page of its own."""
+
+    dispute_threshold = None  # type: ignore[assignment] # Django's way of taking a field away
+    tolerance = None  # type: ignore[assignment]

@@ -1,0 +1,175 @@
+"""Summaries of opinions, rated on the seven dimensions of SummEval-OP (Siledar et al., 2024).
+
+The names of the dimensions are the paper's; every sentence about them was written for Concord.
+"""
+
+from annotate.core.specification import DimensionSpec, ProjectTemplate
+from annotate.setup.presets.scales import five_points
+
+GUIDELINES = """\
+You see several reviews of one product and one summary of them. Read **all reviews** first, then the summary.
+
+- Rate each dimension by itself: a summary with clumsy sentences can still be faithful.
+- Judge the summary against the reviews you see, not against what you know about the product.
+- Decide by the description of the point, not by how other summaries fared.
+- If you hesitate between two points, choose one, mark it as unsure and say why in the comment.
+"""
+
+FLUENCY = DimensionSpec(
+    name="Fluency",
+    definition=(
+        "How well the summary is written: grammar, spelling, punctuation, choice of words, sentences that "
+        "read easily."
+    ),
+    guidelines="""\
+Look at the language only. Whether the content is right, or in a good order, belongs to other dimensions.
+
+Informal words are fine when the reviews are informal. A sentence that breaks off is an error.
+""",
+    points=five_points(
+        ("Unreadable", "So many errors that most of it has to be guessed."),
+        ("Poor", "Errors in many sentences; some must be read twice."),
+        ("Fair", "Several errors or awkward sentences, yet always understandable."),
+        ("Good", "One or two slips that hardly disturb the reading."),
+        ("Flawless", "Easy to read, no error to be found."),
+    ),
+)
+
+COHERENCE = DimensionSpec(
+    name="Coherence",
+    definition=(
+        "How well the sentences form one text: each follows from the one before, and what belongs together "
+        "stands together."
+    ),
+    guidelines="""\
+Ask whether moving the sentences around would make it any worse. If not, it is a list rather than a text.
+
+- A contradiction inside the summary counts here.
+- Errors of language do not count here.
+""",
+    points=five_points(
+        ("A heap", "Statements without any order, or that contradict each other."),
+        ("Loose", "Some sentences connect, most do not; the topic jumps."),
+        ("Partly ordered", "A recognisable order with breaks or repetitions in it."),
+        ("Well ordered", "Builds sentence by sentence, with one rough transition."),
+        ("One text", "Builds from sentence to sentence and ends as a whole."),
+    ),
+)
+
+RELEVANCE = DimensionSpec(
+    name="Relevance",
+    definition=(
+        "How far the summary keeps to opinions that matter: those that are important to a buyer or that "
+        "several reviewers share."
+    ),
+    guidelines="""\
+Important and agreed opinions only; penalise the rest:
+
+- a remark of a single reviewer told as if it were typical,
+- details without use to a buyer,
+- the same opinion said twice.
+
+What is *missing* is rated under aspect coverage, not here.
+""",
+    points=five_points(
+        ("Beside the point", "Almost nothing in it matters or is shared."),
+        ("Mostly filler", "Some important opinions among more unimportant ones."),
+        ("Mixed", "About as much that matters as that does not."),
+        ("Mostly relevant", "Important opinions with one or two that could go."),
+        ("All relevant", "Every opinion in it is important or widely shared."),
+    ),
+)
+
+FAITHFULNESS = DimensionSpec(
+    name="Faithfulness",
+    definition=("How far every statement of the summary can be found in the reviews or follows from them."),
+    guidelines="""\
+Take the summary statement by statement and look for a review that supports it.
+
+- Invented facts and changed numbers count, even when they sound plausible.
+- "Most" or "all" where one reviewer said it is not supported.
+- A claim that is true of the product but in no review is not supported either.
+""",
+    points=five_points(
+        ("Made up", "Most statements have no support in the reviews."),
+        ("Unreliable", "Several statements are unsupported, or one that decides a purchase."),
+        ("Partly supported", "One important or a few small statements are unsupported."),
+        ("Nearly faithful", "One small detail goes beyond the reviews."),
+        ("Faithful", "Every statement is supported by the reviews."),
+    ),
+)
+
+ASPECT_COVERAGE = DimensionSpec(
+    name="Aspect coverage",
+    definition=(
+        "How many of the aspects that the reviews discuss most (comfort, price, sound, ...) the summary "
+        "mentions."
+    ),
+    guidelines="""\
+Note the aspects that several reviews discuss, then tick off those that the summary mentions.
+
+An aspect in one review only need not be covered. *How* it is judged is rated
+under sentiment consistency.
+""",
+    points=five_points(
+        ("None", "Hardly any of the main aspects is mentioned."),
+        ("Few", "Fewer than half of the main aspects are mentioned."),
+        ("Half", "About half are mentioned, or the most discussed one is missing."),
+        ("Most", "One less prominent main aspect is missing."),
+        ("All", "Every aspect that is discussed a lot is mentioned."),
+    ),
+)
+
+SENTIMENT_CONSISTENCY = DimensionSpec(
+    name="Sentiment consistency",
+    definition="How far the summary feels about each aspect as the reviewers on the whole do.",
+    guidelines="""\
+For each aspect in the summary compare praise, blame or a divided opinion with the reviews **taken together**.
+
+- Where reviewers disagree, saying that they disagree is consistent.
+- Strength counts: "liked" is not the same as "adored".
+- Aspects that the summary leaves out do not count here.
+""",
+    points=five_points(
+        ("Reversed", "The opinion of most aspects is the opposite of the reviewers'."),
+        ("Often wrong", "Several aspects, or the most discussed one, are reversed."),
+        ("Partly right", "One aspect is reversed, or several are too strong or too weak."),
+        ("Nearly right", "All directions are right; one is too strong or too weak."),
+        ("Consistent", "Every aspect is judged as the reviewers judge it."),
+    ),
+)
+
+SPECIFICITY = DimensionSpec(
+    name="Specificity",
+    definition=(
+        "How concrete the opinions are: about this product and why, rather than praise that fits anything."
+    ),
+    guidelines="""\
+Imagine another product in the summary's place. The more of it would still fit, the lower the point.
+
+"Great product, would buy again" is generic. "The zip gave way after a month" is specific.
+""",
+    points=five_points(
+        ("Generic", "Could be said of nearly any product."),
+        ("Mostly generic", "One concrete opinion among general ones."),
+        ("Half and half", "Concrete about some aspects, general about others."),
+        ("Mostly specific", "Concrete throughout, with one general remark."),
+        ("Specific", "Every opinion says what exactly and, where known, why."),
+    ),
+)
+
+OPINION_SUMMARIES = ProjectTemplate(
+    key="opinion-summaries",
+    name="Opinion summaries, 7 dimensions",
+    summary="Reviews of a product and their summary, rated as in SummEval-OP.",
+    guidelines=GUIDELINES,
+    dimensions=(
+        FLUENCY,
+        COHERENCE,
+        RELEVANCE,
+        FAITHFULNESS,
+        ASPECT_COVERAGE,
+        SENTIMENT_CONSISTENCY,
+        SPECIFICITY,
+    ),
+)

@@ -1,0 +1,425 @@
+"""What is read of setup: fixed numbers of database queries, nothing is written."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.apps import apps
+from django.db.models import Count, Exists, ForeignKey, Model, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from annotate.core.guideline import FrozenDimension, FrozenGuideline
+from annotate.core.guidelines import current_guideline
+from annotate.core.models import (
+    Assignment,
+    Dimension,
+    Guideline,
+    GuidelineImage,
+    Invitation,
+    Item,
+    Membership,
+    Project,
+    ProjectDeletion,
+    Rating,
+    Role,
+    Round,
+    SavedTemplate,
+    User,
+)
+from annotate.core.models.ratings import answered
+from annotate.core.models.rounds import without_checks
+from annotate.core.pictures import keys_in
+from annotate.core.rounds import rounds_of
+from annotate.core.specification import DimensionSpec, Picture, PointSpec, ProjectTemplate, TemplateSettings
+from annotate.rating.queries.work import ItemPage, Row
+from annotate.setup.presets import TEMPLATES
+from annotate.setup.template_file import from_json
+
+# Where a project's guidelines show a picture.
+
+
+def places_of_image(project: Project, key: str) -> list[str]:
+    """Return in words where a picture is shown, now or in a version that ratings were given under."""
+    guideline = current_guideline(project)
+    places = ["the guidelines for all dimensions"] if key in guideline.guidelines else []
+    places += [each.name for each in guideline.dimensions if key in each.guidelines]
+    frozen = project.guideline_versions.order_by("version").values_list("version", "content")
+    return places + [
+        f"guideline version {version}" for version, content in frozen if key in json.dumps(content)
+    ]
+
+
+# The annotator's screen before Round I, on a real item, with nobody's answers.
+
+EXAMPLE = [{"label": "Part 1", "text": "Here stands the document that the text is about."}]
+
+
+def preview_page(project: Project, number: int) -> tuple[ItemPage, FrozenGuideline]:
+    """Return the page of the project's item of this number, from 1, and what it is rated by. Five queries.
+
+    Nothing of it is a row: the assignment, its round and guideline exist on this page only.
+    """
+    guideline = current_guideline(project)
+    version = Guideline(project=project, version=1, digest=guideline.digest(), content=guideline.to_json())
+    round = Round(project=project, number=1, guideline=version, status=Round.Status.OPEN)
+    items = Item.objects.filter(document__project=project)
+    count = items.count()
+    number = min(max(number, 1), max(count, 1))
+    item = items.select_related("document").order_by("pk")[number - 1 : number].first()
+    return ItemPage(
+        assignment=Assignment(round=round, position=number),
+        title=item.document.title if item else "A document",
+        parts=item.document.parts if item else EXAMPLE,
+        text=item.text if item else "Here stands the text to rate. Import items to see yours.",
+        rows=[Row(dimension, None) for dimension in guideline.dimensions],
+        previous=number - 1 if number > 1 else None,
+        next=number + 1 if number < count else None,
+    ), guideline
+
+
+# All rows that belong to a project, whichever app they are of, in the order in which they can be deleted.
+
+
+def rows_of_project(project: Project) -> Iterator[QuerySet[Model]]:
+    """Yield the rows of every table of the project, those that refer to others before these."""
+    paths = _paths()
+    for model in _referring_first(list(paths)):
+        yield model._base_manager.filter(**{paths[model]: project})
+
+
+def counts_of_project(project: Project) -> list[tuple[str, int]]:
+    """Return how many rows of which kind belong to a project, the most first. A query for each table."""
+    counts = [(str(rows.model._meta.verbose_name_plural), rows.count()) for rows in rows_of_project(project)]
+    return sorted(((name, count) for name, count in counts if count), key=lambda each: (-each[1], each[0]))
+
+
+def _paths() -> dict[type[Model], str]:
+    """By which lookup a model's rows belong to a project: the shortest chain of references, never empty."""
+    paths: dict[type[Model], str] = {Project: ""}
+    reached: list[type[Model]] = [Project]
+    while reached:
+        reached = [
+            model
+            for model in apps.get_models(include_auto_created=True)
+            if model not in paths and any(target in reached for target in _targets(model))
+        ]
+        for model in reached:
+            field, target = next(
+                (f, t) for t, f in _targets(model).items() if t in paths and t not in reached
+            )
+            paths[model] = f"{field}__{paths[target]}" if paths[target] else field
+    del paths[Project], paths[ProjectDeletion]  # the permission goes last
+    return paths
+
+
+def _targets(model: type[Model]) -> dict[type[Model], str]:
+    references = [each for each in _references(model) if not each.null or each.related_model is Project]
+    return {each.related_model: each.name for each in references}
+
+
+def _references(model: type[Model]) -> list[ForeignKey[Any, Any]]:
+    return [field for field in model._meta.concrete_fields if isinstance(field, ForeignKey)]
+
+
+def _referring_first(models: list[type[Model]]) -> Iterator[type[Model]]:
+    left = list(models)
+    while left:
+        referred = {field.related_model for model in left for field in _references(model)}
+        free = [model for model in left if model not in referred] or left[:1]
+        yield from free
+        left = [model for model in left if model not in free]
+
+
+# How far a project is set up: five steps, read from what is there and stored nowhere.
+
+
+@dataclass(frozen=True)
+class SetupStep:
+    """A step: the route of its page, whether it is done, and where it stands in a few words."""
+
+    name: str
+    route: str
+    done: bool
+    says: str
+
+
+@dataclass(frozen=True)
+class Setup:
+    """The steps of a project whose Round I was not opened yet; `current` is the one of the page shown."""
+
+    steps: list[SetupStep]
+    needed: list[str]
+    advised: list[str]
+    current: SetupStep | None = None
+    next: SetupStep | None = None
+
+    @property
+    def can_open(self) -> bool:
+        """Whether Round I can be opened."""
+        return not self.needed
+
+
+# The pages of each step; the first is the one that its link leads to.
+PAGES = {
+    "data": ("imports", "data_import"),
+    "dimensions": ("dimensions", "dimension", "dimension_new", "images"),
+    "people": ("people", "person"),
+    "rounds": ("settings", "plan", "dispute_rules", "gold", "gold_item"),
+    "review": ("review",),
+}
+STEP_OF_PAGE = {page: step for step, pages in PAGES.items() for page in pages}
+
+
+def setup_of(project: Project, page: str = "") -> Setup | None:
+    """Return how far a project is set up, on a page (its route); None once a round opened. One query."""
+    own = Project.objects.filter(pk=project.pk)
+    members = Membership.objects.filter(role=Role.ANNOTATOR, active=True)
+    found = own.values(
+        frozen=Exists(Round.objects.filter(project=OuterRef("pk"))),
+        item_count=_count(Item.objects.all(), "document__project"),
+        dimension_count=_count(Dimension.objects.all(), "project"),
+        annotator_count=_count(members, "project"),
+        empty_count=_count(members.filter(user__isnull=True), "project"),
+        invited_count=_count(_pending_invitations(), "project"),
+    ).get()
+    return None if found["frozen"] else _setup(project, page, found)
+
+
+def _count(rows: "QuerySet[Any]", path: str) -> Coalesce:
+    counted = rows.filter(**{path: OuterRef("pk")}).order_by().values(path).annotate(count=Count("pk"))
+    return Coalesce(Subquery(counted.values("count")), 0)
+
+
+def _pending_invitations() -> QuerySet[Invitation]:
+    pending = Invitation.objects.filter(accepted_at__isnull=True, withdrawn_at__isnull=True)
+    return pending.filter(role=Role.ANNOTATOR, place__isnull=True, expires_at__gt=timezone.now())
+
+
+def _setup(project: Project, page: str, found: Mapping[str, Any]) -> Setup:
+    items, dimensions = found["item_count"], found["dimension_count"]
+    annotators, invited = found["annotator_count"], found["invited_count"]
+    raters = project.raters_per_item
+    enough = annotators + invited >= raters
+    needed = ["Import items."] if not items else []
+    needed += ["Add at least one dimension."] if not dimensions else []
+    people = _count_phrase(annotators, "annotator") + (f", {invited} invited" if invited else "")
+    if not enough:
+        people = f"{annotators + invited} of {raters} annotators needed"
+    steps = [
+        SetupStep("data", "imports", items > 0, _count_phrase(items, "item")),
+        SetupStep("dimensions", "dimensions", dimensions > 0, _count_phrase(dimensions, "dimension")),
+        SetupStep("people", "people", enough, people),
+        SetupStep("rounds", "settings", True, _count_phrase(raters, "rater") + " per item"),
+        SetupStep("review", "review", not needed and enough, "everything at a glance"),
+    ]
+    here = next((at for at, each in enumerate(steps) if each.name == STEP_OF_PAGE.get(page)), None)
+    following = None if here is None or here + 1 == len(steps) else steps[here + 1]
+    return Setup(
+        steps=steps,
+        needed=needed,
+        advised=_advice(annotators, raters, found["empty_count"] + invited),
+        current=None if here is None else steps[here],
+        next=following,
+    )
+
+
+def _advice(annotators: int, raters: int, waiting: int) -> list[str]:
+    advised = []
+    if annotators < raters:
+        advised.append(
+            f"Each item needs {_count_phrase(raters, 'rater')}; there {'is' if annotators == 1 else 'are'} "
+            f"{_count_phrase(annotators, 'annotator')}, and until more join, no item can be complete."
+        )
+    if waiting:
+        links = "An invitation was" if waiting == 1 else f"{waiting} invitations were"
+        advised.append(f"{links} not opened yet.")
+    return advised
+
+
+def _count_phrase(count: int, name: str) -> str:
+    return f"{count:,} {name}{'' if count == 1 else 's'}" if count else f"no {name}s yet"
+
+
+# Templates: those that come with Concord, a person's own, and what a project is as one.
+
+OWN = "own-"
+
+
+def own_templates(user: User) -> list[SavedTemplate]:
+    """Return the templates that a person saved or imported, the newest first, without their content."""
+    return list(SavedTemplate.objects.filter(owner=user).defer("content"))
+
+
+def template_for(user: User, key: str) -> ProjectTemplate | None:
+    """Return the template that Concord or this person has under a key, None for another. One query."""
+    number = key.removeprefix(OWN)
+    if not key.startswith(OWN) or not number.isdecimal():
+        return TEMPLATES.get(key)
+    saved = SavedTemplate.objects.filter(owner=user, pk=int(number)).first()
+    return from_json(saved.content, key=key) if saved else None
+
+
+def template_of(project: Project, *, name: str = "") -> ProjectTemplate:
+    """Return a project as a template: what is asked and told, nothing that was given. Three queries."""
+    dimensions = tuple(map(spec_of, project.dimensions.prefetch_related("points")))
+    texts = (project.guidelines, *(dimension.guidelines for dimension in dimensions))
+    kept = {image.key: image for image in project.images.all()}
+    shown = [kept[key] for key in keys_in(*texts) if key in kept]
+    return ProjectTemplate(
+        key="",
+        name=name or project.name,
+        summary=project.description,
+        guidelines=project.guidelines,
+        dimensions=dimensions,
+        settings=TemplateSettings(**{name: getattr(project, name) for name in vars(TemplateSettings())}),
+        pictures=tuple(Picture(image.name, _content(image)) for image in shown),
+    )
+
+
+def spec_of(dimension: Dimension) -> DimensionSpec:
+    """Return a dimension as it is, ready to be made again. One query unless its points were prefetched."""
+    points = tuple(PointSpec(each.value, each.label, each.description) for each in dimension.points.all())
+    fields = [name for name in DimensionSpec.__dataclass_fields__ if name != "points"]
+    return DimensionSpec(**{name: getattr(dimension, name) for name in fields}, points=points)
+
+
+def _content(image: GuidelineImage) -> bytes:
+    with image.file.open("rb") as file:
+        return bytes(file.read())
+
+
+# Versions of a project's guideline: what changed between them, and the ratings given under each.
+
+
+@dataclass(frozen=True)
+class Change:
+    """A wording before and after."""
+
+    where: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class Version:
+    """A version of the guideline with what it changed and the ratings given under it, by dimension key."""
+
+    guideline: Guideline
+    content: FrozenGuideline
+    in_force: list[Round]
+    changes: list[Change]
+    ratings: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class AskAgain:
+    """A dimension some of whose Round I ratings were given under a version that is not in force."""
+
+    dimension: FrozenDimension
+    ratings: int
+    asked: int
+
+
+@dataclass(frozen=True)
+class Wording:
+    """All versions that a round had or has, the newest first, and who can be asked again."""
+
+    versions: list[Version]
+    to_ask: list[AskAgain]
+
+
+def wording(project: Project) -> Wording:
+    """Return the versions of a project's guideline. Five queries."""
+    rounds = rounds_of(project)
+    given = _count_answers(project)
+    found = project.guideline_versions.select_related("made_by").order_by("version")
+    used = {version for version, _ in given} | {round.guideline_id for round in rounds.values()}
+    versions: list[Version] = []
+    for guideline in found:
+        if guideline.pk in used or guideline.note:
+            versions.append(_version(guideline, versions[-1] if versions else None, rounds, given))
+    return Wording(versions[::-1], _to_ask(rounds.get(1)))
+
+
+def versions_of(round: Round) -> QuerySet[Guideline]:
+    """Return the versions that ratings of a round were given under, and the one in force, in their order."""
+    seen = Rating.objects.filter(assignment__round=round).order_by().values("guideline").distinct()
+    versions = Guideline.objects.filter(Q(pk__in=seen) | Q(pk=round.guideline_id), project=round.project_id)
+    return versions.order_by("version")
+
+
+def ratings_to_ask_again(round: Round, dimension: int | None = None) -> QuerySet[Rating]:
+    """Return the answers given under a version that is not in force, by people who can still answer."""
+    people = Q(assignment__annotator__active=True, assignment__annotator__user__isnull=False)
+    ratings = Rating.objects.filter(people, answered(), assignment__round=round, asked_again_at__isnull=True)
+    of_dimension = ratings if dimension is None else ratings.filter(dimension=dimension)
+    return of_dimension.exclude(guideline=round.guideline_id)
+
+
+def _count_answers(project: Project) -> dict[tuple[int, str], int]:
+    counts = (
+        Rating.objects.filter(
+            answered(),
+            without_checks("assignment__round__"),
+            assignment__round__project=project,
+            guideline__isnull=False,
+        )
+        .values_list("guideline", "dimension__key")
+        .annotate(count=Count("pk"))
+        .order_by()
+    )
+    return {(guideline, key): count for guideline, key, count in counts}
+
+
+def _version(
+    guideline: Guideline,
+    before: Version | None,
+    rounds: Mapping[int, Round],
+    given: Mapping[tuple[int, str], int],
+) -> Version:
+    content = FrozenGuideline.from_json(guideline.content)
+    return Version(
+        guideline=guideline,
+        content=content,
+        in_force=[each for each in rounds.values() if each.guideline_id == guideline.pk],
+        changes=list(changes(before.content, content)) if before else [],
+        ratings={each.key: given.get((guideline.pk, each.key), 0) for each in content.dimensions},
+    )
+
+
+def _to_ask(round: Round | None) -> list[AskAgain]:
+    if round is None or not round.is_open:
+        return []
+    left = dict(ratings_to_ask_again(round).values_list("dimension").annotate(count=Count("pk")).order_by())
+    waiting = Rating.objects.filter(assignment__round=round, asked_again_at__isnull=False)
+    asked = dict(waiting.values_list("dimension").annotate(count=Count("pk")).order_by())
+    dimensions = FrozenGuideline.from_json(round.guideline.content).dimensions
+    found = [AskAgain(each, left.get(each.id, 0), asked.get(each.id, 0)) for each in dimensions]
+    return [each for each in found if each.ratings or each.asked]
+
+
+def changes(before: FrozenGuideline, after: FrozenGuideline) -> Iterator[Change]:
+    """Return what differs in wording between two versions."""
+    if before.guidelines != after.guidelines:
+        yield Change("Guidelines for all dimensions", before.guidelines, after.guidelines)
+    old = {each.id: each for each in before.dimensions}
+    for dimension in after.dimensions:
+        if dimension.id in old:
+            yield from _changes_of(old[dimension.id], dimension)
+
+
+def _changes_of(before: FrozenDimension, after: FrozenDimension) -> Iterator[Change]:
+    for field in ("definition", "guidelines"):
+        if getattr(before, field) != getattr(after, field):
+            yield Change(f"{after.name}, {field}", getattr(before, field), getattr(after, field))
+    for value in after.values:
+        texts = [_text(each, value) for each in (before, after)]
+        if texts[0] != texts[1]:
+            yield Change(f"{after.name}, {value}", *texts)
+
+
+def _text(dimension: FrozenDimension, value: int) -> str:
+    point = dimension.point(value)
+    return ": ".join(part for part in (point.label, point.description) if part) if point else ""

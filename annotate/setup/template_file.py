@@ -1,0 +1,254 @@
+"""A project's template as one JSON file, `concord-template/1`: written, read, and refused with every reason.
+
+docs/templates.md has the schema. A file that this module writes reads back to the same template.
+"""
+
+import base64
+import binascii
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from annotate.core.pictures import LARGEST, key_of
+from annotate.core.specification import DimensionSpec, Picture, PointSpec, ProjectTemplate, TemplateSettings
+
+FORMAT = "concord-template/1"
+FAMILY = "concord-template/"
+MOST_BYTES = 20 * 1024 * 1024
+LEVELS = ("nominal", "ordinal", "interval", "ratio")
+SMALLEST, LARGEST_VALUE = -1000, 1000
+MOST_CATEGORIES = 20
+
+
+class TemplateRefusedError(Exception):
+    """A file that is no template that can be read; every problem with its path in the file."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__(problems[0])
+        self.problems = problems
+
+
+def to_json(template: ProjectTemplate) -> str:
+    """Return the file of a template."""
+    content = {
+        "format": FORMAT,
+        "name": template.name,
+        "summary": template.summary,
+        "guidelines": template.guidelines,
+        "settings": vars(template.settings),
+        "dimensions": [_dimension_to_json(dimension) for dimension in template.dimensions],
+        "pictures": [
+            {"name": each.name, "base64": base64.b64encode(each.content).decode()}
+            for each in template.pictures
+        ],
+    }
+    return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+
+
+def _dimension_to_json(dimension: DimensionSpec) -> dict[str, Any]:
+    return {
+        "name": dimension.name,
+        "definition": dimension.definition,
+        "guidelines": dimension.guidelines,
+        "scale": {
+            "minimum": dimension.scale_minimum,
+            "maximum": dimension.scale_maximum,
+            "level": dimension.measurement_level,
+            "not_applicable": dimension.not_applicable,
+            "points": [vars(point) for point in dimension.points],
+        },
+        "dispute_threshold": dimension.dispute_threshold,
+        "tolerance": dimension.tolerance,
+    }
+
+
+def from_json(text: str | bytes, *, key: str = "") -> ProjectTemplate:
+    """Return the template of a file, under this key. Raises TemplateRefusedError with all its problems."""
+    if len(text) > MOST_BYTES:
+        raise TemplateRefusedError([f"The file is larger than {MOST_BYTES // 2**20} MB; leave pictures out."])
+    try:
+        content = json.loads(text)
+    except (UnicodeDecodeError, ValueError, RecursionError) as error:
+        raise TemplateRefusedError([f"This is not a JSON file: {error}."]) from None
+    _check_format(content)
+    reading = _Reading(content)
+    template = ProjectTemplate(
+        key=key,
+        name=reading.text("name", most=150, needed=True),
+        summary=reading.text("summary"),
+        guidelines=reading.text("guidelines"),
+        settings=_settings(reading.part("settings")),
+        dimensions=tuple(map(_dimension, reading.parts("dimensions"))),
+        pictures=tuple(map(_picture, reading.parts("pictures"))),
+    )
+    _refuse_same_names(reading, template)
+    if reading.problems:
+        raise TemplateRefusedError(reading.problems)
+    return template
+
+
+def _check_format(content: Any) -> None:
+    found = content.get("format") if isinstance(content, dict) else None
+    if found == FORMAT:
+        return
+    if not isinstance(found, str) or not found.startswith(FAMILY):
+        raise TemplateRefusedError([f"format: this is no template of Concord; one begins with {FORMAT!r}."])
+    theirs, ours = found.removeprefix(FAMILY)[:20], FORMAT.removeprefix(FAMILY)
+    raise TemplateRefusedError(
+        [
+            f"format: this template is of version {theirs!r}, and this Concord reads version {ours!r}; "
+            "export it again from a Concord of this version."
+        ]
+    )
+
+
+@dataclass
+class _Reading:
+    """An object of the file with its path; what is wrong is noted and read as something harmless."""
+
+    content: dict[str, Any]
+    path: str = ""
+    problems: list[str] = field(default_factory=list)
+
+    def refuse(self, name: str, sentence: str) -> None:
+        path = f"{self.path}.{name}" if self.path and name else self.path or name
+        self.problems.append(f"{path}: {sentence}")
+
+    def text(self, name: str, *, most: int | None = None, needed: bool = False) -> str:
+        value = self.content.get(name, "")
+        if not isinstance(value, str):
+            self.refuse(name, f"must be text, and is {_format_value(value)}.")
+            return ""
+        if needed and not value.strip():
+            self.refuse(name, "is missing.")
+        if most is not None and len(value) > most:
+            self.refuse(name, f"has {len(value)} characters; at most {most} can be kept.")
+        return value
+
+    def number(self, name: str, low: int, high: int, default: int) -> int:
+        found = self.number_or_none(name, low, high) if name in self.content else default
+        if found is None:
+            self.refuse(name, f"must be a whole number from {low} to {high}, and is null.")
+        return default if found is None else found
+
+    def number_or_none(self, name: str, low: int, high: int) -> int | None:
+        value = self.content.get(name)
+        if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
+            return value
+        if value is not None:
+            self.refuse(name, f"must be a whole number from {low} to {high}, and is {_format_value(value)}.")
+            return low
+        return None
+
+    def truth(self, name: str) -> bool:
+        value = self.content.get(name, False)
+        if not isinstance(value, bool):
+            self.refuse(name, f"must be true or false, and is {_format_value(value)}.")
+        return value is True
+
+    def part(self, name: str) -> "_Reading":
+        value = self.content.get(name, {})
+        if not isinstance(value, dict):
+            self.refuse(name, f"must be an object, and is {_format_value(value)}.")
+            value = {}
+        return _Reading(value, f"{self.path}.{name}" if self.path else name, self.problems)
+
+    def parts(self, name: str) -> Iterator["_Reading"]:
+        value = self.content.get(name, [])
+        if not isinstance(value, list):
+            self.refuse(name, f"must be a list, and is {_format_value(value)}.")
+            return
+        start = f"{self.path}.{name}" if self.path else name
+        for number, each in enumerate(value):
+            if isinstance(each, dict):
+                yield _Reading(each, f"{start}[{number}]", self.problems)
+            else:
+                self.problems.append(f"{start}[{number}]: must be an object, and is {_format_value(each)}.")
+
+
+def _settings(reading: _Reading) -> TemplateSettings:
+    usual = TemplateSettings()
+    settings = TemplateSettings(
+        raters_per_item=reading.number("raters_per_item", 1, 50, usual.raters_per_item),
+        dispute_threshold=reading.number("dispute_threshold", 1, 1000, usual.dispute_threshold),
+        tolerance=reading.number("tolerance", 0, 1000, usual.tolerance),
+        reservation_minutes=reading.number("reservation_minutes", 1, 60 * 24 * 30, usual.reservation_minutes),
+    )
+    if settings.tolerance >= settings.dispute_threshold:
+        reading.refuse("tolerance", "must be less than the dispute threshold.")
+    return settings
+
+
+def _dimension(reading: _Reading) -> DimensionSpec:
+    scale = reading.part("scale")
+    minimum = scale.number("minimum", SMALLEST, LARGEST_VALUE, 1)
+    maximum = scale.number("maximum", SMALLEST, LARGEST_VALUE, 5)
+    spec = DimensionSpec(
+        name=reading.text("name", most=80, needed=True),
+        definition=reading.text("definition", needed=True),
+        guidelines=reading.text("guidelines"),
+        scale_minimum=minimum,
+        scale_maximum=maximum,
+        measurement_level=scale.text("level") or "interval",
+        not_applicable=scale.truth("not_applicable"),
+        points=tuple(_point(each, minimum, maximum) for each in scale.parts("points")),
+        dispute_threshold=reading.number_or_none("dispute_threshold", 1, 1000),
+        tolerance=reading.number_or_none("tolerance", 0, 1000),
+    )
+    _check_scale(scale, spec)
+    threshold, tolerance = spec.dispute_threshold, spec.tolerance
+    if threshold is not None and tolerance is not None and tolerance >= threshold:
+        reading.refuse("tolerance", "must be less than the dispute threshold.")
+    return spec
+
+
+def _check_scale(reading: _Reading, spec: DimensionSpec) -> None:
+    if spec.scale_minimum >= spec.scale_maximum:
+        reading.refuse("maximum", f"must be above the minimum, {spec.scale_minimum}.")
+    if spec.measurement_level not in LEVELS:
+        reading.refuse(
+            "level", f"must be one of {', '.join(LEVELS)}, and is {_format_value(spec.measurement_level)}."
+        )
+    if spec.measurement_level == "ratio" and spec.scale_minimum < 0:
+        reading.refuse("minimum", "must be zero or above on a ratio scale.")
+    values = [point.value for point in spec.points]
+    if len(set(values)) < len(values):
+        reading.refuse("points", "describe a value twice.")
+    if spec.measurement_level == "nominal":
+        names = {point.label.strip().casefold() for point in spec.points if point.label.strip()}
+        wanted = spec.scale_maximum - spec.scale_minimum + 1
+        if len(names) != wanted or wanted > MOST_CATEGORIES:
+            reading.refuse("points", f"must give each category a name of its own, {MOST_CATEGORIES} at most.")
+
+
+def _point(reading: _Reading, minimum: int, maximum: int) -> PointSpec:
+    if reading.content.get("value") is None:
+        reading.refuse("value", "is missing.")
+    value = reading.number_or_none("value", minimum, max(minimum, maximum))
+    return PointSpec(value or 0, reading.text("label", most=80), reading.text("description"))
+
+
+def _picture(reading: _Reading) -> Picture:
+    name, text = reading.text("name", most=150, needed=True), reading.text("base64", needed=True)
+    try:
+        content = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        reading.refuse("base64", "is not base64.")
+        return Picture(name, b"")
+    if text and (key_of(content) is None or len(content) > LARGEST):
+        reading.refuse("base64", f"is not a PNG, JPEG, GIF or WebP picture of at most {LARGEST // 2**20} MB.")
+    return Picture(name, content)
+
+
+def _refuse_same_names(reading: _Reading, template: ProjectTemplate) -> None:
+    names: dict[str, int] = {}
+    for number, dimension in enumerate(template.dimensions):
+        before = names.setdefault(dimension.name.strip().casefold(), number)
+        if before != number and dimension.name.strip():
+            reading.refuse(f"dimensions[{number}].name", f"is that of dimensions[{before}] too.")
+
+
+def _format_value(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 40 else f"{text[:40]}…"

@@ -1,0 +1,444 @@
+"""Pages about setup."""
+
+from collections.abc import Callable
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.text import slugify
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.clickjacking import xframe_options_sameorigin
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotate.core.access import (
+    dimension_in,
+    image_in,
+    may_begin_projects,
+    membership,
+    project_for_admin,
+    saved_template_of,
+)
+from annotate.core.configuration import refuse_frozen
+from annotate.core.errors import DomainError
+from annotate.core.guidelines import current_guideline
+from annotate.core.keys import ACTIONS
+from annotate.core.models import Dimension, Project
+from annotate.core.page import Request, render_in_project, request_user, show_refusal
+from annotate.core.pictures import content_type
+from annotate.core.projects import is_frozen, project_cards
+from annotate.core.rounds import round_one
+from annotate.core.specification import DimensionSpec, ProjectTemplate
+from annotate.people.preferences import key_map_of
+from annotate.rating.queries.plans import plan_of
+from annotate.rating.rows import rows_as_html
+from annotate.setup.commands import (
+    add_dimension,
+    add_image,
+    ask_again,
+    create_project,
+    duplicate_dimension,
+    import_template,
+    move_dimension,
+    remove_dimension,
+    remove_image,
+    remove_template,
+    reword_dimension,
+    reword_guidelines,
+    save_template,
+    update_dimension,
+    update_project,
+)
+from annotate.setup.forms import DimensionForm, NewProjectForm, SettingsPageForm, initial_of
+from annotate.setup.presets import TEMPLATES
+from annotate.setup.queries import own_templates, preview_page, setup_of, template_for, template_of, wording
+from annotate.setup.template_file import to_json
+
+# A project's dimensions: listed, added, edited, put in order, removed.
+
+
+@login_required
+@require_GET
+def dimensions(request: Request, slug: str) -> HttpResponse:
+    """List the dimensions in the order that annotators see."""
+    project = project_for_admin(request.user, slug)
+    context = {
+        "dimensions": list(project.dimensions.prefetch_related("points")),
+        "frozen": is_frozen(project),
+        "moved": request.GET.get("moved"),
+        "way": request.GET.get("way"),
+    }
+    return render_in_project(request, project, "setup/dimensions.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def dimension_new(request: Request, slug: str) -> HttpResponse:
+    """Add a dimension."""
+    project = project_for_admin(request.user, slug)
+    try:
+        refuse_frozen(project)
+    except DomainError as error:
+        messages.error(request, error.message)
+        return redirect("dimensions", slug)
+    return _edit(request, project, None, lambda spec: add_dimension(project=project, dimension=spec))
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def dimension(request: Request, slug: str, key: str) -> HttpResponse:
+    """Edit a dimension; once it is frozen, its wording."""
+    project = project_for_admin(request.user, slug)
+    edited = dimension_in(project, key)
+
+    def save(spec: DimensionSpec) -> Dimension:
+        if not is_frozen(project):
+            return update_dimension(dimension=edited, to=spec)
+        note, by = request.POST.get("note", ""), request_user(request)
+        reword_dimension(dimension=edited, to=spec, note=note, by=by)
+        return edited
+
+    return _edit(request, project, edited, save)
+
+
+@login_required
+@require_POST
+def dimension_move(request: Request, slug: str, key: str) -> HttpResponse:
+    """Move a dimension up or down."""
+    moved = dimension_in(project_for_admin(request.user, slug), key)
+    way = "up" if "up" in request.POST else "down"
+    with show_refusal(request):
+        move_dimension(dimension=moved, up=way == "up")
+    return redirect(f"{reverse('dimensions', args=[slug])}?moved={moved.key}&way={way}")
+
+
+@login_required
+@require_POST
+def dimension_duplicate(request: Request, slug: str, key: str) -> HttpResponse:
+    """Copy a dimension and open the copy."""
+    copied = dimension_in(project_for_admin(request.user, slug), key)
+    try:
+        made = duplicate_dimension(dimension=copied)
+    except DomainError as error:
+        messages.error(request, error.message)
+        return redirect("dimensions", slug)
+    messages.success(
+        request,
+        gettext("{name} stands below {name_2}. Give it a name of its own.").format(
+            name=made.name, name_2=copied.name
+        ),
+    )
+    return redirect("dimension", slug, made.key)
+
+
+@login_required
+@require_POST
+def dimension_remove(request: Request, slug: str, key: str) -> HttpResponse:
+    """Remove a dimension."""
+    removed = dimension_in(project_for_admin(request.user, slug), key)
+    with show_refusal(request):
+        remove_dimension(dimension=removed)
+        messages.success(request, gettext("{name} is removed.").format(name=removed.name))
+    return redirect("dimensions", slug)
+
+
+def _edit(
+    request: Request,
+    project: Project,
+    edited: Dimension | None,
+    save: Callable[[DimensionSpec], Dimension],
+) -> HttpResponse:
+    if request.POST.keys() & {"show", "usual", "more"}:
+        return _page(request, project, edited, DimensionForm.as_entered(request.POST))
+    entered = request.POST if request.method == "POST" else None
+    form = DimensionForm(entered, initial=initial_of(edited), frozen=is_frozen(project))
+    status = 200 if entered is None else 422
+    try:
+        if form.is_valid():
+            messages.success(request, gettext("{name} is saved.").format(name=save(form.to_spec()).name))
+            return redirect("dimensions", project.slug)
+    except DomainError as error:
+        form.add_error(None, error.message)
+        status = error.status
+    return _page(request, project, edited, form, status=status)
+
+
+def _page(
+    request: Request,
+    project: Project,
+    edited: Dimension | None,
+    form: DimensionForm,
+    *,
+    status: int = 200,
+) -> HttpResponse:
+    """Render the page, or for htmx the part of it that `show` names."""
+    part = {"points": "#scale", "schema": "#schema", "preview": "#preview"}.get(
+        request.POST.get("show", ""), ""
+    )
+    template = "setup/dimension.html" + (part if request.htmx else "")
+    context = {"form": form, "dimension": edited}
+    return render_in_project(request, project, template, context, status=status)
+
+
+# Pictures of guidelines: uploaded and listed by admins, shown to everyone in the project.
+
+
+class PictureForm(forms.Form):
+    """One picture."""
+
+    file = forms.FileField(
+        label=_("Picture"),
+        help_text=_("PNG, JPEG, GIF or WebP, at most 2 MB. Only people in this project can open it."),
+        widget=forms.ClearableFileInput(attrs={"accept": "image/png,image/jpeg,image/gif,image/webp"}),
+    )
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def images(request: Request, slug: str) -> HttpResponse:
+    """List a project's pictures with the Markdown that shows each; a POST adds one."""
+    project = project_for_admin(request.user, slug)
+    form = PictureForm(request.POST, request.FILES) if request.method == "POST" else PictureForm()
+    if form.is_valid():
+        file = form.cleaned_data["file"]
+        try:
+            add_image(project=project, by=request_user(request), name=file.name, content=file.read())
+            return redirect("images", slug)
+        except DomainError as error:
+            form.add_error("file", error.message)
+    context = {"form": form, "images": list(project.images.all())}
+    return render_in_project(
+        request, project, "setup/images.html", context, status=422 if form.is_bound else 200
+    )
+
+
+@login_required
+@require_GET
+def image(request: Request, slug: str, key: str) -> HttpResponse:
+    """Send a picture to a member of its project."""
+    found = image_in(membership(request.user, slug).project, key)
+    with found.file.open("rb") as file:
+        response = HttpResponse(file.read(), content_type=content_type(found.key))
+    response["Cache-Control"] = "private, max-age=31536000, immutable"  # its address follows its content
+    response["Content-Security-Policy"] = "default-src 'none'"
+    return response
+
+
+@login_required
+@require_POST
+def image_remove(request: Request, slug: str, key: str) -> HttpResponse:
+    """Remove a picture that nothing shows."""
+    found = image_in(project_for_admin(request.user, slug), key)
+    with show_refusal(request):
+        remove_image(image=found)
+        messages.success(request, gettext("“{name}” is removed.").format(name=found.name))
+    return redirect("images", slug)
+
+
+# A person's projects, and beginning one.
+
+
+@login_required
+@require_GET
+def projects(request: HttpRequest) -> HttpResponse:
+    """List the projects that this person has a place in."""
+    context = {"cards": project_cards(request.user), "may_begin": may_begin_projects(request.user)}
+    return render(request, "setup/projects.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def project_new(request: HttpRequest) -> HttpResponse:
+    """Begin a project from a template or from nothing."""
+    if not may_begin_projects(request.user):
+        raise Http404(gettext("Only admins begin projects."))
+    user = request_user(request)
+    entered = request.POST if request.method == "POST" else None
+    form = NewProjectForm(entered, own=own_templates(user), start=request.GET.get("template", "-"))
+    if form.is_valid():
+        template = template_for(user, form.cleaned_data["template"])
+        project = create_project(user=user, name=form.cleaned_data["name"], template=template)
+        return redirect("imports", project.slug)
+    return render(request, "setup/new.html", {"form": form}, status=422 if form.is_bound else 200)
+
+
+# A project's settings.
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def settings(request: Request, slug: str) -> HttpResponse:
+    """Show and change what holds for the whole project; `show` renders the guidelines and saves nothing."""
+    project = project_for_admin(request.user, slug)
+    frozen = is_frozen(project)
+    entered = request.POST if request.method == "POST" else None
+    form = SettingsPageForm(entered, project=project, frozen=frozen)
+    status = 200
+    if request.method == "POST" and "show" not in request.POST:
+        status = 422
+        try:
+            if form.is_valid():
+                if frozen and form.reworded:
+                    reword_guidelines(
+                        project=project,
+                        guidelines=form.cleaned_data["guidelines"],
+                        note=form.cleaned_data["note"],
+                        by=request_user(request),
+                    )
+                update_project(project=project, **form.settings)
+                messages.success(request, gettext("The settings are saved."))
+                return redirect("settings", slug)
+        except DomainError as error:
+            form.add_error(None, error.message)
+            status = error.status
+    template = "setup/settings.html#preview" if request.htmx else "setup/settings.html"
+    return render_in_project(request, project, template, {"form": form, "frozen": frozen}, status=status)
+
+
+# The end of the set-up: everything at a glance, and the annotator's screen on a real item.
+
+
+@login_required
+@require_GET
+def review(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show what Round I would be opened with, and what is missing."""
+    project = project_for_admin(request.user, slug)
+    if setup_of(project) is None:
+        return redirect("project", slug)
+    context = {
+        "guideline": current_guideline(project),
+        "documents": project.documents.count(),
+        "systems": list(project.systems.order_by("name").values_list("name", flat=True)),
+        "plan": plan_of(project),
+        "members": list(
+            project.memberships.filter(active=True).select_related("user").order_by("role", "label")
+        ),
+    }
+    return render_in_project(request, project, "setup/review.html", context)
+
+
+@login_required
+@require_GET
+@xframe_options_sameorigin
+def preview(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the annotator's screen; nothing that is given there is saved."""
+    project = project_for_admin(request.user, slug)
+    asked = request.GET.get("item", "")
+    page, guideline = preview_page(project, int(asked) if asked.isdecimal() and len(asked) < 8 else 1)
+    context = {
+        "project": project,
+        "round": page.assignment.round,
+        "page": page,
+        "rows_html": rows_as_html(project, page),
+        "guideline": guideline,
+        "preview": True,
+        "key_map": key_map_of(request.user),
+        "key_actions": ACTIONS,
+    }
+    return render(request, "rating/item.html", context)
+
+
+# Templates of projects: listed, saved, exported, imported, removed.
+
+
+class TemplateFileForm(forms.Form):
+    """A template that was exported."""
+
+    file = forms.FileField(
+        label=_("Template"),
+        help_text=_("A JSON file that a project or this page exported."),
+        widget=forms.ClearableFileInput(attrs={"accept": "application/json,.json"}),
+    )
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def templates(request: HttpRequest) -> HttpResponse:
+    """List the templates that this person can begin from; a POST imports one."""
+    if not may_begin_projects(request.user):
+        raise Http404(gettext("Only admins begin projects."))
+    user = request_user(request)
+    form = TemplateFileForm(request.POST, request.FILES) if request.method == "POST" else TemplateFileForm()
+    if form.is_valid():
+        try:
+            made = import_template(owner=user, text=form.cleaned_data["file"].read())
+            messages.success(
+                request, gettext("“{name}” is one of your templates now.").format(name=made.name)
+            )
+            return redirect("templates")
+        except DomainError as error:
+            form.add_error("file", error.message.split("\n"))
+    context = {"form": form, "presets": TEMPLATES.values(), "own": own_templates(user)}
+    return render(request, "setup/templates.html", context, status=422 if form.is_bound else 200)
+
+
+@login_required
+@require_GET
+def template_file(request: HttpRequest, key: str) -> HttpResponse:
+    """Send a template as a file."""
+    found = template_for(request_user(request), key) if may_begin_projects(request.user) else None
+    if found is None:
+        raise Http404(gettext("There is no such template."))
+    return _as_file(found)
+
+
+@login_required
+@require_POST
+def template_remove(request: HttpRequest, pk: int) -> HttpResponse:
+    """Remove one's own template."""
+    template = saved_template_of(request.user, pk)
+    remove_template(template=template)
+    messages.success(request, gettext("“{name}” is removed.").format(name=template.name))
+    return redirect("templates")
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def project_template(request: HttpRequest, slug: str) -> HttpResponse:
+    """Send a project as a template; a POST saves it among one's own."""
+    project = project_for_admin(request.user, slug)
+    if request.method == "GET":
+        return _as_file(template_of(project))
+    made = save_template(owner=request_user(request), template=template_of(project))
+    messages.success(request, gettext("“{name}” is one of your templates now.").format(name=made.name))
+    return redirect("templates")
+
+
+def _as_file(template: ProjectTemplate) -> HttpResponse:
+    name = slugify(template.name)[:60] or "template"
+    response = HttpResponse(to_json(template), content_type="application/json")
+    response["Content-Disposition"] = f'attachment; filename="{name}.concord-template.json"'
+    return response
+
+
+# Versions of the guideline after a round was opened, and asking raters again.
+
+
+@login_required
+@require_GET
+def versions(request: HttpRequest, slug: str) -> HttpResponse:
+    """List the versions with what each changed and how many ratings were given under it."""
+    project = project_for_admin(request.user, slug)
+    return render_in_project(request, project, "setup/guideline_versions.html", {"wording": wording(project)})
+
+
+@login_required
+@require_POST
+def ask(request: HttpRequest, slug: str, key: str) -> HttpResponse:
+    """Ask the raters of a dimension again."""
+    project = project_for_admin(request.user, slug)
+    dimension, round = dimension_in(project, key), round_one(project)
+    if round is None:
+        raise Http404(gettext("Round I has not been opened."))
+    with show_refusal(request):
+        asked = ask_again(round=round, dimension=dimension)
+        messages.success(
+            request,
+            gettext("Raters are asked again: {asked:,} of their ratings of {name} wait.").format(
+                asked=asked, name=dimension.name
+            ),
+        )
+    return redirect("guideline_versions", slug)

@@ -1,1 +1,0 @@
-"""Thin function views, a module per screen."""

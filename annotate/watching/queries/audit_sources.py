@@ -1,0 +1,183 @@
+"""The three tables that tell what was done in a project, each as rows of the audit log."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Protocol
+
+from django.db.models import F, Q, QuerySet
+
+from annotate.core.models import AuditEntry, DisputeEvent, Project, RatingChange
+
+RATING, DISPUTE = "rating", "dispute"
+FLAGS = ("unsure", "cannot_rate", "not_applicable")
+
+
+@dataclass(frozen=True)
+class AuditFilter:
+    """What is looked for: an actor's key ("0": nobody signed in), a kind of thing, a word, and days."""
+
+    who: str = ""
+    what: str = ""
+    word: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Cursor:
+    """A place in the list, the newest first: entries of one moment stand in the order of their sources."""
+
+    at: datetime
+    rank: int
+    pk: int
+
+    def __str__(self) -> str:
+        return f"{self.at.isoformat()}_{self.rank}_{self.pk}"
+
+    @classmethod
+    def read(cls, text: str) -> "Cursor | None":
+        """Read what `str` wrote, None for anything else."""
+        at, _, rest = text.partition("_")
+        rank, _, pk = rest.partition("_")
+        try:
+            moment = datetime.fromisoformat(at)
+            return cls(moment, int(rank), int(pk)) if moment.tzinfo else None
+        except ValueError:
+            return None
+
+
+@dataclass(frozen=True)
+class AuditRow:
+    """One act: when, who, what was done to what, and what it was before and after."""
+
+    cursor: Cursor
+    actor: int | None
+    who: str
+    email: str
+    act: str
+    subject: str
+    before: Mapping[str, Any] | None
+    after: Mapping[str, Any] | None
+    note: str
+
+    @property
+    def at(self) -> datetime:
+        """When it was done."""
+        return self.cursor.at
+
+    @property
+    def words(self) -> str:
+        """What was done, in words."""
+        return self.act.replace(".", " ").replace("_", " ")
+
+    @property
+    def changes(self) -> list[tuple[str, Any, Any]]:
+        """Each fact with what it was before and after, None where it was not there."""
+        before, after = self.before or {}, self.after or {}
+        return [(name.replace("_", " "), before.get(name), after.get(name)) for name in {**before, **after}]
+
+
+class AuditSource(Protocol):
+    """Rows of one table, narrowed."""
+
+    def __call__(self, project: Project, wanted: AuditFilter) -> QuerySet[Any, Any]:
+        """Return them."""
+
+
+def _entries(project: Project, wanted: AuditFilter) -> QuerySet[Any, Any]:
+    rows = AuditEntry.objects.filter(project=project)
+    if wanted.what:
+        rows = rows.filter(act__startswith=f"{wanted.what}.")
+    if wanted.word:
+        rows = rows.filter(Q(subject__icontains=wanted.word) | Q(note__icontains=wanted.word))
+    return _filter_rows(rows, wanted).values("pk", "at", "actor", "act", "subject", "before", "after", "note")
+
+
+def _ratings(project: Project, wanted: AuditFilter) -> QuerySet[Any, Any]:
+    place = "rating__assignment__"
+    rows = RatingChange.objects.filter(rating__assignment__round__project=project)
+    names = {
+        "round": f"{place}round__number",
+        "document": f"{place}item__document__key",
+        "system": f"{place}item__system__name",
+        "dimension": "rating__dimension__name",
+    }
+    rows = _of_units(_filter_rows(rows, wanted), wanted, RATING, names)
+    given = ("cause", "value_before", "value_after", "comment", "revision", *FLAGS)
+    named = _columns({**names, "label": f"{place}annotator__label"})
+    found: QuerySet[Any, Any] = rows.values("pk", "at", "actor", *given, **named)
+    return found
+
+
+def _decisions(project: Project, wanted: AuditFilter) -> QuerySet[Any, Any]:
+    rows = DisputeEvent.objects.filter(dispute__round__project=project)
+    names = {
+        "document": "dispute__item__document__key",
+        "system": "dispute__item__system__name",
+        "dimension": "dispute__dimension__name",
+        "number": "dispute__number",
+    }
+    rows = _of_units(_filter_rows(rows, wanted), wanted, DISPUTE, names)
+    return rows.values("pk", "at", "actor", "kind", "value", "note", **_columns(names))
+
+
+SOURCES: tuple[AuditSource, ...] = (_entries, _ratings, _decisions)
+
+
+def _columns(names: Mapping[str, str]) -> dict[str, F]:
+    return {name: F(path) for name, path in names.items()}
+
+
+def _filter_rows(rows: QuerySet[Any, Any], wanted: AuditFilter) -> QuerySet[Any, Any]:
+    if wanted.who:
+        rows = rows.filter(actor=wanted.who) if wanted.who != "0" else rows.filter(actor__isnull=True)
+    if wanted.since:
+        rows = rows.filter(at__gte=wanted.since)
+    return rows.filter(at__lt=wanted.until) if wanted.until else rows
+
+
+def _of_units(
+    rows: QuerySet[Any, Any], wanted: AuditFilter, kind: str, names: Mapping[str, str]
+) -> QuerySet[Any, Any]:
+    if wanted.what not in ("", kind):
+        return rows.none()
+    if wanted.word:
+        fields = [names[name] for name in ("document", "system", "dimension")]
+        found = [Q(**{f"{field}__icontains": wanted.word}) for field in fields]
+        rows = rows.filter(found[0] | found[1] | found[2])
+    return rows
+
+
+def row_of(rank: int, row: dict[str, Any]) -> AuditRow:
+    """Return a row of the source at this place of SOURCES as one of the log, without its person's name."""
+    made = (_entry_row, _rating_row, _decision_row)[rank](row)
+    return replace(made, cursor=Cursor(row["at"], rank, row["pk"]), actor=row["actor"])
+
+
+def _entry_row(row: dict[str, Any]) -> AuditRow:
+    facts = (row["before"], row["after"], row["note"])
+    return AuditRow(_NOWHERE, None, "", "", row["act"], row["subject"], *facts)
+
+
+def _rating_row(row: dict[str, Any]) -> AuditRow:
+    after = {"value": row["value_after"]}
+    after |= {name: True for name in FLAGS if row[name]}
+    before = None if row["revision"] == 1 and row["value_before"] is None else {"value": row["value_before"]}
+    subject = f"{_unit(row)}, Round {'I' * row['round']}, by {row['label']}"
+    return AuditRow(
+        _NOWHERE, None, "", "", f"{RATING}.{row['cause']}", subject, before, after, row["comment"]
+    )
+
+
+def _decision_row(row: dict[str, Any]) -> AuditRow:
+    after = None if row["value"] is None else {"value": row["value"]}
+    subject = f"{_unit(row)}, dispute {row['number']}"
+    return AuditRow(_NOWHERE, None, "", "", f"{DISPUTE}.{row['kind']}", subject, None, after, row["note"])
+
+
+def _unit(row: dict[str, Any]) -> str:
+    return f"{row['dimension']} of {row['system']} on {row['document']}"
+
+
+_NOWHERE = Cursor(datetime.min, 0, 0)

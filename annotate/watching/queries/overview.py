@@ -1,0 +1,105 @@
+"""What the first page of a project tells, by role."""
+
+from dataclasses import dataclass
+
+from django.db.models import Count, Q
+
+from annotate.core.models import Dispute, Item, Membership, Project, Role, Round
+from annotate.core.rounds import rounds_of
+from annotate.disputes.queries.activity import AgeCount, RaterDisputes, open_by_age, open_by_rater
+from annotate.disputes.queries.disputes import WorkList, work_list
+from annotate.quality.queries import must_practise
+from annotate.rating.queries.progress import Progress, progress
+from annotate.watching.queries.needs import needs_of
+from annotate.watching.queries.round_progress import RoundProgress, round_progress
+from annotate.watching.queries.workers import WorkerHealth, worker_health
+from annotate.watching.registry import WATCHED, Need, OverviewSection
+
+
+@dataclass(frozen=True)
+class DisputeCounts:
+    """How many disputes there are and what became of them."""
+
+    total: int
+    open: int
+    settled: int
+    adjudicated: int
+    left_open: int
+    irresolvable: int
+
+
+@dataclass(frozen=True)
+class Overview:
+    """An admin's or researcher's view of a project."""
+
+    items: int
+    dimensions: int
+    annotators: int
+    round_one: RoundProgress | None
+    round_two: Round | None
+    disputes: DisputeCounts
+    ages: list[AgeCount]
+    waited_for: list[RaterDisputes]
+    sections: list[OverviewSection]
+    needs: list[Need]
+    workers: WorkerHealth | None
+
+
+@dataclass(frozen=True)
+class OwnWork:
+    """An annotator's view of a project: progress in Round I, disputes in Round II."""
+
+    round_one: Round | None
+    round_two: Round | None
+    progress: Progress | None
+    disputes: WorkList | None
+    practises: bool
+
+
+def overview(project: Project, *, for_admin: bool) -> Overview:
+    """Return where a project stands; for admins with labels, workers, and what needs them.
+
+    Seventeen queries at most, two more for admins, and those of what other apps let them watch.
+    """
+    rounds = rounds_of(project)
+    first, second = rounds.get(1), rounds.get(2)
+    progress_one = round_progress(first, with_labels=for_admin) if first else None
+    annotators = project.memberships.filter(role=Role.ANNOTATOR, active=True).count()
+    ages = open_by_age(project, second) if second and second.is_open else []
+    found = [watched.section(project) for watched in WATCHED.values()]
+    return Overview(
+        items=Item.objects.filter(document__project=project).count(),
+        dimensions=project.dimensions.count(),
+        annotators=annotators,
+        round_one=progress_one,
+        round_two=second,
+        disputes=dispute_counts(project),
+        ages=ages,
+        waited_for=open_by_rater(project) if second and second.is_open else [],
+        sections=[section for section in found if section],
+        needs=needs_of(project, progress_one, second, ages) if for_admin else [],
+        workers=worker_health() if for_admin else None,
+    )
+
+
+def dispute_counts(project: Project) -> DisputeCounts:
+    """Return how many disputes the project has, by status. One query."""
+    status = Dispute.Status
+    counts = Dispute.objects.filter(round__project=project).aggregate(
+        total=Count("pk"),
+        **{name: Count("pk", filter=Q(status=name)) for name in status.values},
+    )
+    return DisputeCounts(**counts)
+
+
+def own_work(place: Membership) -> OwnWork:
+    """Return what waits for this annotator. Nine queries at most."""
+    rounds = rounds_of(place.project)
+    first, second = rounds.get(1), rounds.get(2)
+    return OwnWork(
+        round_one=first,
+        round_two=second,
+        progress=progress(first, place) if first else None,
+        disputes=work_list(place) if second else None,
+        practises=must_practise(place),
+    )

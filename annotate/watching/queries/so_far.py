@@ -1,0 +1,93 @@
+"""Agreement of Round I while it goes on, and whether it drifts."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from annotate.agreement.drift import RaterDrift, alpha_by_third, rater_drift
+from annotate.core.guideline import FrozenDimension
+from annotate.core.models import Assignment, Project, Rating, Round
+from annotate.results.page import Section
+from annotate.results.queries.agreement_page import alpha_of
+from annotate.results.queries.material import RatedRound, rated_rounds
+from annotate.results.queries.reliability_data import RatedItems
+from annotate.results.registry import Chosen
+from annotate.results.table import Cell, Column, Kind, Table, figure, text
+
+_TIMED = np.dtype([("dimension", "i8"), ("item", "i8"), ("annotator", "i8"), ("at", "f8")])
+_DIMENSION = Column("dimension", "Dimension", Kind.TEXT)
+_THIRDS = ("first third", "middle", "last third")
+_UNTIMED = "Nobody rated this here: ratings that were recorded elsewhere do not say when they were given."
+_SAYS = (
+    "Round I in thirds of its time. A unit belongs where its last value was given. A rater’s difference is "
+    "the mean of own value minus the mean of the others’ on the same units, by thirds of that rater’s own "
+    "time: above 0 gives higher values. What counts is the change, since raters may differ all along. These "
+    "are signs to look at, not verdicts. Categories have no distance, so no mean difference either."
+)
+
+
+def so_far_sections(project: Project, _chosen: Chosen) -> list[Section]:
+    """Return alpha of Round I and its drift, nothing before Round I. Six queries at most."""
+    rated = next(iter(rated_rounds(project, "units")), None)
+    if rated is None:
+        return []
+    return [
+        Section("Agreement so far" if rated.round.is_open else "Agreement of Round I", "", [_alphas(rated)]),
+        Section("Drift", _SAYS, [_drift(rated, _read_timed_ratings(rated.round))]),
+    ]
+
+
+def _alphas(rated: RatedRound) -> Table:
+    rows = [[text(each.name, key=each.key), figure(alpha_of(rated, each))] for each in rated.dimensions]
+    says = "Krippendorff’s alpha of Round I, on units with values from two raters or more."
+    return Table("alpha", "Krippendorff’s alpha", [_DIMENSION, Column("alpha", "alpha")], rows, says=says)
+
+
+def _drift(rated: RatedRound, timed: np.ndarray) -> Table:
+    rows = [
+        [text(dimension.name, key=dimension.key), *row]
+        for dimension in rated.dimensions
+        for row in _drift_of(dimension, rated.rated[dimension.key], timed)
+    ]
+    columns = [
+        _DIMENSION,
+        Column("of", "of", Kind.TEXT),
+        *(Column(name.replace(" ", "_"), name) for name in _THIRDS),
+        Column("change", "change"),
+    ]
+    return Table("drift", "Alpha, and raters’ differences from the others, by thirds", columns, rows, heads=2)
+
+
+def _drift_of(dimension: FrozenDimension, rated: RatedItems, timed: np.ndarray) -> Iterator[list[Cell]]:
+    known = np.isin(timed["annotator"], rated.annotators) & np.isin(timed["item"], rated.items)
+    rows = timed[known & (timed["dimension"] == dimension.id)]
+    if not len(rows):
+        yield [text("alpha"), *[Cell(reason=_UNTIMED)] * (len(_THIRDS) + 1)]
+        return
+    times = np.full(rated.data.values.shape, np.nan)
+    times[_positions(rated.annotators, rows["annotator"]), _positions(rated.items, rows["item"])] = rows["at"]
+    alphas = alpha_by_third(rated.data, times)
+    yield [text("alpha"), *map(figure, alphas), Cell(reason="Alpha of a third is not compared with another.")]
+    for rater in rater_drift(rated.data, times):
+        yield [text(rater.rater), *map(figure, rater.by_third), _change(rater)]
+
+
+def _change(rater: RaterDrift) -> Cell:
+    undefined = [each.reason for each in (rater.by_third[0], rater.by_third[-1]) if each.reason]
+    return Cell(rater.change, reason=undefined[0] if undefined else "")
+
+
+def _read_timed_ratings(round: Round) -> np.ndarray:
+    ratings = (
+        Rating.objects.filter(assignment__round=round, value__isnull=False)
+        .exclude(assignment__plan=Assignment.Plan.IMPORTED)
+        .values_list("dimension", "assignment__item", "assignment__annotator", "created_at")
+    )
+    rows = ((*key, at.timestamp()) for *key, at in ratings.iterator(20_000))
+    return np.fromiter(rows, dtype=_TIMED)
+
+
+def _positions(among: npt.NDArray[np.int64], wanted: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
+    order = np.argsort(among)
+    return order[np.searchsorted(among, wanted, sorter=order)]

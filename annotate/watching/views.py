@@ -1,0 +1,142 @@
+"""Pages about watching."""
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext, gettext_noop
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotate.core import access
+from annotate.core.access import project_for_admin, project_of_watching_admin
+from annotate.core.errors import DomainError
+from annotate.core.models import Role, Round
+from annotate.core.page import READERS, Request, render_in_project, request_user, show_refusal
+from annotate.exports.commands.exports import note_export
+from annotate.exports.formats.text import FORMATS, export_table
+from annotate.exports.registry import ExportTable
+from annotate.exports.views import CONTENT_TYPES, attachment
+from annotate.rating.commands.deadlines import set_deadline
+from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_one, open_round_two
+from annotate.rating.forms import DeadlineForm
+from annotate.results.reproduction.queries import paper_of
+from annotate.setup.commands import delete_project
+from annotate.setup.queries import counts_of_project
+from annotate.watching.forms import AuditForm, DeletionForm
+from annotate.watching.queries.audit import COLUMNS, audit_choices, audit_page, audit_rows
+from annotate.watching.queries.audit_sources import Cursor
+from annotate.watching.queries.overview import overview, own_work
+
+# The audit log of a project, and deleting the project.
+
+SAYS = "everything that was done in a project: who, when, before and after"
+
+
+@login_required
+@require_GET
+def audit(request: Request, slug: str) -> HttpResponse:
+    """Show what was done in a project, the newest first, narrowed by who, what, on what and when."""
+    project = project_of_watching_admin(request.user, slug)
+    form = AuditForm(request.GET, audit_choices(project))
+    page = audit_page(project, form.wanted, Cursor.read(request.GET.get("after", "")))
+    query = request.GET.copy()
+    query.pop("after", None)
+    context = {"form": form, "page": page, "query": query.urlencode(), "formats": list(FORMATS)}
+    return render_in_project(request, project, "watching/audit.html", context)
+
+
+@login_required
+@require_GET
+def audit_download(request: Request, slug: str, format: str) -> StreamingHttpResponse:
+    """Stream what the page shows, all of it, the oldest first."""
+    project = project_of_watching_admin(request.user, slug)
+    if format not in FORMATS:
+        raise Http404(gettext("There is no such format."))
+    wanted = AuditForm(request.GET, audit_choices(project)).wanted
+    note_export(project=project, what="audit log", format=format)
+    table = ExportTable("audit", SAYS, COLUMNS, lambda project: audit_rows(project, wanted))
+    stream = export_table(project, table, format)
+    response = StreamingHttpResponse(stream, content_type=CONTENT_TYPES[format])
+    return attachment(response, f"{project.slug}-audit.{format}")
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def project_delete(request: Request, slug: str) -> HttpResponse:
+    """Say what deleting the project deletes, and offer it as export; a POST with its name deletes it."""
+    project = project_for_admin(request.user, slug)
+    form = DeletionForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        try:
+            delete_project(project=project, name=form.cleaned_data["name"], by=request_user(request))
+            messages.success(request, gettext("“{name}” was deleted.").format(name=project.name))
+            return redirect("projects")
+        except DomainError as error:
+            form.add_error("name", error.message)
+    context = {"form": form, "counts": counts_of_project(project), "formats": list(FORMATS)}
+    status = 422 if form.is_bound else 200
+    return render_in_project(request, project, "setup/delete.html", context, status=status)
+
+
+# A project's first page, agreement so far, and opening, closing and timing its rounds.
+
+STEPS: dict[str, tuple[Callable[..., Round], str]] = {
+    "open-1": (open_round_one, gettext_noop("Round I is open: annotators can rate.")),
+    "close-1": (close_round_one, gettext_noop("Round I is closed and its disputes are open.")),
+    "open-2": (open_round_two, gettext_noop("Round II is open: raters can discuss their disputes.")),
+    "close-2": (close_round_two, gettext_noop("Round II is closed.")),
+}
+
+
+@login_required
+@require_GET
+def project(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show what needs this person now: the state of the rounds to admins, own work to annotators."""
+    place = access.membership(request.user, slug)
+    roles = access.roles_in(request.user, place.project)
+    is_admin = Role.ADMIN in roles
+    context: dict[str, object] = {"is_admin": is_admin}
+    if Role.ANNOTATOR in roles:
+        context["own"] = own_work(access.membership(request.user, slug, Role.ANNOTATOR))
+    if roles & READERS:
+        context["overview"] = overview(place.project, for_admin=is_admin)
+        context["may_see_values"] = Role.ANNOTATOR not in roles or not access.rates_independently(
+            request.user, place.project
+        )
+        context["paper"] = paper_of(place.project)
+    return render_in_project(request, place.project, "watching/project.html", context)
+
+
+@login_required
+@require_POST
+def step(request: HttpRequest, slug: str, step: str) -> HttpResponse:
+    """Open or close a round, as an admin."""
+    project = access.project_for_admin(request.user, slug)
+    command, done = STEPS[step]
+    with show_refusal(request):
+        command(project=project, by=request_user(request))
+        messages.success(request, gettext(done))
+    return redirect("project", slug)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def deadline(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """Set, move or take away the day by which raters are asked to be done, as an admin."""
+    project = access.project_for_admin(request.user, slug)
+    round = access.round_in(project, number)
+    form = DeadlineForm(request.POST or None, initial={"deadline": round.deadline})
+    status = 422 if request.method == "POST" else 200
+    try:
+        if request.method == "POST" and form.is_valid():
+            set_deadline(round=round, deadline=form.cleaned_data["deadline"], by=request_user(request))
+            messages.success(request, gettext("The deadline is saved; raters see it with their work."))
+            return redirect("project", slug)
+    except DomainError as error:
+        form.add_error(None, error.message)
+        status = error.status
+    return render_in_project(
+        request, project, "watching/deadline.html", {"form": form, "round": round}, status=status
+    )

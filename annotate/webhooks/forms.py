@@ -1,0 +1,24 @@
+"""A webhook."""
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from annotate.webhooks.events import EVENTS
+
+
+def _events() -> list[tuple[str, str]]:
+    return [(key, f"{key}: {says}") for key, says in EVENTS.items()]
+
+
+class WebhookForm(forms.Form):
+    """Where events are sent, and which."""
+
+    url = forms.CharField(
+        label=_("Address"),
+        max_length=500,
+        help_text=_("Must use HTTPS. Each event is sent to it as JSON, signed with a secret."),
+        widget=forms.URLInput,
+    )
+    events = forms.MultipleChoiceField(
+        label=_("Events"), choices=_events, widget=forms.CheckboxSelectMultiple
+    )

@@ -1,0 +1,135 @@
+"""Webhooks of a project and the log of each, for its admins."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotate.core.access import delivery_of, project_for_admin, webhook_in
+from annotate.core.errors import DomainError
+from annotate.core.models import Webhook
+from annotate.core.page import render_in_project, request_user, show_refusal
+from annotate.webhooks.commands import (
+    add_webhook,
+    change_webhook,
+    enable_webhook,
+    remove_webhook,
+    renew_secret,
+    send_again,
+    try_webhook,
+)
+from annotate.webhooks.forms import WebhookForm
+from annotate.webhooks.queries import SHOWN, deliveries_of, webhooks_of
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "POST"])
+def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
+    """List a project's webhooks; a POST adds one and shows its secret this once."""
+    project = project_for_admin(request.user, slug)
+    form = WebhookForm(request.POST or None)
+    context: dict[str, Any] = {"form": form}
+    status = 422 if request.method == "POST" else 200
+    if request.method == "POST" and form.is_valid():
+        try:
+            made, secret = add_webhook(project=project, by=request_user(request), **form.cleaned_data)
+            context, status = {"form": WebhookForm(), "made": made, "secret": secret}, 200
+        except DomainError as error:
+            _show(form, error)
+    context["webhooks"] = webhooks_of(project)
+    return render_in_project(request, project, "webhooks/list.html", context, status=status)
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "POST"])
+def webhook(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Show a webhook with its log; a POST changes it."""
+    found = webhook_in(project_for_admin(request.user, slug), pk)
+    form = WebhookForm(request.POST or None, initial={"url": found.url, "events": found.events})
+    if request.method == "POST" and form.is_valid():
+        try:
+            change_webhook(webhook=found, by=request_user(request), **form.cleaned_data)
+            messages.success(request, gettext("The webhook is saved."))
+            return redirect("webhook", slug, pk)
+        except DomainError as error:
+            _show(form, error)
+    return _page(request, found, form, status=422 if request.method == "POST" else 200)
+
+
+@never_cache
+@login_required
+@require_POST
+def webhook_secret(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Make a new secret and show it this once."""
+    found = webhook_in(project_for_admin(request.user, slug), pk)
+    secret = renew_secret(webhook=found, by=request_user(request))
+    form = WebhookForm(initial={"url": found.url, "events": found.events})
+    return _page(request, found, form, secret=secret)
+
+
+@login_required
+@require_POST
+def webhook_test(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Send a test."""
+    found = webhook_in(project_for_admin(request.user, slug), pk)
+    with show_refusal(request):
+        try_webhook(webhook=found)
+        messages.success(request, gettext("A test was sent. Its answer will appear in the log."))
+    return redirect("webhook", slug, pk)
+
+
+@login_required
+@require_POST
+def webhook_enable(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Send events again."""
+    found = webhook_in(project_for_admin(request.user, slug), pk)
+    enable_webhook(webhook=found, by=request_user(request))
+    messages.success(request, gettext("The webhook is enabled."))
+    return redirect("webhook", slug, pk)
+
+
+@login_required
+@require_POST
+def webhook_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Remove a webhook with its log."""
+    found = webhook_in(project_for_admin(request.user, slug), pk)
+    remove_webhook(webhook=found, by=request_user(request))
+    messages.success(request, gettext("The webhook is removed."))
+    return redirect("webhooks", slug)
+
+
+@login_required
+@require_POST
+def delivery_again(request: HttpRequest, slug: str, pk: int, delivery: int) -> HttpResponse:
+    """Send a delivery once more."""
+    found = delivery_of(webhook_in(project_for_admin(request.user, slug), pk), delivery)
+    with show_refusal(request):
+        send_again(delivery=found)
+        messages.success(request, gettext("The delivery was sent again. Its answer will appear in the log."))
+    return redirect("webhook", slug, pk)
+
+
+def _page(
+    request: HttpRequest, found: Webhook, form: WebhookForm, *, secret: str = "", status: int = 200
+) -> HttpResponse:
+    deliveries = list(deliveries_of(found)[: SHOWN + 1])
+    context = {
+        "webhook": found,
+        "form": form,
+        "secret": secret,
+        "deliveries": deliveries[:SHOWN],
+        "has_more": len(deliveries) > SHOWN,
+    }
+    return render_in_project(request, found.project, "webhooks/webhook.html", context, status=status)
+
+
+def _show(form: WebhookForm, error: DomainError) -> None:
+    for field, sentence in (error.fields or {"": error.message}).items():
+        form.add_error(field or None, sentence)

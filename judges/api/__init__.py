@@ -1,1 +1,0 @@
-"""The REST API of model judges; see annotate.api, of which it is a part."""

@@ -1,0 +1,29 @@
+"""Routes of the API of judges, below /api/v1/."""
+
+from django.urls import path
+
+from judges.endpoints import api as endpoints_api
+from judges.routing import api as routing_api
+from judges.runs import api as runs_api
+
+app_name = "judges-api"
+P = "projects/<slug:slug>/"
+
+urlpatterns = [
+    path(f"{P}endpoints/", endpoints_api.Endpoints.as_view(), name="endpoints"),
+    path(f"{P}endpoints/<int:pk>/", endpoints_api.OneEndpoint.as_view(), name="endpoint"),
+    path(f"{P}endpoints/<int:pk>/key/", endpoints_api.KeyOfEndpoint.as_view(), name="endpoint_key"),
+    path(f"{P}endpoints/<int:pk>/test/", endpoints_api.TrialOfEndpoint.as_view(), name="endpoint_test"),
+    path(f"{P}prompts/", endpoints_api.Prompts.as_view(), name="prompts"),
+    path(f"{P}judges/", endpoints_api.Judges.as_view(), name="judges"),
+    path(f"{P}judges/<int:pk>/", endpoints_api.OneJudge.as_view(), name="judge"),
+    path(f"{P}runs/", runs_api.Runs.as_view(), name="runs"),
+    path(f"{P}runs/preview/", runs_api.RunPreview.as_view(), name="run_preview"),
+    path(f"{P}runs/<int:pk>/", runs_api.OneRun.as_view(), name="run"),
+    path(f"{P}runs/<int:pk>/budget/", runs_api.RunBudget.as_view(), name="run_budget"),
+    path(f"{P}runs/<int:pk>/<slug:step>/", runs_api.RunStep.as_view(), name="run_step"),
+    path(f"{P}judgments/", runs_api.Judgments.as_view(), name="judgments"),
+    path(f"{P}policies/", routing_api.Policies.as_view(), name="policies"),
+    path(f"{P}policies/<int:pk>/", routing_api.OnePolicy.as_view(), name="policy"),
+    path(f"{P}policies/<int:pk>/<slug:step>/", routing_api.PolicyStep.as_view(), name="policy_step"),
+]

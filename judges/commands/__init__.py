@@ -1,1 +1,0 @@
-"""Writes: one function per thing that a person or a worker does."""

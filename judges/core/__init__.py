@@ -1,0 +1,1 @@
+"""What every feature of judges stands on: tables, access, errors."""

@@ -1,0 +1,79 @@
+"""What of judges a person may read or change: admins change, researchers read, others find nothing.
+
+The project comes from `project_for_judges` here or `project_for_admin` of annotate.core.access, which decide
+who the person is in it; what belongs to another project answers 404.
+"""
+
+from typing import TypeVar
+
+from django.db.models import Model, QuerySet
+from django.http import Http404
+from django.utils.translation import gettext
+
+from annotate.core.access import SomeUser, membership, project_for_admin, project_for_reader, roles_in
+from annotate.core.models import Project, Role
+from judges.core.models import Calibration, Endpoint, Judge, PromptTemplate, RoutingPolicy, Run
+from judges.routing.queries.bindings import OF_JUDGES
+
+Found = TypeVar("Found", bound=Model)
+
+
+def project_for_judges(user: SomeUser, slug: str) -> Project:
+    """Return the project if this person may see how its judges are set up and how far their runs are.
+
+    That tells no values, so it is open to admins and researchers who rate in it themselves; what models
+    replied is a result, for which `project_for_reader` of annotate.core.access decides.
+    """
+    return membership(user, slug, Role.ADMIN, Role.RESEARCHER).project
+
+
+def project_for_routing(user: SomeUser, slug: str) -> Project:
+    """Return the project of an admin who does not rate in it: deciding what people rate shows results."""
+    project_for_admin(user, slug)
+    return project_for_reader(user, slug)
+
+
+def may_change_judges(user: SomeUser, project: Project) -> bool:
+    """Return whether this person may change anything about judges and runs: an admin of the project."""
+    return Role.ADMIN in roles_in(user, project)
+
+
+def endpoint_in(project: Project, pk: int) -> Endpoint:
+    """Return an endpoint of the project."""
+    return _first_or_404(Endpoint.objects.filter(project=project, pk=pk), "endpoint")
+
+
+def template_in(project: Project, pk: int) -> PromptTemplate:
+    """Return a version of a prompt template of the project."""
+    return _first_or_404(PromptTemplate.objects.filter(project=project, pk=pk), "template")
+
+
+def judge_in(project: Project, pk: int) -> Judge:
+    """Return a judge of the project, with its endpoint and template."""
+    return _first_or_404(
+        Judge.objects.select_related("endpoint", "template").filter(project=project, pk=pk), "judge"
+    )
+
+
+def run_in(project: Project, pk: int) -> Run:
+    """Return a run of the project."""
+    return _first_or_404(Run.objects.filter(project=project, pk=pk), "run")
+
+
+def policy_in(project: Project, pk: int) -> RoutingPolicy:
+    """Return a routing policy of the project, with its judges."""
+    policies = RoutingPolicy.objects.select_related("rts", "mcq", "round", "routed_by", "calibration")
+    return _first_or_404(policies.filter(project=project, pk=pk), "policy")
+
+
+def calibration_in(project: Project, pk: int) -> Calibration:
+    """Return a calibration of the project, with its judges."""
+    calibrations = Calibration.objects.select_related("drawn_by", "ended_by", "project", *OF_JUDGES)
+    return _first_or_404(calibrations.filter(project=project, pk=pk), "calibration")
+
+
+def _first_or_404(candidates: "QuerySet[Found]", name: str) -> Found:
+    found = candidates.first()
+    if found is None:
+        raise Http404(gettext("There is no such {name}.").format(name=name))
+    return found

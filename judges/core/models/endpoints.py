@@ -1,0 +1,68 @@
+"""Servers that answer for models."""
+
+from django.db import models
+from django.db.models import Q
+
+
+class Endpoint(models.Model):
+    """An OpenAI-compatible server: where it is, what it allows and what it costs. Not its key."""
+
+    project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="endpoints")
+    name = models.CharField(max_length=80)
+    base_url = models.URLField(max_length=300)
+    key_variable = models.CharField(
+        max_length=80, blank=True, help_text="The name of the environment variable that holds the key."
+    )
+    requests_per_minute = models.PositiveIntegerField(null=True, blank=True)
+    tokens_per_minute = models.PositiveIntegerField(null=True, blank=True)
+    input_price = models.DecimalField(
+        max_digits=12,
+        decimal_places=6,
+        null=True,
+        blank=True,
+        help_text="Per million tokens; empty: unknown.",
+    )
+    output_price = models.DecimalField(
+        max_digits=12,
+        decimal_places=6,
+        null=True,
+        blank=True,
+        help_text="Per million tokens; empty: unknown.",
+    )
+    timeout_seconds = models.PositiveIntegerField(default=60)
+    calls_in_flight = models.PositiveIntegerField(default=16)
+    resting_until = models.DateTimeField(
+        null=True, blank=True, help_text="Until when the server asked everyone to wait."
+    )
+    window_began_at = models.DateTimeField(null=True, blank=True)
+    window_requests = models.PositiveIntegerField(default=0)
+    window_tokens = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("project", "name", name="endpoint_name_once_in_project"),
+            models.CheckConstraint(condition=Q(calls_in_flight__gte=1), name="endpoint_takes_a_call"),
+            models.CheckConstraint(condition=Q(timeout_seconds__gte=1), name="endpoint_timeout_lasts"),
+            models.CheckConstraint(
+                condition=(Q(input_price__isnull=True) | Q(input_price__gte=0))
+                & (Q(output_price__isnull=True) | Q(output_price__gte=0)),
+                name="prices_not_negative",
+            ),
+            models.CheckConstraint(
+                condition=(Q(requests_per_minute__isnull=True) | Q(requests_per_minute__gte=1))
+                & (Q(tokens_per_minute__isnull=True) | Q(tokens_per_minute__gte=1)),
+                name="limits_allow_something",
+            ),
+            models.CheckConstraint(
+                condition=Q(key_variable="") | Q(key_variable__endswith="_API_KEY"),
+                name="only_variables_of_keys_are_sent",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def has_prices(self) -> bool:
+        """Whether the cost of a call is known."""
+        return self.input_price is not None and self.output_price is not None

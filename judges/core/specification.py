@@ -1,0 +1,120 @@
+"""What an admin says about an endpoint, judge, run or policy, checked by a form and taken by a command."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from judges.core.models import Calibration, Endpoint, Judge, PromptTemplate, RoutingPolicy, ScoreFrom
+
+
+@dataclass(frozen=True)
+class EndpointSpec:
+    """Everything about an endpoint but its key; `key_variable` is the name of an environment variable."""
+
+    name: str
+    base_url: str
+    key_variable: str = ""
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    input_price: Decimal | None = None
+    output_price: Decimal | None = None
+    timeout_seconds: int = 60
+    calls_in_flight: int = 16
+
+
+@dataclass(frozen=True)
+class JudgeSpec:
+    """Everything about a judge.
+
+    `template` is a version of a prompt, or the key of a method whose own text is to be asked with.
+    """
+
+    name: str
+    endpoint: Endpoint
+    model: str
+    template: PromptTemplate | str
+    temperature: float = 0
+    samples: int = 1
+    max_tokens: int | None = None  # what the method needs
+    score_from: ScoreFrom = ScoreFrom.TEXT
+    structured: bool = False
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What is to be judged: by whom, on which dimensions (keys), for head-to-head which pairs of systems."""
+
+    judges: Sequence[Judge]
+    dimensions: Sequence[str]
+    pairs: Sequence[tuple[int, int]] = ()
+
+
+@dataclass(frozen=True)
+class PolicySpec:
+    """Everything that an admin says about a routing policy; see `RoutingPolicy`.
+
+    `thresholds`: an r by dimension key where it is not `threshold`. `raters`: how many people rate a unit.
+    By certificates there is a `calibration` and no threshold, and no `mcq` where it has no second judge.
+    """
+
+    name: str
+    rts: Judge
+    mcq: Judge | None
+    threshold: float | None
+    raters: int
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    coefficient: str = RoutingPolicy.Coefficient.SPEARMAN
+    decided_by: str = RoutingPolicy.DecidedBy.LOWER_BOUND
+    confidence_level: float = 0.95
+    audit: str = RoutingPolicy.Audit.RANDOM
+    rule: str = RoutingPolicy.Rule.INDICATOR
+    calibration: Calibration | None = None
+    audit_share: float = 0.05
+    risk: float = 0.2
+
+
+def by_certificates(
+    calibration: Calibration,
+    *,
+    name: str,
+    raters: int,
+    audit_share: float = 0.05,
+    confidence_level: float = 0.95,
+) -> PolicySpec:
+    """Return the policy that follows a calibration's certificates."""
+    return PolicySpec(
+        name=name,
+        rts=calibration.judge,
+        mcq=calibration.other,
+        threshold=None,
+        raters=raters,
+        confidence_level=confidence_level,
+        audit_share=audit_share,
+        risk=calibration.risk,
+        rule=RoutingPolicy.Rule.CERTIFICATE,
+        calibration=calibration,
+    )
+
+
+@dataclass(frozen=True)
+class CalibrationSpec:
+    """Everything that an admin says about a calibration; see `Calibration`.
+
+    other: the MCQ judge that the judge is held against, where the confidence needs one. dimensions: keys.
+    size: units of each dimension that calibrate; None takes what the plan needs. expected_error: None
+    supposes half the risk.
+    """
+
+    name: str
+    judge: Judge
+    dimensions: Sequence[str]
+    raters: int
+    other: Judge | None = None
+    loss: str = Calibration.Loss.MORE_THAN_ONE_POINT
+    cut: float | None = None
+    risk: float = 0.2
+    significance_level: float = 0.1
+    confidence: str = Calibration.Confidence.CLOSENESS
+    expected_error: float | None = None
+    accepted_share: float = 0.5
+    size: int | None = None

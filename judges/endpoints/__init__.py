@@ -1,0 +1,1 @@
+"""Servers that answer for models, prompts, and the judges made of both."""

@@ -1,0 +1,262 @@
+"""Endpoints, prompts and judges."""
+
+from typing import Any
+
+from django.utils.translation import gettext
+from django.views.decorators.debug import sensitive_variables
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.api.forms import form_input, valid
+from annotate.api.operations import READ_ERRORS, WRITE_ERRORS, ApiView, operation, reads, writes
+from annotate.api.values import Input, Text
+from annotate.core.access import project_for_admin
+from annotate.core.errors import NotFoundError
+from annotate.core.models import Project
+from annotate.core.page import request_user
+from judges.core.access import endpoint_in, judge_in, project_for_judges
+from judges.core.models import Endpoint, Judge, PromptTemplate
+from judges.core.specification import JudgeSpec
+from judges.endpoints.commands import (
+    LONGEST_KEY,
+    add_endpoint,
+    add_judge,
+    enter_key,
+    remove_key,
+    try_endpoint,
+    update_endpoint,
+    update_judge,
+)
+from judges.endpoints.forms.endpoints import EndpointForm, TrialForm
+from judges.endpoints.forms.judges import JudgeForm
+from judges.endpoints.queries import EnteredKey, endpoints_of, entered_key_of, templates_of
+
+EndpointInput = form_input(
+    "EndpointInput",
+    EndpointForm,
+    without=("key",),
+    key=Text(
+        required=False,
+        write_only=True,
+        allow_blank=True,
+        max_length=LONGEST_KEY,
+        help_text="Kept encrypted for this address's server, and in no answer. Left out: it stays as it is.",
+    ),
+)
+TrialInput = form_input("TrialInput", TrialForm)
+JudgeInput = form_input("JudgeInput", JudgeForm)
+
+
+class EndpointRow(serializers.ModelSerializer[Endpoint]):
+    """A server that answers for models; its key is nowhere here."""
+
+    has_key = serializers.SerializerMethodField(help_text="Whether a key was entered, for whatever server.")
+
+    def get_has_key(self, endpoint: Endpoint) -> bool:
+        """Return whether a key was entered."""
+        return hasattr(endpoint, "entered_key")
+
+    class Meta:
+        model = Endpoint
+        fields = (
+            *("id", "name", "base_url", "key_variable", "has_key", "requests_per_minute"),
+            *("tokens_per_minute", "input_price", "output_price", "timeout_seconds", "calls_in_flight"),
+        )
+
+
+class KeyInput(Input):
+    """A key for an endpoint's server."""
+
+    key = Text(write_only=True, max_length=LONGEST_KEY, help_text="Kept encrypted, and in no answer.")
+
+
+class KeyRow(serializers.Serializer[Any]):
+    """What is told of an entered key."""
+
+    server = serializers.CharField(help_text="The only server that it is sent to: scheme, host and port.")
+    ends_with = serializers.CharField(help_text="Its last four characters; empty for a short key.")
+    entered_at = serializers.DateTimeField()
+    entered_by = serializers.SerializerMethodField(help_text="Null where the account is gone.")
+    is_used = serializers.BooleanField(
+        help_text="False when the endpoint's address became that of another server: enter the key again."
+    )
+
+    def get_entered_by(self, key: EnteredKey) -> str | None:
+        """Return the name of who entered it."""
+        return str(key.entered_by) if key.entered_by else None
+
+
+class TrialRow(serializers.Serializer[Any]):
+    """What came of one call."""
+
+    text = serializers.CharField(help_text="The reply; empty where there is none.")
+    problem = serializers.CharField(help_text="Why there is none, in the server's words where it has any.")
+    seconds = serializers.FloatField(allow_null=True)
+    input_tokens = serializers.IntegerField(allow_null=True)
+    output_tokens = serializers.IntegerField(allow_null=True)
+    cost = serializers.DecimalField(
+        max_digits=20, decimal_places=8, allow_null=True, help_text="Null where prices or tokens are unknown."
+    )
+
+
+class PromptRow(serializers.ModelSerializer[PromptTemplate]):
+    """A version of a prompt."""
+
+    class Meta:
+        model = PromptTemplate
+        fields = ("id", "method", "name", "version", "text", "created_at")
+
+
+class JudgeRow(serializers.ModelSerializer[Judge]):
+    """A judge; one without an endpoint was imported."""
+
+    class Meta:
+        model = Judge
+        fields = (
+            *("id", "name", "endpoint", "model", "method", "template", "temperature", "samples"),
+            *("max_tokens", "score_from", "structured", "created_at"),
+        )
+
+
+class Endpoints(ApiView):
+    """The endpoints of a project."""
+
+    about = "judges"
+
+    @reads(EndpointRow, paged=True)
+    def get(self, request: Request, slug: str) -> Response:
+        """List the servers that a project's judges ask."""
+        return self.page(endpoints_of(project_for_judges(request.user, slug)), EndpointRow)
+
+    @writes(EndpointRow, accepts=EndpointInput, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Add an endpoint, with its key if it needs one."""
+        project = project_for_admin(request.user, slug)
+        form = valid(EndpointForm(self.checked(EndpointInput)))
+        key, by = form.cleaned_data["key"], request_user(request)
+        made = add_endpoint(project=project, spec=form.to_spec(), key=key, by=by)
+        return Response(EndpointRow(made).data, status=201)
+
+
+class OneEndpoint(ApiView):
+    """An endpoint."""
+
+    about = "judges"
+
+    @reads(EndpointRow)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """Show an endpoint."""
+        return Response(EndpointRow(endpoint_in(project_for_judges(request.user, slug), pk)).data)
+
+    @writes(EndpointRow, accepts=EndpointInput)
+    def put(self, request: Request, slug: str, pk: int) -> Response:
+        """Make an endpoint what is sent."""
+        endpoint = endpoint_in(project_for_admin(request.user, slug), pk)
+        form = valid(EndpointForm(self.checked(EndpointInput)))
+        key, by = form.cleaned_data["key"], request_user(request)
+        changed = update_endpoint(endpoint=endpoint, spec=form.to_spec(), key=key, by=by)
+        return Response(EndpointRow(changed).data)
+
+
+class KeyOfEndpoint(ApiView):
+    """The key that was entered for an endpoint."""
+
+    about = "judges"
+
+    @reads(KeyRow)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """Show for which server a key was entered, when and by whom; never the key."""
+        key = entered_key_of(endpoint_in(project_for_admin(request.user, slug), pk))
+        if key is None:
+            raise NotFoundError(gettext("No key was entered for this endpoint."))
+        return Response(KeyRow(key).data)
+
+    @sensitive_variables()
+    @writes(KeyRow, accepts=KeyInput)
+    def put(self, request: Request, slug: str, pk: int) -> Response:
+        """Enter a key for the endpoint's server, in place of the one before."""
+        endpoint = endpoint_in(project_for_admin(request.user, slug), pk)
+        enter_key(endpoint=endpoint, key=self.checked(KeyInput)["key"], by=request_user(request))
+        return Response(KeyRow(entered_key_of(endpoint)).data)
+
+    @writes(None, status=204)
+    def delete(self, request: Request, slug: str, pk: int) -> Response:
+        """Forget the key; whoever had it can still use it until the provider revokes it."""
+        endpoint = endpoint_in(project_for_admin(request.user, slug), pk)
+        remove_key(endpoint=endpoint, by=request_user(request))
+        return Response(status=204)
+
+
+class TrialOfEndpoint(ApiView):
+    """One call to an endpoint."""
+
+    about = "judges"
+
+    @operation(
+        {200: TrialRow},
+        (*READ_ERRORS, *WRITE_ERRORS),
+        scopes=("write",),
+        parameters=[],
+        request=TrialInput,
+    )
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        """Make one call and show the reply, or why there is none.
+
+        Nothing is written, so there is no Idempotency-Key: the same request again is another call.
+        """
+        endpoint = endpoint_in(project_for_admin(request.user, slug), pk)
+        sent = valid(TrialForm(self.checked(TrialInput))).cleaned_data
+        return Response(TrialRow(try_endpoint(endpoint=endpoint, **sent)).data)
+
+
+class Prompts(ApiView):
+    """The prompts of a project."""
+
+    about = "judges"
+
+    @reads(PromptRow, paged=True)
+    def get(self, request: Request, slug: str) -> Response:
+        """List the versions of a project's prompts."""
+        project = project_for_judges(request.user, slug)
+        return self.page(PromptTemplate.objects.filter(project=project), PromptRow)
+
+
+class Judges(ApiView):
+    """The judges of a project."""
+
+    about = "judges"
+
+    @reads(JudgeRow, paged=True)
+    def get(self, request: Request, slug: str) -> Response:
+        """List judges."""
+        return self.page(Judge.objects.filter(project=project_for_judges(request.user, slug)), JudgeRow)
+
+    @writes(JudgeRow, accepts=JudgeInput, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Make a judge; its prompt is that of an id, or shipped:METHOD."""
+        project = project_for_admin(request.user, slug)
+        spec = _spec(project, self.checked(JudgeInput))
+        return Response(JudgeRow(add_judge(project=project, judge=spec, by=request_user(request))).data, 201)
+
+
+class OneJudge(ApiView):
+    """A judge."""
+
+    about = "judges"
+
+    @reads(JudgeRow)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """Show a judge."""
+        return Response(JudgeRow(judge_in(project_for_judges(request.user, slug), pk)).data)
+
+    @writes(JudgeRow, accepts=JudgeInput)
+    def put(self, request: Request, slug: str, pk: int) -> Response:
+        """Make a judge that has no judgments what is sent."""
+        project = project_for_admin(request.user, slug)
+        judge, spec = judge_in(project, pk), _spec(project, self.checked(JudgeInput))
+        return Response(JudgeRow(update_judge(judge=judge, to=spec, by=request_user(request))).data)
+
+
+def _spec(project: Project, sent: dict[str, object]) -> JudgeSpec:
+    return valid(JudgeForm(sent, endpoints=endpoints_of(project), templates=templates_of(project))).to_spec()

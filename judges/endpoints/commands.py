@@ -1,0 +1,375 @@
+"""What is done about endpoints: writes, one function for each thing that a person or a worker does."""
+
+import asyncio
+import re
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+from django.utils.translation import gettext
+from django.views.decorators.debug import sensitive_variables
+
+from annotate.core.audit import facts, record
+from annotate.core.configuration import lock_project
+from annotate.core.errors import InvalidValueError
+from annotate.core.models import Project, User
+from annotate.core.outbound.permits import origin_of
+from annotate.core.outbound.variables import VariableRefusedError, refuse_variable
+from judges.core.errors import KeyMissingError, UsedError
+from judges.core.models import Endpoint, EndpointKey, Judge, Judgment, PromptTemplate, Run, ScoreFrom
+from judges.core.specification import EndpointSpec, JudgeSpec
+from judges.endpoints.addresses import refuse_address
+from judges.endpoints.client import Client, Question, Reply, RequestFailed, Server
+from judges.endpoints.encryption import UnreadableKeyError, encrypt, encrypt_again
+from judges.endpoints.keys import server_of
+from judges.endpoints.queries import was_asked
+from judges.endpoints.work import Prices
+from judges.methods import METHODS
+from judges.methods.base import Message
+
+# Keys of endpoints entered, removed, and encrypted again.
+
+LONGEST_KEY = 2000  # characters
+SHOWN = 4  # characters at the end of a key
+SHOWN_FROM = 16  # a shorter key would lose too much
+PRINTABLE = re.compile(r"[!-~]+")
+
+
+@dataclass(frozen=True)
+class EncryptedAgain:
+    """How many keys have the first secret now, and the endpoints whose key no secret could read."""
+
+    count: int
+    unreadable: tuple[Endpoint, ...]
+
+
+@sensitive_variables("key")
+def refuse_key(key: str) -> None:
+    """Raise InvalidValueError for what no header can carry; the sentence does not repeat it."""
+    if not PRINTABLE.fullmatch(key) or len(key) > LONGEST_KEY:
+        message = gettext("A key has no spaces and only ASCII characters. Paste it as the provider gave it.")
+        raise InvalidValueError(message, fields={"key": message})
+
+
+@sensitive_variables("key")
+@transaction.atomic
+def enter_key(*, endpoint: Endpoint, key: str, by: User | None) -> EndpointKey:
+    """Keep a key for an endpoint's server, in place of the one before.
+
+    Locks the project. Raises InvalidValueError, also where the endpoint names a variable. The audit log says
+    for which server, and never the key, not even how it ends.
+    """
+    refuse_key(key)
+    if endpoint.key_variable:
+        message = gettext("Enter a key or name a variable, not both. Empty the variable first.")
+        raise InvalidValueError(message, fields={"key": message})
+    lock_project(endpoint.project)
+    origin = origin_of(endpoint.base_url)
+    values = {
+        "origin": origin,
+        "encrypted": encrypt(key, endpoint=endpoint.pk, origin=origin),
+        "ends_with": key[-SHOWN:] if len(key) >= SHOWN_FROM else "",
+        "entered_at": timezone.now(),
+        "entered_by": by,
+    }
+    entered, _ = EndpointKey.objects.update_or_create(endpoint=endpoint, defaults=values)
+    record(endpoint.project, "endpoint.key_entered", endpoint, after={"server": origin}, by=by)
+    return entered
+
+
+@transaction.atomic
+def remove_key(*, endpoint: Endpoint, by: User | None) -> None:
+    """Forget the key of an endpoint; nothing happens where none was entered. Locks the project."""
+    lock_project(endpoint.project)
+    entered = EndpointKey.objects.filter(endpoint=endpoint).first()
+    if entered is not None:
+        entered.delete()
+        record(endpoint.project, "endpoint.key_removed", endpoint, before={"server": entered.origin}, by=by)
+
+
+def encrypt_all_again() -> EncryptedAgain:
+    """Encrypt every key with the first secret; locks each key for a moment. Safe to run twice."""
+    count, unreadable = 0, []
+    for pk in EndpointKey.objects.order_by("pk").values_list("pk", flat=True):
+        with transaction.atomic():
+            entered = EndpointKey.objects.select_for_update().filter(pk=pk).first()
+            if entered is None:  # removed meanwhile
+                continue
+            try:
+                entered.encrypted = encrypt_again(entered.encrypted)
+            except UnreadableKeyError:
+                unreadable.append(entered.endpoint)
+                continue
+            entered.save(update_fields=["encrypted"])
+            count += 1
+    return EncryptedAgain(count, tuple(unreadable))
+
+
+# Endpoints added, changed, and tried with one call.
+
+KEY_SUFFIX = "_API_KEY"
+TRIAL_TOKENS = 200
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of one call: a reply, or in one sentence why there is none. Unknown costs are None."""
+
+    text: str = ""
+    problem: str = ""
+    seconds: float | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost: Decimal | None = None
+
+
+def refuse_other_variables(name: str) -> None:
+    """Raise InvalidValueError unless a variable may hold a key of an endpoint.
+
+    The second guard behind the operator's list: variables that hold anything else, such as the password of
+    the database, are out of reach even where they were listed by mistake.
+    """
+    if name and not (name.endswith(KEY_SUFFIX) and name.isidentifier() and name.isascii()):
+        message = f"The name must be that of a variable and end in {KEY_SUFFIX}, such as OPENAI{KEY_SUFFIX}."
+        raise InvalidValueError(message, fields={"key_variable": message})
+
+
+@sensitive_variables("key")
+@transaction.atomic
+def add_endpoint(*, project: Project, spec: EndpointSpec, key: str = "", by: User | None = None) -> Endpoint:
+    """Let a project ask a server, with a key if one is given. Locks the project. Raises InvalidValueError."""
+    lock_project(project)
+    _refuse(project, spec, has_key=bool(key))
+    record(project, "endpoint.added", spec.name, after=asdict(spec))
+    made = Endpoint.objects.create(project=project, **asdict(spec))
+    if key:
+        enter_key(endpoint=made, key=key, by=by)
+    return made
+
+
+@sensitive_variables("key")
+@transaction.atomic
+def update_endpoint(
+    *, endpoint: Endpoint, spec: EndpointSpec, key: str = "", by: User | None = None
+) -> Endpoint:
+    """Make an endpoint what is given, with a new key if one is given; calls in flight end as they began.
+
+    Locks the project, then the endpoint. Raises InvalidValueError.
+    """
+    lock_project(endpoint.project)
+    endpoint = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
+    has_key = bool(key) or EndpointKey.objects.filter(endpoint=endpoint).exists()
+    _refuse(endpoint.project, spec, besides=endpoint, has_key=has_key)
+    values = asdict(spec)
+    before = {field: getattr(endpoint, field) for field in values}
+    record(endpoint.project, "endpoint.changed", endpoint, before=before, after=values)
+    for field, value in values.items():
+        setattr(endpoint, field, value)
+    endpoint.save(update_fields=list(values))
+    if key:
+        enter_key(endpoint=endpoint, key=key, by=by)
+    return endpoint
+
+
+@sensitive_variables()
+def try_endpoint(*, endpoint: Endpoint, model: str, message: str) -> Trial:
+    """Make one real call, outside any transaction, and return what came of it; nothing is written."""
+    try:
+        server = server_of(endpoint, calls_in_flight=1)
+        question = Question(model, (Message("user", message),), temperature=0, max_tokens=TRIAL_TOKENS)
+        reply = asyncio.run(_ask(server, question))
+    except KeyMissingError as error:
+        return Trial(problem=error.message)
+    except RequestFailed as error:
+        return Trial(problem=error.sentence)
+    prices = Prices(endpoint.input_price, endpoint.output_price)
+    return Trial(
+        text=reply.text,
+        seconds=reply.seconds,
+        input_tokens=reply.input_tokens,
+        output_tokens=reply.output_tokens,
+        cost=prices.cost(reply.input_tokens, reply.output_tokens),
+    )
+
+
+@sensitive_variables()
+async def _ask(server: Server, question: Question) -> Reply:
+    client = Client(server)
+    try:
+        return await client.ask(question)
+    finally:
+        await client.close()
+
+
+def _refuse(
+    project: Project, endpoint: EndpointSpec, *, has_key: bool, besides: Endpoint | None = None
+) -> None:
+    refuse_address(endpoint.base_url)
+    if endpoint.key_variable:
+        _refuse_variable(project, endpoint, has_key=has_key)
+    others = Endpoint.objects.filter(project=project).exclude(pk=besides.pk if besides else 0)
+    if others.filter(name=endpoint.name).exists():
+        message = f"The project has an endpoint {endpoint.name} already; choose another name."
+        raise InvalidValueError(message, fields={"name": message})
+
+
+def _refuse_variable(project: Project, endpoint: EndpointSpec, *, has_key: bool) -> None:
+    refuse_other_variables(endpoint.key_variable)
+    if has_key:
+        message = gettext("Enter a key or name a variable, not both. Remove the entered key first.")
+        raise InvalidValueError(message, fields={"key_variable": message})
+    try:
+        refuse_variable(endpoint.key_variable, url=endpoint.base_url, project=project.slug)
+    except VariableRefusedError as error:
+        raise InvalidValueError(error.message, fields={"key_variable": error.message}) from None
+
+
+# Prompt templates written, changed, and taken from their methods.
+#
+# A version that a judgment was asked with stays as it is: changing it makes the next version.
+
+
+def refuse_text(method: str, text: str) -> None:
+    """Raise InvalidValueError for a placeholder that the method does not know, or needs and does not find."""
+    try:
+        METHODS[method].check(text)
+    except ValueError as error:
+        raise InvalidValueError(str(error), fields={"text": str(error)}) from None
+
+
+@transaction.atomic
+def create_template(
+    *, project: Project, method: str, name: str, text: str, by: User | None
+) -> PromptTemplate:
+    """Write version 1 of a template. Locks the project. Raises InvalidValueError."""
+    lock_project(project)
+    refuse_text(method, text)
+    if PromptTemplate.objects.filter(project=project, name=name).exists():
+        message = f"The project has a prompt {name} already; choose another name, or open it and change it."
+        raise InvalidValueError(message, fields={"name": message})
+    return _write(project, method, name, text, by)
+
+
+@transaction.atomic
+def edit_template(*, template: PromptTemplate, text: str, by: User | None) -> PromptTemplate:
+    """Change a version in place while nothing was asked with it, else write the next one; return the result.
+
+    Locks the project, so that no run is planned meanwhile, then the runs that wait for this version, so that
+    no worker begins to ask with it between the check and the write. Raises InvalidValueError.
+    """
+    lock_project(template.project)
+    refuse_text(template.method, text)
+    judgments = Judgment.objects.filter(judge__template=template)
+    runs = Run.objects.filter(pk__in=judgments.values("run")).order_by("pk")
+    list(runs.select_for_update().values_list("pk"))
+    template = PromptTemplate.objects.select_for_update().get(pk=template.pk)
+    if template.text == text:
+        return template
+    if was_asked(template):
+        return _write(template.project, template.method, template.name, text, by)
+    record(
+        template.project,
+        "prompt.changed",
+        template,
+        before={"text": template.text},
+        after={"text": text},
+        by=by,
+    )
+    template.text = text
+    template.save(update_fields=["text"])
+    return template
+
+
+@transaction.atomic
+def shipped_template(*, project: Project, method: str, by: User | None) -> PromptTemplate:
+    """Return the project's version of a method's own text; write it if there is none. Locks the project."""
+    lock_project(project)
+    text = METHODS[method].default_template
+    same = PromptTemplate.objects.filter(project=project, method=method, text=text)
+    return same.order_by("pk").first() or _write(project, method, METHODS[method].label, text, by)
+
+
+def _write(project: Project, method: str, name: str, text: str, by: User | None) -> PromptTemplate:
+    versions = PromptTemplate.objects.filter(project=project, name=name)
+    last = versions.aggregate(last=Max("version"))["last"] or 0
+    made = PromptTemplate.objects.create(
+        project=project, method=method, name=name, version=last + 1, text=text, created_by=by
+    )
+    record(project, "prompt.added", made, after={"method": method, "text": text}, by=by)
+    return made
+
+
+# Judges made, and changed until they have judgments.
+
+
+@transaction.atomic
+def add_judge(*, project: Project, judge: JudgeSpec, by: User | None) -> Judge:
+    """Make a judge. Locks the project. Raises InvalidValueError."""
+    lock_project(project)
+    _judges_refuse(project, judge)
+    made = Judge.objects.create(project=project, **_values(project, judge, by))
+    record(project, "judge.added", made, after=facts(made, _RECORDED), by=by)
+    return made
+
+
+@transaction.atomic
+def update_judge(*, judge: Judge, to: JudgeSpec, by: User | None) -> Judge:
+    """Make a judge that has no judgments what is given. Locks the project, which planning a run does too.
+
+    Raises InvalidValueError, and UsedError once judgments of it were planned.
+    """
+    project = lock_project(judge.project)
+    judge = Judge.objects.select_for_update().get(pk=judge.pk)
+    if judge.judgments.exists():
+        raise UsedError(
+            gettext("{name} has judgments, so it stays as it is; make a new judge.").format(name=judge.name)
+        )
+    _judges_refuse(project, to, besides=judge)
+    values = _values(project, to, by)
+    before = facts(judge, _RECORDED)
+    for field, value in values.items():
+        setattr(judge, field, value)
+    judge.save(update_fields=list(values))
+    record(project, "judge.changed", judge, before=before, after=facts(judge, _RECORDED), by=by)
+    return judge
+
+
+_RECORDED = ["name", "endpoint", "model", "method", "template", "temperature", "samples", "max_tokens"]
+_RECORDED += ["score_from", "structured"]
+
+
+def _values(project: Project, judge: JudgeSpec, by: User | None) -> dict[str, Any]:
+    template = judge.template
+    if isinstance(template, str):
+        template = shipped_template(project=project, method=template, by=by)
+    return {
+        "name": judge.name,
+        "endpoint": judge.endpoint,
+        "model": judge.model,
+        "method": template.method,
+        "template": template,
+        "temperature": judge.temperature,
+        "samples": judge.samples,
+        "max_tokens": judge.max_tokens or METHODS[template.method].max_tokens,
+        "score_from": judge.score_from,
+        "structured": judge.structured,
+    }
+
+
+def _judges_refuse(project: Project, judge: JudgeSpec, *, besides: Judge | None = None) -> None:
+    others = Judge.objects.filter(project=project).exclude(pk=besides.pk if besides else 0)
+    if others.filter(name=judge.name).exists():
+        raise _invalid("name", f"The project has a judge {judge.name} already; choose another name.")
+    if judge.endpoint.project_id != project.pk:
+        raise _invalid("endpoint", "This endpoint belongs to another project.")
+    if not isinstance(judge.template, str) and judge.template.project_id != project.pk:
+        raise _invalid("template", "This prompt belongs to another project.")
+    if judge.structured and judge.score_from == ScoreFrom.PROBABILITIES:
+        raise _invalid("structured", "Probabilities are read in plain replies; choose one of both.")
+
+
+def _invalid(field: str, message: str) -> InvalidValueError:
+    return InvalidValueError(message, fields={field: message})

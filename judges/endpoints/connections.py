@@ -1,0 +1,102 @@
+"""HTTP clients that reach an endpoint and nothing else: no redirects, no proxies, no variables of the host.
+
+Every request goes to an address of the endpoint's host that was checked a moment before, so that a name
+cannot lead into the installation's own network. The certificate is still that of the name.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
+
+from django.views.decorators.debug import sensitive_variables
+
+from judges.core.lazy_module import LazyModule
+from judges.endpoints.addresses import ENDPOINT_GUARD, refuse_call
+
+if TYPE_CHECKING:
+    import httpx2
+    import openai
+else:
+    httpx2, openai = LazyModule("httpx2"), LazyModule("openai")
+
+RESOLVED_FOR = 30.0  # seconds
+# The openai package adds what variables of the host say, such as OPENAI_ORG_ID and OPENAI_CUSTOM_HEADERS:
+# of another lab's account, or another key. Only these headers leave.
+SENT = frozenset(
+    {
+        *("accept", "accept-encoding", "authorization", "connection", "content-length", "content-type"),
+        *("host", "idempotency-key", "transfer-encoding", "user-agent"),
+    }
+)
+
+
+class Destination:
+    """The server of a client: where requests go, with which key."""
+
+    def __init__(self, url: str, key: str) -> None:
+        self._url = url
+        self._key = key
+        self._address = ""
+        self._resolved_at = -RESOLVED_FOR
+        self._resolving = asyncio.Lock()
+
+    def send_there(self, request: "httpx2.Request") -> None:
+        """Point a request at a checked address of its host; raises OSError."""
+        if self._is_due():
+            self._resolve(request)
+        self._point(request)
+
+    async def send_there_later(self, request: "httpx2.Request") -> None:
+        """Do the same without holding up other requests."""
+        if self._is_due():
+            async with self._resolving:
+                if self._is_due():
+                    await asyncio.to_thread(self._resolve, request)
+        self._point(request)
+
+    def _is_due(self) -> bool:
+        return time.monotonic() - self._resolved_at >= RESOLVED_FOR
+
+    def _resolve(self, request: "httpx2.Request") -> None:
+        refuse_call(self._url)
+        port = request.url.port or (443 if request.url.scheme == "https" else 80)
+        addresses = ENDPOINT_GUARD.resolve(request.url.host, port)
+        # IPv4 first: model servers on this machine often listen there alone, and not every host has IPv6.
+        self._address = min(addresses, key=lambda address: ip_address(address).version)
+        self._resolved_at = time.monotonic()
+
+    @sensitive_variables()
+    def _point(self, request: "httpx2.Request") -> None:
+        for name in set(request.headers) - SENT:
+            del request.headers[name]
+        request.headers["authorization"] = f"Bearer {self._key}"
+        if request.url.scheme == "https":
+            request.extensions = {**request.extensions, "sni_hostname": request.url.host}
+        request.url = request.url.copy_with(host=self._address)
+
+
+@sensitive_variables()
+def client_of_many(url: str, key: str, seconds: float) -> "httpx2.AsyncClient":
+    """Return a client for many calls at the same time."""
+    limits = openai.DEFAULT_CONNECTION_LIMITS
+    hook = Destination(url, key).send_there_later
+    client: httpx2.AsyncClient = openai.DefaultAioHttpClient(limits=limits, **_options(hook, seconds))
+    return client
+
+
+@sensitive_variables()
+def client_of_one(url: str, key: str, seconds: float) -> "httpx2.Client":
+    """Return a client for one request after the other."""
+    return httpx2.Client(**_options(Destination(url, key).send_there, seconds))
+
+
+def _options(hook: Callable[..., Any], seconds: float) -> dict[str, Any]:
+    return {
+        "event_hooks": {"request": [hook]},
+        "follow_redirects": False,
+        "timeout": seconds,
+        "trust_env": False,  # neither proxies, which would be asked for the name, nor .netrc
+        "verify": httpx2.create_ssl_context(),  # SSL_CERT_FILE counts: a university's own authority
+    }

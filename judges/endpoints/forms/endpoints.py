@@ -1,0 +1,143 @@
+"""An endpoint, and what to try it with."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.debug import sensitive_variables
+
+from annotate.core.errors import InvalidValueError
+from judges.core.models import Endpoint
+from judges.core.specification import EndpointSpec
+from judges.endpoints.commands import KEY_SUFFIX, LONGEST_KEY, refuse_key, refuse_other_variables
+
+CALLS_PATH = "/chat/completions"
+
+
+class EndpointForm(forms.Form):
+    """Everything about an endpoint; an entered key goes in and never comes out."""
+
+    name = forms.CharField(max_length=80, widget=forms.TextInput(attrs={"dir": "auto"}))
+    base_url = forms.CharField(
+        label=_("Address"),
+        max_length=300,
+        widget=forms.TextInput(attrs={"inputmode": "url", "placeholder": "https://api.openai.com/v1"}),
+        help_text=_("The base address of the OpenAI-compatible API. It usually ends in /v1."),
+    )
+    key = forms.CharField(
+        label=_("API key"),
+        required=False,
+        max_length=LONGEST_KEY,
+        widget=forms.PasswordInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+        help_text=_(
+            "Stored encrypted, sent only to this address's server, and never shown again. "
+            "Leave it empty to keep the current key, or if the server needs none."
+        ),
+    )
+    key_variable = forms.CharField(
+        label=_("Variable with the key"),
+        required=False,
+        max_length=80,
+        widget=forms.TextInput(attrs={"placeholder": f"OPENAI{KEY_SUFFIX}", "spellcheck": "false"}),
+        help_text=_(
+            "Instead of a key: the name of an environment variable that the operator allows "
+            "for this server in CONCORD_ENVIRONMENT_KEYS."
+        ),
+    )
+    input_price = forms.DecimalField(
+        label=_("Price of a million input tokens"),
+        required=False,
+        min_value=0,
+        max_digits=12,
+        decimal_places=6,
+    )
+    output_price = forms.DecimalField(
+        label=_("Price of a million output tokens"),
+        required=False,
+        min_value=0,
+        max_digits=12,
+        decimal_places=6,
+        help_text=_("Empty: unknown, and then no budget can be kept. 0 for a server of your own."),
+    )
+    requests_per_minute = forms.IntegerField(required=False, min_value=1, max_value=10_000_000)
+    tokens_per_minute = forms.IntegerField(
+        required=False, min_value=1, max_value=2_000_000_000, help_text=_("Empty: no limit that you know of.")
+    )
+    calls_in_flight = forms.IntegerField(
+        label=_("Calls at the same time"),
+        min_value=1,
+        max_value=1000,
+        help_text=_("All workers together never have more calls open than this."),
+    )
+    timeout_seconds = forms.IntegerField(
+        label=_("Seconds until a call is given up"), min_value=1, max_value=3600
+    )
+
+    def clean_base_url(self) -> str:
+        """Refuse what is no address, and what would put a key into the database."""
+        url: str = self.cleaned_data["base_url"].rstrip("/")
+        try:
+            parts = urlsplit(url)
+            known = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+        except ValueError:
+            known = False
+        if not known or any(character.isspace() for character in url):
+            raise forms.ValidationError(
+                gettext("This is no address; it looks like https://api.openai.com/v1.")
+            )
+        if parts.username is not None or parts.query or parts.fragment:
+            raise forms.ValidationError(
+                gettext(
+                    "Leave user name, password and query out of the address: everyone who can read "
+                    "this project's judges sees it. Enter the key in its own field."
+                )
+            )
+        return url.removesuffix(CALLS_PATH)
+
+    @sensitive_variables()
+    def clean_key(self) -> str:
+        """Refuse what cannot be a key."""
+        key: str = self.cleaned_data["key"]
+        try:
+            if key:
+                refuse_key(key)
+        except InvalidValueError as error:
+            raise forms.ValidationError(error.message) from None
+        return key
+
+    def clean_key_variable(self) -> str:
+        """Refuse variables that are not for keys."""
+        name: str = self.cleaned_data["key_variable"]
+        try:
+            refuse_other_variables(name)
+        except InvalidValueError as error:
+            raise forms.ValidationError(error.message) from None
+        return name
+
+    def to_spec(self) -> EndpointSpec:
+        """Return the checked input as what a command takes."""
+        return EndpointSpec(**{name: value for name, value in self.cleaned_data.items() if name != "key"})
+
+
+class TrialForm(forms.Form):
+    """One call to an endpoint."""
+
+    model = forms.CharField(
+        max_length=120,
+        widget=forms.TextInput(attrs={"spellcheck": "false"}),
+        help_text=_("As the server calls it. On Azure it is the name of the deployment."),
+    )
+    message = forms.CharField(
+        label=_("What to ask"), max_length=50_000, widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"})
+    )
+
+
+def initial_of(endpoint: Endpoint | None) -> dict[str, Any]:
+    """Return what the form starts with: the endpoint as it is, or usual values."""
+    if endpoint is None:
+        return {"timeout_seconds": 60, "calls_in_flight": 16}
+    values = {name: getattr(endpoint, name) for name in EndpointForm.base_fields if name != "key"}
+    prices = {name: values[name] for name in ("input_price", "output_price") if values[name] is not None}
+    return values | {name: f"{price.normalize():f}" for name, price in prices.items()}

@@ -1,0 +1,87 @@
+"""The text of a prompt template, typed or from a file, and the item that it is shown on."""
+
+from typing import Any
+
+from django import forms
+from django.core.files.uploadedfile import UploadedFile
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from annotate.core.errors import InvalidValueError
+from judges.endpoints.commands import refuse_text
+
+LARGEST_FILE = 200_000
+LONGEST_TEXT = 100_000
+
+
+class TemplateForm(forms.Form):
+    """A template's name and text; a file takes the place of the text."""
+
+    name = forms.CharField(max_length=80, widget=forms.TextInput(attrs={"dir": "auto"}))
+    text = forms.CharField(
+        required=False,
+        strip=False,
+        max_length=LONGEST_TEXT,
+        widget=forms.Textarea(attrs={"rows": 22, "dir": "auto", "spellcheck": "false", "class": "code"}),
+    )
+    file = forms.FileField(
+        label=_("Or a text file in its place"),
+        required=False,
+        help_text=_(
+            "Plain text in UTF-8. It is taken word for word, with the placeholders in double braces."
+        ),
+    )
+
+    def __init__(
+        self, *args: Any, method: str, named: bool = False, reads: bool = False, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.method = method
+        if named:
+            del self.fields["name"]
+        for field in self.fields.values():
+            field.disabled = reads
+
+    def clean_file(self) -> str:
+        """Return the file's text."""
+        file: UploadedFile[Any] | None = self.cleaned_data["file"]
+        if file is None:
+            return ""
+        if (file.size or 0) > LARGEST_FILE:
+            raise forms.ValidationError(gettext("This file is too large for a prompt."))
+        try:
+            text: str = file.read().decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise forms.ValidationError(gettext("This file is no text in UTF-8; save it as such.")) from None
+        return text
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse placeholders that the method does not know, or needs and does not find."""
+        data = self.cleaned_data
+        text = data.get("file") or data.get("text", "")
+        data["text"] = text.replace("\r\n", "\n")
+        if not self.errors:
+            try:
+                refuse_text(self.method, data["text"])
+            except InvalidValueError as error:
+                self.add_error("text", error.message)
+        return data
+
+
+class ShownOnForm(forms.Form):
+    """The item and dimension that a prompt is shown on; anything else falls back to the first ones."""
+
+    on_dimension = forms.ChoiceField(label=_("Dimension"), required=False)
+    on_item = forms.IntegerField(label=_("Item"), required=False, min_value=1, initial=1)
+
+    def __init__(self, *args: Any, dimensions: list[tuple[str, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["on_dimension"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = dimensions
+
+    def chosen(self) -> dict[str, Any]:
+        """Return the dimension's key and the item's number, as a preview takes them."""
+        self.is_valid()
+        data = self.cleaned_data if self.is_bound else {}
+        return {"dimension": data.get("on_dimension") or "", "number": data.get("on_item") or 1}

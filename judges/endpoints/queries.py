@@ -1,0 +1,196 @@
+"""What is read of endpoints: fixed numbers of database queries, nothing is written."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Count, Q, QuerySet
+
+from annotate.core.guideline import FrozenDimension
+from annotate.core.guidelines import current_guideline
+from annotate.core.models import Item, Project, User
+from annotate.core.outbound.permits import origin_of
+from judges.core.models import Endpoint, EndpointKey, Judge, Judgment, PromptTemplate, ScoreFrom
+from judges.methods import METHODS
+from judges.methods.base import Message, Subject
+
+# Endpoints as pages list them, and what of an entered key is shown.
+
+READY = "Reply with the word: ready"
+
+
+@dataclass(frozen=True)
+class EnteredKey:
+    """What an admin is shown of a key: never more than its end, and only of a long one.
+
+    is_used: whether it goes to the endpoint's address, which was that of another server when it was entered.
+    """
+
+    server: str
+    ends_with: str
+    entered_at: datetime
+    entered_by: User | None
+    is_used: bool
+
+
+def endpoints_of(project: Project) -> QuerySet[Endpoint]:
+    """Return a project's endpoints by name, each with `judges_count`. One query."""
+    endpoints = Endpoint.objects.filter(project=project).select_related("entered_key")
+    return endpoints.annotate(judges_count=Count("judges")).order_by("name")
+
+
+def entered_key_of(endpoint: Endpoint | None) -> EnteredKey | None:
+    """Return what is shown of the key that was entered for an endpoint, if one was. One query."""
+    found = EndpointKey.objects.select_related("entered_by").filter(endpoint=endpoint).first()
+    if endpoint is None or found is None:
+        return None
+    return EnteredKey(
+        server=found.origin,
+        ends_with=found.ends_with,
+        entered_at=found.entered_at,
+        entered_by=found.entered_by,
+        is_used=found.origin == origin_of(endpoint.base_url),
+    )
+
+
+def usual_trial(endpoint: Endpoint) -> dict[str, str]:
+    """Return a model that is asked at this endpoint already, if any, and a short message. One query."""
+    models = endpoint.judges.order_by("-pk").values_list("model", flat=True)
+    return {"model": models.first() or "", "message": READY}
+
+
+# Judges as pages list them.
+
+
+@dataclass(frozen=True)
+class JudgeLine:
+    """A judge in a list: the name of its method and how many judgments it has in each status."""
+
+    judge: Judge
+    method: str
+    done: int
+    unreadable: int
+    failed: int
+    waiting: int
+
+
+def judges_of(project: Project) -> list[JudgeLine]:
+    """Return a project's judges by name with their counts. Two queries."""
+    judges = Judge.objects.filter(project=project).select_related("endpoint", "template").order_by("name")
+    counts: dict[tuple[int, str], int] = {
+        (judge, status): count
+        for judge, status, count in Judgment.objects.filter(judge__project=project)
+        .values_list("judge", "status")
+        .annotate(count=Count("pk"))
+        .order_by()
+    }
+    return [_line(judge, counts) for judge in judges]
+
+
+def usable_judges(project: Project) -> QuerySet[Judge]:
+    """Return the judges that can be asked; imported ones cannot."""
+    judges = Judge.objects.filter(project=project, endpoint__isnull=False)
+    return judges.select_related("endpoint", "template").order_by("name")
+
+
+def judgments_by_status(judge: Judge) -> list[tuple[str, int]]:
+    """Return how many judgments a judge has in each status, empty where it has none. One query."""
+    rows = judge.judgments.values_list("status").annotate(count=Count("pk")).order_by("status")
+    return [(str(Judgment.Status(status).label), count) for status, count in rows]
+
+
+def method_label(judge: Judge) -> str:
+    """Return the name of a judge's method; its key where this Concord does not have the method."""
+    return METHODS[judge.method].label if judge.method in METHODS else judge.method
+
+
+def _line(judge: Judge, counts: dict[tuple[int, str], int]) -> JudgeLine:
+    status = Judgment.Status
+    of = {each: counts.get((judge.pk, each), 0) for each in status}
+    return JudgeLine(
+        judge=judge,
+        method=method_label(judge),
+        done=of[status.DONE],
+        unreadable=of[status.UNREADABLE],
+        failed=of[status.FAILED],
+        waiting=of[status.PLANNED] + of[status.LEASED],
+    )
+
+
+def refusal(judge: Judge, dimension: FrozenDimension) -> str | None:
+    """Return why a judge cannot judge a dimension, None where it can."""
+    method = METHODS[judge.method]
+    if judge.score_from == ScoreFrom.PROBABILITIES:
+        return method.refuses(dimension) or method.refuses_probabilities(dimension)
+    return method.refuses(dimension)
+
+
+# Prompts as a model would get them: templates and their versions, previewed on a real item.
+
+CHARACTERS_A_TOKEN = 4
+ASKED = ~Q(status=Judgment.Status.PLANNED) | Q(attempts__gt=0)
+
+
+@dataclass(frozen=True)
+class PromptPreview:
+    """A prompt about one item and one dimension, or why there is none."""
+
+    problem: str = ""
+    messages: Sequence[Message] = ()
+    item: Item | None = None
+    number: int = 0
+    items: int = 0
+    dimension: FrozenDimension | None = None
+
+    @property
+    def tokens(self) -> int:
+        """About how many tokens the model reads."""
+        return estimated_tokens(self.messages)
+
+
+def estimated_tokens(messages: Sequence[Message]) -> int:
+    """Return about how many tokens messages have: one for each four characters."""
+    return -(-sum(len(message.content) for message in messages) // CHARACTERS_A_TOKEN)
+
+
+def templates_of(project: Project) -> list[PromptTemplate]:
+    """Return all versions of all templates by name, the newest first, with `judges_count`. One query."""
+    versions = PromptTemplate.objects.filter(project=project).annotate(judges_count=Count("judges"))
+    return list(versions.order_by("name", "-version"))
+
+
+def versions_of(template: PromptTemplate) -> QuerySet[PromptTemplate]:
+    """Return all versions of a template, the newest first. One query."""
+    same = PromptTemplate.objects.filter(project=template.project_id, name=template.name)
+    return same.order_by("-version")
+
+
+def was_asked(template: PromptTemplate) -> bool:
+    """Return whether a judgment was asked with this version. One query."""
+    return Judgment.objects.filter(Q(judge__template=template) & ASKED).exists()
+
+
+def preview_of(project: Project, method: str, text: str, *, dimension: str, number: int) -> PromptPreview:
+    """Return what the model would read about an item, by its number from 1. Five queries at the most."""
+    dimensions = current_guideline(project).dimensions
+    items = Item.objects.filter(document__project=project).order_by("document", "pk")
+    count = items.count()
+    if not dimensions or not count:
+        return PromptPreview(problem="Add a dimension and import items to see what the model would read.")
+    chosen = next((each for each in dimensions if each.key == dimension), dimensions[0])
+    number = min(max(number, 1), count)
+    item = items.select_related("document")[number - 1]
+    try:
+        messages = METHODS[method].messages(text, _subject(item, pair=METHODS[method].asks_pairs), chosen)
+    except ValueError as error:
+        return PromptPreview(problem=str(error), item=item, number=number, items=count, dimension=chosen)
+    return PromptPreview(messages=messages, item=item, number=number, items=count, dimension=chosen)
+
+
+def _subject(item: Item, *, pair: bool) -> Subject:
+    """Return an item, for methods that compare with the text of another system for the same document."""
+    parts = tuple((part["label"], part["text"]) for part in item.document.parts)
+    if not pair:
+        return Subject(parts, item.text)
+    other = Item.objects.filter(document=item.document).exclude(pk=item.pk).order_by("pk").first()
+    return Subject(parts, item.text, other.text if other else "(no other system wrote for this document)")

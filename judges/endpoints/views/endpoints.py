@@ -1,0 +1,101 @@
+"""A project's endpoints: listed, added, changed, tried."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext
+from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotate.core.access import project_for_admin
+from annotate.core.errors import DomainError
+from annotate.core.models import Project
+from annotate.core.page import Request, request_user
+from judges.core.access import endpoint_in, project_for_judges
+from judges.core.models import Endpoint
+from judges.core.page import add_refusal, render_judges
+from judges.endpoints.commands import add_endpoint, remove_key, try_endpoint, update_endpoint
+from judges.endpoints.forms.endpoints import EndpointForm, TrialForm, initial_of
+from judges.endpoints.queries import endpoints_of, entered_key_of, usual_trial
+
+
+@login_required
+@require_GET
+def endpoints(request: Request, slug: str) -> HttpResponse:
+    """List the servers that the project's judges ask."""
+    project = project_for_judges(request.user, slug)
+    return render_judges(
+        request, project, "judges/endpoints/endpoints.html", {"endpoints": endpoints_of(project)}
+    )
+
+
+@sensitive_post_parameters("key")
+@login_required
+@require_http_methods(["GET", "POST"])
+def endpoint_new(request: Request, slug: str) -> HttpResponse:
+    """Add an endpoint."""
+    project = project_for_admin(request.user, slug)
+    return _edit(request, project, None, partial(add_endpoint, project=project))
+
+
+@sensitive_post_parameters("key")
+@login_required
+@require_http_methods(["GET", "POST"])
+def endpoint(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Change an endpoint."""
+    project = project_for_admin(request.user, slug)
+    edited = endpoint_in(project, pk)
+    return _edit(request, project, edited, partial(update_endpoint, endpoint=edited))
+
+
+@login_required
+@require_POST
+def endpoint_test(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Make one call and show what came of it."""
+    project = project_for_admin(request.user, slug)
+    tried = endpoint_in(project, pk)
+    form = TrialForm(request.POST)
+    context: dict[str, Any] = {"trial_form": form, "endpoint": tried}
+    if form.is_valid():
+        context["trial"] = try_endpoint(endpoint=tried, **form.cleaned_data)
+    context |= {"form": EndpointForm(initial=initial_of(tried)), "entered": entered_key_of(tried)}
+    template = "judges/endpoints/endpoint.html#trial" if request.htmx else "judges/endpoints/endpoint.html"
+    return render_judges(request, project, template, context, status=422 if form.errors else 200)
+
+
+@login_required
+@require_POST
+def endpoint_key_remove(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Forget the key that was entered for an endpoint."""
+    project = project_for_admin(request.user, slug)
+    remove_key(endpoint=endpoint_in(project, pk), by=request_user(request))
+    messages.success(
+        request, gettext("The key is removed. Revoke it at the provider too if it may be known.")
+    )
+    return redirect("endpoint", project.slug, pk)
+
+
+@sensitive_variables()
+def _edit(
+    request: Request, project: Project, edited: Endpoint | None, save: Callable[..., Endpoint]
+) -> HttpResponse:
+    form = EndpointForm(request.POST if request.method == "POST" else None, initial=initial_of(edited))
+    status = 422 if form.is_bound else 200
+    try:
+        if form.is_valid():
+            key, by = form.cleaned_data["key"], request_user(request)
+            saved = save(spec=form.to_spec(), key=key, by=by)
+            messages.success(
+                request, gettext("{name} is saved. Test it before you use it.").format(name=saved.name)
+            )
+            return redirect("endpoint", project.slug, saved.pk)
+    except DomainError as error:
+        status = add_refusal(form, error)
+    trial_form = TrialForm(initial=usual_trial(edited)) if edited else None
+    context = {"form": form, "endpoint": edited, "trial_form": trial_form, "entered": entered_key_of(edited)}
+    return render_judges(request, project, "judges/endpoints/endpoint.html", context, status=status)

@@ -1,0 +1,85 @@
+"""A project's judges: listed, made, changed until they have judgments."""
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext
+from django.views.decorators.http import require_GET, require_http_methods
+
+from annotate.core.access import project_for_admin, project_for_reader
+from annotate.core.errors import DomainError
+from annotate.core.models import Project
+from annotate.core.page import Request, request_user
+from judges.core.access import judge_in, may_change_judges, project_for_judges
+from judges.core.models import Judge
+from judges.core.page import add_refusal, render_judges
+from judges.core.specification import JudgeSpec
+from judges.endpoints.commands import add_judge, update_judge
+from judges.endpoints.forms.judges import JudgeForm, initial_of
+from judges.endpoints.queries import endpoints_of, judges_of, judgments_by_status, method_label, templates_of
+from judges.runs.views import render_without_value
+
+
+@login_required
+@require_GET
+def judges(request: Request, slug: str) -> HttpResponse:
+    """List the judges, and say what is needed before there can be one."""
+    project = project_for_judges(request.user, slug)
+    context = {"judges": judges_of(project), "has_endpoints": endpoints_of(project).exists()}
+    return render_judges(request, project, "judges/endpoints/judges.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def judge_new(request: Request, slug: str) -> HttpResponse:
+    """Make a judge."""
+    project = project_for_admin(request.user, slug)
+    if not endpoints_of(project).exists():
+        messages.error(request, gettext("Add an endpoint first: the server that answers for the model."))
+        return redirect("endpoint_new", slug)
+    by = request_user(request)
+    return _edit(request, project, None, lambda spec: add_judge(project=project, judge=spec, by=by))
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def judge(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Show a judge; admins change it as long as it has no judgments."""
+    reads = project_for_judges if request.method == "GET" else project_for_admin
+    project = reads(request.user, slug)
+    edited, by = judge_in(project, pk), request_user(request)
+    return _edit(request, project, edited, lambda spec: update_judge(judge=edited, to=spec, by=by))
+
+
+@login_required
+@require_GET
+def judge_judgments(request: Request, slug: str, pk: int, status: str) -> HttpResponse:
+    """List a judge's unreadable or failed judgments with reply and reason."""
+    project = project_for_reader(request.user, slug)
+    listed = judge_in(project, pk)
+    return render_without_value(request, project, listed.judgments.all(), status, {"judge": listed})
+
+
+def _edit(
+    request: Request, project: Project, edited: Judge | None, save: Callable[[JudgeSpec], Judge]
+) -> HttpResponse:
+    counts = judgments_by_status(edited) if edited else []
+    form = JudgeForm(
+        request.POST if request.method == "POST" else None,
+        endpoints=endpoints_of(project),
+        templates=templates_of(project),
+        reads=bool(counts) or not may_change_judges(request.user, project),
+        initial=initial_of(edited),
+    )
+    status = 422 if form.is_bound else 200
+    try:
+        if form.is_valid():
+            messages.success(request, gettext("{name} is saved.").format(name=save(form.to_spec()).name))
+            return redirect("judges", project.slug)
+    except DomainError as error:
+        status = add_refusal(form, error)
+    context = {"form": form, "judge": edited, "counts": counts, "method": edited and method_label(edited)}
+    return render_judges(request, project, "judges/endpoints/judge.html", context, status=status)

@@ -1,0 +1,1 @@
+"""Judgments imported, exported and restored."""

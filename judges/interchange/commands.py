@@ -1,0 +1,233 @@
+"""What is done about interchange: writes, one function for each thing that a person or a worker does."""
+
+from decimal import Decimal, InvalidOperation
+from itertools import islice
+from typing import Any
+
+from django.db import transaction
+
+from annotate.core.audit import record
+from annotate.core.configuration import lock_project
+from annotate.core.guideline import FrozenGuideline
+from annotate.core.models import DataImport, Project, User
+from annotate.exports.restoring.archive import ExportArchive
+from annotate.exports.restoring.restored import Known, Restored
+from annotate.exports.restoring.tables import MisfitError
+from annotate.material.import_kinds import ImportKind
+from annotate.material.queries.catalogue import BATCH, Catalogue
+from annotate.material.reading.progress import Tell, silent
+from annotate.rating.commands.rounds import freeze_guideline
+from judges.core.models import Endpoint, Judge, Judgment, PromptTemplate, Run
+from judges.interchange.queries.check import JudgmentCheck, KnownJudge, Taken
+from judges.interchange.queries.imports import JudgmentReading, JudgmentSource, check_judgments, source_of
+from judges.interchange.reading.mapping import JudgmentMapping
+from judges.interchange.reading.report import JudgmentReport
+from judges.methods import Method
+from judges.methods.base import Readable
+
+# Importing judgments made elsewhere: checked as a whole, then written in one transaction or not at all.
+
+JUDGMENTS = "judgments"
+"""The kind of imports that make judgments."""
+
+
+class _RefusedWhileWritingError(Exception):
+    """Something that was free when the file was checked is no longer so."""
+
+    def __init__(self, report: JudgmentReport) -> None:
+        super().__init__()
+        self.report = report
+
+
+def import_judgments(
+    *, project: Project, source: JudgmentSource, tell: Tell | None = None, by: User | None = None
+) -> JudgmentReport:
+    """Import the file if not one line of it is refused; what is there already is not made again.
+
+    Checks the whole file without a lock. Then locks the project, as planning a run and adding a judge do,
+    makes every check again, and writes all in one transaction, whose last act is to tell "written".
+    """
+    tell = tell or silent
+    report = check_judgments(project=project, source=source, tell=tell)
+    if report.is_refused or not report.made.total:
+        return report
+    tell("writing", 0.0, report.lines)
+    try:
+        return _write(project, source, tell, by)
+    except _RefusedWhileWritingError as error:
+        return error.report
+
+
+@transaction.atomic
+def _write(project: Project, source: JudgmentSource, tell: Tell, by: User | None) -> JudgmentReport:
+    project = lock_project(project)
+    guideline = FrozenGuideline.from_json(freeze_guideline(project).content)
+    importer = JudgmentImporter(project, Catalogue(project), guideline)
+    reading = JudgmentReading(source, importer)
+    reading.take_all("writing judgments", tell)
+    report = reading.report()
+    if report.is_refused:
+        raise _RefusedWhileWritingError(report)
+    importer.finish()
+    made = {"judges": report.made.judges, "judgments": report.made.judgments}
+    record(project, "judgments.imported", source.name, after=made, by=by)
+    tell("written", 1.0, report.lines)
+    return report
+
+
+class JudgmentImporter(JudgmentCheck):
+    """Takes rows one by one and writes what is new, inside the caller's transaction."""
+
+    def __init__(self, project: Project, catalogue: Catalogue, guideline: FrozenGuideline) -> None:
+        super().__init__(project, catalogue, guideline)
+        self.project = project
+        self._judgments: list[Judgment] = []
+
+    def accept(self, taken: Taken) -> None:
+        """Note a judgment and prepare it."""
+        super().accept(taken)
+        self._judgments.append(_judgment(taken))
+        if len(self._judgments) >= BATCH:
+            self._flush()
+
+    def new_judge(self, name: str, model: str, method: Method) -> KnownJudge:
+        """Note a judge and write it."""
+        judge = super().new_judge(name, model, method)
+        judge.pk = Judge.objects.create(
+            project=self.project, name=name, model=model, method=method.key, max_tokens=method.max_tokens
+        ).pk
+        return judge
+
+    def finish(self) -> None:
+        """Write the rest, and how many samples the judges have."""
+        self._flush()
+        for judge in self.judges.values():
+            if judge.given:
+                assert judge.pk is not None
+                Judge.objects.filter(pk=judge.pk, samples__lt=judge.samples).update(samples=judge.samples)
+
+    def _flush(self) -> None:
+        Judgment.objects.bulk_create(self._judgments)
+        self._judgments = []
+
+
+def _judgment(taken: Taken) -> Judgment:
+    row, reading = taken.row, taken.reading
+    readable = reading if isinstance(reading, Readable) else None
+    assert taken.item.pk is not None
+    assert taken.judge.pk is not None
+    return Judgment(
+        judge_id=taken.judge.pk,
+        dimension_id=taken.dimension.id,
+        item_id=taken.item.pk,
+        other_id=taken.other.pk if taken.other else None,
+        sample=taken.sample,
+        status=Judgment.Status.DONE if readable else Judgment.Status.UNREADABLE,
+        value=readable.value if readable else None,
+        rationale=row.rationale or (readable.rationale if readable else ""),
+        reply=row.reply or "",
+        reason="" if isinstance(reading, Readable) else reading.reason,
+        input_tokens=row.usage.input_tokens,
+        output_tokens=row.usage.output_tokens,
+        cost=row.usage.cost,
+        seconds=row.usage.seconds,
+    )
+
+
+def _import_upload(data_import: DataImport, tell: Tell) -> JudgmentReport:
+    mapping = JudgmentMapping.from_json(data_import.mapping or {})
+    source = source_of(data_import, mapping)
+    by = data_import.created_by
+    return import_judgments(project=data_import.project, source=source, tell=tell, by=by)
+
+
+JUDGMENTS_KIND = ImportKind(
+    key=JUDGMENTS,
+    run=_import_upload,
+    read_report=JudgmentReport.from_json,
+    page="judgment_import",
+    pages="judgment_imports",
+)
+
+
+# Judges, runs and judgments of an export, written back into the database.
+
+JUDGMENTS_AT_ONCE = 1000
+NOWHERE = "https://not-exported.invalid/v1"
+SAMPLING = ("model", "method", "temperature", "samples", "max_tokens", "score_from", "structured")
+ANSWERED = (
+    *("sample", "status", "value", "reason", "rationale", "reply", "attempts"),
+    *("input_tokens", "output_tokens", "seconds", "answered_at"),
+)
+
+Row = dict[str, Any]
+
+
+def restore_judges(restored: Restored, archive: ExportArchive) -> None:
+    """Make the judges with their prompts, the runs and the judgments.
+
+    Where judges were asked is not exported: those with a prompt get an endpoint that answers nobody. A run
+    that was going on is paused.
+    """
+    judges = Known((row["judge"], _judge(restored.project, row)) for row in archive.rows("judges"))
+    runs = Known((row["run"], _run(restored, row)) for row in archive.rows("runs"))
+    rows = archive.rows("judgments")
+    while batch := list(islice(rows, JUDGMENTS_AT_ONCE)):
+        Judgment.objects.bulk_create(_restoring_judgment(restored, row, judges, runs) for row in batch)
+
+
+def _judge(project: Project, row: Row) -> Judge:
+    judge = Judge(project=project, name=row["judge"], **{name: row[name] for name in SAMPLING})
+    if row["prompt"] is not None:
+        judge.endpoint, _ = Endpoint.objects.get_or_create(
+            project=project, name="not exported", defaults={"base_url": NOWHERE}
+        )
+        judge.template, _ = PromptTemplate.objects.get_or_create(
+            project=project,
+            name=row["prompt"],
+            version=row["prompt_version"],
+            defaults={"method": row["method"], "text": row["prompt_text"]},
+        )
+    judge.save(force_insert=True)
+    return judge
+
+
+def _run(restored: Restored, row: Row) -> Run:
+    status = Run.Status.PAUSED if row["status"] == Run.Status.RUNNING else row["status"]
+    run = Run.objects.create(
+        project=restored.project,
+        guideline=restored.guidelines[row["guideline_version"]],
+        status=status,
+        reason=row["reason"],
+        via=row["via"],
+        budget=_amount(row["budget"]),
+        spent=_amount(row["spent"]) or Decimal(0),
+        started_at=row["started_at"],
+        finished_at=row["finished_at"],
+    )
+    Run.objects.filter(pk=run.pk).update(created_at=row["created_at"])
+    return run
+
+
+def _restoring_judgment(
+    restored: Restored, row: Row, judges: dict[str, Judge], runs: dict[int, Run]
+) -> Judgment:
+    other = row["other_system"]
+    return Judgment(
+        judge=judges[row["judge"]],
+        run=runs[row["run"]] if row["run"] is not None else None,
+        item_id=restored.item(row),
+        other_id=restored.items[row["document"], other] if other is not None else None,
+        dimension=restored.dimensions[row["dimension"]],
+        cost=_amount(row["cost"]),
+        **{name: row[name] for name in ANSWERED},
+    )
+
+
+def _amount(money: str | None) -> Decimal | None:
+    if money is None:
+        return None
+    try:
+        return Decimal(money)
+    except InvalidOperation as error:
+        raise MisfitError(f"{money!r:.40} is no amount") from error

@@ -1,0 +1,277 @@
+"""Judgments of a file: held against a project’s judges, dimensions and items, and read by their methods."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from annotate.core.guideline import FrozenDimension, FrozenGuideline
+from annotate.core.models import Project
+from annotate.material.queries.catalogue import BATCH, Catalogue, KnownItem
+from annotate.material.queries.ratings import plain_word
+from judges.core.models import Judge, Judgment
+from judges.interchange.reading.report import Causes, JudgmentCounts
+from judges.interchange.reading.rows import JUDGE_LIMIT, JudgmentRow, RefusedRowError
+from judges.methods import METHODS, Method
+from judges.methods.base import Readable, Reading, Unreadable
+
+Unit = tuple[int, int, int]  # dimension, item, the other item or -1; items by their numbers
+ALONE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What is there for one unit and sample: the value, and a digest of the reply if there was one."""
+
+    value: float | None
+    reply: bytes | None
+
+
+@dataclass(slots=True)
+class KnownJudge:
+    """A judge of the project or of the file; `pk` is None until it is written."""
+
+    pk: int | None
+    name: str
+    model: str
+    method: str
+    asks: bool = False
+    samples: int = 0
+    given: dict[tuple[Unit, int], Given] | None = None
+    rows: Counter[Unit] = field(default_factory=Counter)  # of the file, without a number of their own
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A row with everything that it names, and what its reply was read as."""
+
+    row: JudgmentRow
+    judge: KnownJudge
+    dimension: FrozenDimension
+    item: KnownItem
+    other: KnownItem | None
+    sample: int
+    reading: Reading
+
+    @property
+    def unit(self) -> Unit:
+        """What it is about."""
+        return self.dimension.id, self.item.number, self.other.number if self.other else ALONE
+
+
+class JudgmentCheck:
+    """Takes rows one by one and counts what they would make; an importer writes it as well.
+
+    Holds ids, values and digests of replies: of the judges that the file names, and of the file. One query,
+    and one more for each judge that is there.
+    """
+
+    def __init__(self, project: Project, catalogue: Catalogue, guideline: FrozenGuideline) -> None:
+        self.catalogue = catalogue
+        self.made, self.already_there = JudgmentCounts(), JudgmentCounts()
+        self.unreadable = Causes()
+        self._dimensions = {
+            plain_word(word): each for each in guideline.dimensions for word in (each.name, each.key)
+        }
+        self._dimension_names = [each.name for each in guideline.dimensions]
+        self._item_numbers = catalogue.item_numbers
+        self.judges = {judge.name: _known(judge) for judge in Judge.objects.filter(project=project)}
+
+    def take(self, row: JudgmentRow) -> Taken:
+        """Take a row; a RefusedRowError says what is unknown, off the scale, or not what is there."""
+        method = METHOD_BY_WORD.get(plain_word(row.method))
+        if method is None:
+            raise RefusedRowError("method", f"There is no such method; there are {METHOD_NAMES}.", row.method)
+        dimension = self._dimension(row, method)
+        item, other = self._items(row, method)
+        judge = self._judge(row, method)
+        unit = dimension.id, item.number, other.number if other else ALONE
+        sample = _sample(row, judge, unit)
+        taken = Taken(row, judge, dimension, item, other, sample, _reading(row, method, dimension))
+        there = (judge.given or {}).get((unit, sample))
+        if there is None:
+            self.accept(taken)
+        elif _says_the_same(there, taken):
+            self.already_there.judgments += 1
+        else:
+            raise RefusedRowError(
+                "reply" if row.reply is not None else "value",
+                f"“{judge.name}” has another reply or value for this text and sample already, and nothing is "
+                "overwritten; leave the row out, or give the judge another name.",
+                f"“{row.system}” on “{row.document}”, {dimension.name}, sample {sample}",
+            )
+        return taken
+
+    def accept(self, taken: Taken) -> None:
+        """Note a judgment that the project does not have; an importer writes it."""
+        assert taken.judge.given is not None
+        taken.judge.given[taken.unit, taken.sample] = _given_by(taken)
+        taken.judge.samples = max(taken.judge.samples, taken.sample + 1)
+        self.made.judgments += 1
+        if isinstance(taken.reading, Unreadable):
+            self.unreadable.add(taken.row.line, "reply", taken.reading.reason)
+
+    def new_judge(self, name: str, model: str, method: Method) -> KnownJudge:
+        """Note a judge that the project does not have; an importer writes it."""
+        self.made.judges += 1
+        made = self.judges[name] = KnownJudge(None, name, model, method.key, given={})
+        return made
+
+    def _dimension(self, row: JudgmentRow, method: Method) -> FrozenDimension:
+        dimension = self._dimensions.get(plain_word(row.dimension))
+        if dimension is None:
+            known = ", ".join(self._dimension_names) or "none yet"
+            raise RefusedRowError(
+                "dimension", f"The project has no such dimension; it has {known}.", row.dimension
+            )
+        if reason := method.refuses(dimension):
+            raise RefusedRowError("method", reason)
+        return dimension
+
+    def _items(self, row: JudgmentRow, method: Method) -> tuple[KnownItem, KnownItem | None]:
+        if method.asks_pairs and not row.other:
+            raise RefusedRowError(
+                "other", f"{method.label} compares two systems; say which one’s text was shown second."
+            )
+        if row.other and not method.asks_pairs:
+            raise RefusedRowError(
+                "other", f"{method.label} judges one text at a time; leave the other system out."
+            )
+        if row.other == row.system:
+            raise RefusedRowError("other", "A system is not compared with itself.", row.system)
+        return self._item(row.document, row.system), self._item(
+            row.document, row.other
+        ) if row.other else None
+
+    def _item(self, document: str, system: str) -> KnownItem:
+        if item := self.catalogue.item(document, system):
+            return item
+        if document not in self.catalogue.documents:
+            reason = "The project has no such document; import documents and items first."
+            raise RefusedRowError("document", reason, document)
+        if system not in self.catalogue.systems:
+            reason = (
+                "The project has no such system; import its texts first, or use the name that it has here."
+            )
+            raise RefusedRowError("system", reason, system)
+        reason = "The system has no text for this document in the project; import items first."
+        raise RefusedRowError("document", reason, f"“{system}” on “{document}”")
+
+    def _judge(self, row: JudgmentRow, method: Method) -> KnownJudge:
+        name = row.judge or f"{row.model}, {method.label}"
+        judge = self.judges.get(name)
+        if judge is None:
+            if not row.judge:
+                _refuse_made_name(row, name)
+            return self.new_judge(name, row.model, method)
+        _refuse_other_judge(judge, row, method)
+        if judge.given is None:
+            judge.given = self._given_by(judge)
+        return judge
+
+    def _given_by(self, judge: KnownJudge) -> dict[tuple[Unit, int], Given]:
+        """Return what a judge of the project has said, about the items that are looked up."""
+        numbers = self._item_numbers
+        judgments = Judgment.objects.filter(judge=judge.pk)
+        if self.catalogue.named:
+            judgments = judgments.filter(item__in=numbers)
+        columns = judgments.values_list("dimension", "item", "other", "sample", "status", "value", "reply")
+        given = {}
+        for dimension, item, other, sample, status, value, reply in columns.iterator(BATCH):
+            second = ALONE if other is None else numbers.get(other)
+            if second is not None:
+                was_read = bool(reply) or status == Judgment.Status.UNREADABLE
+                digest = _digest(reply) if was_read else None
+                given[(dimension, numbers[item], second), sample] = Given(value, digest)
+        return given
+
+
+def _known(judge: Judge) -> KnownJudge:
+    asks = judge.endpoint_id is not None
+    return KnownJudge(judge.pk, judge.name, judge.model, judge.method, asks=asks, samples=judge.samples)
+
+
+def _refuse_made_name(row: JudgmentRow, name: str) -> None:
+    if not row.model:
+        raise RefusedRowError("judge", "The row names neither a judge nor a model; name the judge.")
+    if len(name) > JUDGE_LIMIT:
+        reason = f"Model and method together are longer than the {JUDGE_LIMIT} characters of a name; name it."
+        raise RefusedRowError("judge", reason, name)
+
+
+def _refuse_other_judge(judge: KnownJudge, row: JudgmentRow, method: Method) -> None:
+    if judge.asks:
+        raise RefusedRowError(
+            "judge",
+            f"“{judge.name}” asks an endpoint, and judgments made elsewhere are not mixed with its own; "
+            "give the imported judge another name.",
+        )
+    if judge.method != method.key:
+        raise RefusedRowError(
+            "method",
+            f"“{judge.name}” judges by {_label(judge.method)}, and these rows by {method.label}; "
+            "give each method a judge of its own name.",
+        )
+    if row.model and row.model != judge.model:
+        raise RefusedRowError(
+            "model",
+            f"“{judge.name}” is {f'the model {judge.model}' if judge.model else 'without a model'}; "
+            "give each model a judge of its own name.",
+            row.model,
+        )
+
+
+def _sample(row: JudgmentRow, judge: KnownJudge, unit: Unit) -> int:
+    """Return a row's own number, or how many rows of the file were about this unit before."""
+    if row.sample is not None:
+        return row.sample
+    judge.rows[unit] += 1
+    return judge.rows[unit] - 1
+
+
+def _reading(row: JudgmentRow, method: Method, dimension: FrozenDimension) -> Reading:
+    """Return what the method reads in a reply, or the value that is given in its place."""
+    if row.reply is not None:
+        reading = method.read(row.reply, dimension)
+        if row.value is not None:
+            _refuse_disagreement(reading, row.value)
+        return reading
+    assert row.value is not None
+    if reason := method.refuses_value(row.value, dimension):
+        raise RefusedRowError("value", reason, f"{row.value:g}")
+    return Readable(row.value)
+
+
+def _refuse_disagreement(reading: Reading, value: float) -> None:
+    read = f"{reading.value:g}" if isinstance(reading, Readable) else "nothing"
+    if not isinstance(reading, Readable) or reading.value != value:
+        reason = "The reply reads as another value than the one beside it; import one of the two columns."
+        raise RefusedRowError("value", reason, f"{read} and {value:g}")
+
+
+def _says_the_same(there: Given, taken: Taken) -> bool:
+    here = _given_by(taken)
+    if there.reply is not None and here.reply is not None:
+        return there.reply == here.reply
+    return there.value == here.value
+
+
+def _given_by(taken: Taken) -> Given:
+    value = taken.reading.value if isinstance(taken.reading, Readable) else None
+    return Given(value, None if taken.row.reply is None else _digest(taken.row.reply))
+
+
+def _digest(reply: str) -> bytes:
+    return hashlib.blake2b(reply.encode(), digest_size=16).digest()
+
+
+def _label(method: str) -> str:
+    return METHODS[method].label if method in METHODS else method
+
+
+def _by_word(methods: Sequence[Method]) -> dict[str, Method]:
+    return {plain_word(word): method for method in methods for word in (method.label, method.key)}
+
+
+METHOD_BY_WORD = _by_word(list(METHODS.values()))
+METHOD_NAMES = ", ".join(f"{method.key} ({method.label})" for method in METHODS.values())

@@ -1,0 +1,100 @@
+"""What the columns of a file of judgments mean, and what holds for all of its rows."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from annotate.material.reading.mapping_json import MappingError
+from annotate.material.reading.mappings import columns_by_words
+
+WORDS: dict[str, tuple[str, ...]] = {
+    "judge": ("judge", "judge_name", "judge_id", "llm_judge", "evaluator"),
+    "model": ("model", "model_name", "judge_model", "llm", "model_id"),
+    "method": ("method", "judging_method", "protocol"),
+    "document": (
+        "document",
+        "document_key",
+        "document_id",
+        "doc",
+        "doc_id",
+        "doc_key",
+        "article_id",
+        "product_id",
+        "id",
+        "key",
+    ),
+    "system": ("system", "system_name", "system_id", "system_1", "first_system", "system_a", "summarizer"),
+    "other": ("other_system", "other", "system_2", "second_system", "system_b", "opponent"),
+    "dimension": ("dimension", "criterion", "quality", "aspect"),
+    "sample": ("sample", "sample_number", "sample_index"),
+    "reply": ("reply", "raw_reply", "response", "raw_response", "completion", "output", "answer", "raw"),
+    "value": ("value", "score", "rating"),
+    "rationale": ("rationale", "explanation", "justification"),
+    "input_tokens": ("input_tokens", "prompt_tokens", "tokens_in"),
+    "output_tokens": ("output_tokens", "completion_tokens", "tokens_out"),
+    "cost": ("cost",),
+    "seconds": ("seconds", "latency", "latency_seconds", "duration"),
+}
+"""The fields of a judgment, and what files call them."""
+
+GIVEN = ("judge", "model", "method", "dimension")
+"""Fields that can be the same for all rows of a file."""
+
+
+@dataclass(frozen=True)
+class JudgmentMapping:
+    """columns: the column of each field that has one; given: the fields that are the same for all rows."""
+
+    columns: Mapping[str, str]
+    given: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        given = {field: value for field, value in self.given.items() if value}
+        columns = {field: column for field, column in self.columns.items() if column and field not in given}
+        object.__setattr__(self, "given", given)
+        object.__setattr__(self, "columns", columns)
+
+    def has(self, *fields: str) -> bool:
+        """Return whether rows tell at least one of these fields."""
+        return any(field in self.columns or field in self.given for field in fields)
+
+    @property
+    def problem(self) -> str:
+        """What rows do not tell, as a sentence; empty where nothing is missing."""
+        needed = (
+            ("judge", "model"),
+            ("method",),
+            ("document",),
+            ("system",),
+            ("dimension",),
+            ("reply", "value"),
+        )
+        missing = [" or ".join(fields) for fields in needed if not self.has(*fields)]
+        return f"Nothing says what is the {', the '.join(missing)} of a row." if missing else ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what is stored."""
+        return {"columns": dict(self.columns), "given": dict(self.given)}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> "JudgmentMapping":
+        """Read what `to_json` wrote."""
+        return cls(content["columns"], content["given"])
+
+
+def guess_judgment_mapping(columns: Iterable[str], given: Mapping[str, str]) -> JudgmentMapping:
+    """Return the mapping that the names of a file's columns suggest."""
+    return JudgmentMapping(columns_by_words(list(columns), WORDS), given)
+
+
+def judgment_mapping_from_options(options: Iterable[str], given: Mapping[str, str]) -> JudgmentMapping:
+    """Return the mapping of options such as `system=model`; a MappingError says which one is wrong."""
+    columns: dict[str, str] = {}
+    for option in options:
+        field, _, column = option.partition("=")
+        if not column:
+            raise MappingError(option, f"“{option}” is not of the form field=column.")
+        if field not in WORDS or field in columns:
+            raise MappingError(field, f"“{field}” is given twice or is not one of {', '.join(WORDS)}.")
+        columns[field] = column
+    return JudgmentMapping(columns, given)

@@ -1,0 +1,132 @@
+"""What an import of judgments found and made; what was refused, and what is unreadable, by causes."""
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from annotate.material.reading.report import Tally
+from annotate.material.reading.rows import printable
+
+MOST_CAUSES = 100
+MOST_LINES = 10
+MOST_NAMES = 5
+
+
+@dataclass(slots=True)
+class JudgmentCounts(Tally):
+    """How many of each kind."""
+
+    judges: int = 0
+    judgments: int = 0
+
+
+@dataclass(slots=True)
+class Cause:
+    """Why some lines are refused or unreadable: how many, the first of them, and what the first ones hold."""
+
+    field: str
+    reason: str
+    count: int = 0
+    lines: list[int] = dataclasses.field(default_factory=list)
+    names: list[str] = dataclasses.field(default_factory=list)
+    more_names: bool = False
+
+    @property
+    def more_lines(self) -> int:
+        """How many lines are counted but not listed."""
+        return self.count - len(self.lines)
+
+    def add(self, line: int, name: str) -> None:
+        """Count a line; line 0 is the file as a whole."""
+        self.count += 1
+        if len(self.lines) < MOST_LINES:
+            self.lines.append(line)
+        if name and name not in self.names:
+            self.more_names = len(self.names) == MOST_NAMES
+            self.names += [] if self.more_names else [name]
+
+
+class Causes:
+    """Causes in the order in which they first occur, within a limit; beyond it lines are only counted."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._by_reason: dict[tuple[str, str], Cause] = {}
+
+    @property
+    def listed(self) -> tuple[Cause, ...]:
+        """The first causes."""
+        return tuple(self._by_reason.values())
+
+    def add(self, line: int, field: str, reason: str, name: str = "") -> None:
+        """Count a line, in a form that any report can hold."""
+        self.count += 1
+        key = printable(field), printable(reason)
+        if key in self._by_reason or len(self._by_reason) < MOST_CAUSES:
+            self._by_reason.setdefault(key, Cause(*key)).add(line, printable(name, 80))
+
+
+@dataclass(frozen=True, slots=True)
+class JudgmentReport:
+    """What a file of judgments makes in a project, or why nothing of it is imported.
+
+    unreadable: replies among those made that have no value, by reason. lines: the last line that was read.
+    """
+
+    made: JudgmentCounts
+    already_there: JudgmentCounts
+    unreadable_count: int
+    unreadable: tuple[Cause, ...]
+    lines: int
+    complete: bool
+    refused_count: int
+    refused: tuple[Cause, ...]
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether a line was refused, so that nothing is imported."""
+        return self.refused_count > 0
+
+    @property
+    def unlisted(self) -> int:
+        """How many refused lines belong to no listed cause."""
+        return self.refused_count - sum(cause.count for cause in self.refused)
+
+    @property
+    def remarks(self) -> list[str]:
+        """What else there is to know, in sentences."""
+        if not self.unreadable_count:
+            return []
+        replies = "1 reply is" if self.unreadable_count == 1 else f"{self.unreadable_count:,} replies are"
+        return [f"{replies} unreadable: kept with the reason, counted, and left out of every figure."]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what is stored and what the command line prints."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> "JudgmentReport":
+        """Read what `to_json` wrote."""
+        return cls(
+            **{
+                **content,
+                "made": JudgmentCounts(**content["made"]),
+                "already_there": JudgmentCounts(**content["already_there"]),
+                "unreadable": _causes(content["unreadable"]),
+                "refused": _causes(content["refused"]),
+            }
+        )
+
+
+def _causes(written: Iterable[Mapping[str, Any]]) -> tuple[Cause, ...]:
+    return tuple(Cause(**cause) for cause in written)
+
+
+def cause_as_text(cause: Cause) -> str:
+    """Return a cause as one line of text."""
+    lines = ", ".join(f"{line:,}" for line in cause.lines)
+    more = f" and {cause.more_lines:,} more" if cause.more_lines else ""
+    place = f"Line{'s' if cause.count > 1 else ''} {lines}{more}" if cause.lines[:1] != [0] else "The file"
+    names = f" Here: {', '.join(cause.names)}{', …' if cause.more_names else ''}." if cause.names else ""
+    return f"{place}{', ' if cause.field else ''}{cause.field}: {cause.reason}{names}"

@@ -1,0 +1,161 @@
+"""What a line of a file becomes: one judgment as someone else's program recorded it."""
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TypeVar
+
+from annotate.material.reading.rows import Record
+from annotate.material.reading.values import RefusedFieldError, is_blank, key_of, require_field, text_of
+from judges.interchange.reading.mapping import JudgmentMapping
+
+JUDGE_LIMIT = 80
+MODEL_LIMIT = 120
+MOST_SAMPLES = 1000
+LARGEST_COUNT = 2**31 - 1
+LARGEST_COST = Decimal(10**6)
+SMALLEST_COST = Decimal(1).scaleb(-8)
+NUMBER = re.compile(r"[+-]?\d{1,12}([.,]\d{1,30})?([eE][+-]?\d{1,2})?", re.ASCII)
+
+Made = TypeVar("Made")
+
+
+class RefusedRowError(RefusedFieldError):
+    """A row that cannot be imported: its field, the cause in a sentence, and what exactly it holds there."""
+
+    def __init__(self, field: str, reason: str, name: object = "") -> None:
+        super().__init__(field, reason)
+        self.name = str(name)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedUsage:
+    """What a judgment took, as far as the file tells."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost: Decimal | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgmentRow:
+    """One judgment as a file has it. `judge`, `model` and `other` may be empty, reply or value None."""
+
+    line: int
+    judge: str
+    model: str
+    method: str
+    document: str
+    system: str
+    other: str
+    dimension: str
+    sample: int | None
+    reply: str | None
+    value: float | None
+    rationale: str
+    usage: RecordedUsage
+
+
+def row_of(record: Record, mapping: JudgmentMapping) -> JudgmentRow:
+    """Return the judgment of a record; a RefusedFieldError says which field it cannot be read for."""
+    cells = _Cells(record, mapping)
+    reply, value = _reply_and_value(cells)
+    return JudgmentRow(
+        line=record.line,
+        judge=cells.key("judge", JUDGE_LIMIT) if mapping.has("judge") else "",
+        model=cells.optional("model", lambda cell, name: key_of(cell, name, MODEL_LIMIT)) or "",
+        method=cells.key("method"),
+        document=cells.key("document"),
+        system=cells.key("system"),
+        other=cells.optional("other", key_of) or "",
+        dimension=cells.key("dimension"),
+        sample=cells.optional("sample", _sample),
+        reply=reply,
+        value=value,
+        rationale=cells.optional("rationale", text_of) or "",
+        usage=RecordedUsage(
+            input_tokens=cells.optional("input_tokens", count_of),
+            output_tokens=cells.optional("output_tokens", count_of),
+            cost=cells.optional("cost", _cost),
+            seconds=cells.optional("seconds", _seconds),
+        ),
+    )
+
+
+class _Cells:
+    """A record's cells by what they mean."""
+
+    def __init__(self, record: Record, mapping: JudgmentMapping) -> None:
+        self.fields, self.mapping = record.fields, mapping
+
+    def key(self, field: str, limit: int = 200) -> str:
+        """Return a name that has to be there."""
+        if field in self.mapping.given:
+            return key_of(self.mapping.given[field], field, limit)
+        column = self.mapping.columns[field]
+        return key_of(require_field(self.fields, column), column, limit)
+
+    def optional(self, field: str, read: Callable[[object, str], Made]) -> Made | None:
+        """Return what a cell holds, None where it is blank or not there."""
+        if field in self.mapping.given:
+            return read(self.mapping.given[field], field)
+        cell = self.cell(field)
+        return None if is_blank(cell) else read(cell, self.mapping.columns[field])
+
+    def cell(self, field: str) -> object:
+        """Return a cell as the file has it, None where it is not there."""
+        return self.fields.get(self.mapping.columns.get(field, ""))
+
+
+def _reply_and_value(cells: _Cells) -> tuple[str | None, float | None]:
+    """Return both; a reply that is an empty text is one, unless there is a value in its place."""
+    reply, value = cells.optional("reply", text_of), cells.optional("value", _value)
+    if reply is None and value is None:
+        if isinstance(empty := cells.cell("reply"), str):
+            return empty, None
+        raise RefusedRowError("reply", "There is neither a reply nor a value; give the row one of them.")
+    return reply, value
+
+
+def number_of(cell: object, name: str) -> Decimal:
+    """Return a number, also when it is written as text, with a point or a comma."""
+    written = cell.strip() if isinstance(cell, str) else repr(cell)
+    if isinstance(cell, bool) or not NUMBER.fullmatch(written):
+        raise RefusedRowError(name, f"“{name}” has to be a number.", written[:40])
+    return Decimal(written.replace(",", "."))
+
+
+def count_of(cell: object, name: str) -> int:
+    """Return a whole number from 0."""
+    number = number_of(cell, name)
+    if number != number.to_integral_value() or not 0 <= number <= LARGEST_COUNT:
+        raise RefusedRowError(name, f"“{name}” has to be a whole number from 0.", number)
+    return int(number)
+
+
+def _sample(cell: object, name: str) -> int:
+    sample = count_of(cell, name)
+    if sample >= MOST_SAMPLES:
+        raise RefusedRowError(name, f"Samples are numbered from 0 to {MOST_SAMPLES - 1}.", sample)
+    return sample
+
+
+def _value(cell: object, name: str) -> float:
+    return float(number_of(cell, name))
+
+
+def _cost(cell: object, name: str) -> Decimal:
+    cost = number_of(cell, name)
+    if not 0 <= cost < LARGEST_COST:
+        raise RefusedRowError(name, f"A cost is an amount from 0 to below {LARGEST_COST:,}.", cost)
+    return cost.quantize(SMALLEST_COST)
+
+
+def _seconds(cell: object, name: str) -> float:
+    seconds = float(number_of(cell, name))
+    if seconds < 0 or not math.isfinite(seconds):
+        raise RefusedRowError(name, "Seconds are counted from 0.", seconds)
+    return seconds

@@ -1,0 +1,204 @@
+"""Shen and others 2023: ChatGPT as a judge of SummEval's abstractive systems."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from annotate.core.models import Project
+from annotate.material.reading.progress import Tell
+from annotate.results.commands import current_page
+from annotate.results.queries.kept import KeptPage
+from annotate.results.registry import result_of
+from annotate.results.reproduction.commands import items_of_release, ratings_of_release
+from annotate.results.reproduction.figures import Computed, Key
+from annotate.results.reproduction.papers import Absent, Paper, ReleaseFile
+from annotate.results.table import Value
+from judges.comparison import CORRELATIONS, Level
+from judges.core.models import Judge
+from judges.interchange.commands import import_judgments
+from judges.interchange.queries.imports import JudgmentSource
+from judges.interchange.reading.mapping import JudgmentMapping
+from judges.interchange.reading.report import cause_as_text
+from judges.results.tables.indicators import INDICATORS
+from judges.results.tables.judges import anchor_of
+
+MODEL = "gpt-3.5-turbo-0301"
+SHORT = {name: name.removesuffix("_tau_b") for name in CORRELATIONS}
+
+Figures = Iterator[tuple[Key, float | None]]
+Row = Mapping[str, Value]
+
+
+@dataclass(frozen=True)
+class Names:
+    """What a table's names stand for: the method of a judge, the key of a dimension."""
+
+    methods: Mapping[str, str]
+    dimensions: Mapping[str, str]
+
+    def of(self, row: Row) -> tuple[str, str]:
+        """Return dimension and method of a row."""
+        return self.dimensions[str(row["dimension"])], self.methods[str(row["judge"])]
+
+
+def computed(project: Project) -> Computed:
+    """Return what the paper's tables hold, from the page of results about the judges of its replies."""
+    page = current_page(project=project, result=result_of(project, "judges", {"round": "1"}))
+    judges = Judge.objects.filter(project=project, model=MODEL)
+    names = Names(
+        methods={judge.name: judge.method for judge in judges},
+        dimensions=dict(project.dimensions.values_list("name", "key")),
+    )
+    found: dict[Key, float | None] = {}
+    for key, rows in _TOGETHER.items():
+        found |= rows(names, _rows(page, key))
+    for judge in judges:
+        found |= _by_system(names, judge.method, _rows(page, f"{anchor_of(judge)}-quality"))
+        found |= _by_pair(names, _rows(page, f"{anchor_of(judge)}-pairs"))
+    for measure, key in INDICATORS.items():
+        found |= _indicator(SHORT[measure], _rows(page, key))
+    return found
+
+
+def _rows(page: KeptPage, key: str) -> list[Row]:
+    """Return the values of a table by column, no rows where the page does not have it."""
+    table = page.table(key)
+    columns = [column.key for column in table.columns] if table else []
+    return [
+        dict(zip(columns, (cell.value for cell in row), strict=True)) for row in (table.rows if table else ())
+    ]
+
+
+def _correlations(names: Names, rows: Sequence[Row]) -> Figures:
+    for row in rows:
+        for measure, short in SHORT.items():
+            key = ("correlation_with_humans", *names.of(row), "", "", short)
+            yield key, _number(row[f"{measure}_{Level.DATASET}"])
+
+
+def _meta_correlations(names: Names, rows: Sequence[Row]) -> Figures:
+    for row in rows:
+        for measure, short in SHORT.items():
+            yield ("meta_correlation", *names.of(row), "", "", short), _number(row[measure])
+
+
+def _preferences(names: Names, rows: Sequence[Row]) -> Figures:
+    for row in rows:
+        yield ("correct_preferences", *names.of(row), "", "full", ""), _number(row["correct"])
+        challenge = ("correct_preferences", *names.of(row), "", "challenge", "")
+        yield challenge, _number(row["neighbours_correct"])
+
+
+def _comparing(names: Names, rows: Sequence[Row]) -> Figures:
+    for row in rows:
+        yield ("correct_preferences", *names.of(row), "", "challenge", ""), _number(row["correct"])
+
+
+def _validity(names: Names, rows: Sequence[Row]) -> Figures:
+    for row in rows:
+        for measure, short in SHORT.items():
+            yield ("indicator_vs_human_correlation", *names.of(row), "", "", short), _number(row[measure])
+
+
+_TOGETHER: Mapping[str, Callable[[Names, Sequence[Row]], Figures]] = {
+    "correlations": _correlations,
+    "meta": _meta_correlations,
+    "preferences": _preferences,
+    "comparing": _comparing,
+    "validity": _validity,
+}
+
+
+def _by_system(names: Names, method: str, rows: Sequence[Row]) -> Figures:
+    for row in rows:
+        of, system = names.dimensions[str(row["dimension"])], str(row["system"])
+        for measure, short in SHORT.items():
+            yield ("per_system_correlation", of, method, system, "", short), _number(row[measure])
+        yield ("mean_judge_score", of, method, system, "", ""), _number(row["judge_mean"])
+        yield ("mean_human_score", of, "", system, "", ""), _number(row["quality"])
+        yield ("sd_of_human_scores", of, "", system, "", ""), _number(row["human_spread"])
+
+
+def _by_pair(names: Names, rows: Sequence[Row]) -> Figures:
+    for row in rows:
+        of, pair = names.dimensions[str(row["dimension"])], f"{row['first']}-{row['second']}"
+        yield ("h2h_points_of_system_1", of, "h2h", pair, "", "llm"), _number(row["points"])
+        yield ("h2h_points_of_system_1", of, "h2h", pair, "", "human"), _number(row["human_points"])
+
+
+def _indicator(short: str, rows: Sequence[Row]) -> Figures:
+    """Yield R; its columns are the keys of dimensions."""
+    for row in rows:
+        for of in row.keys() - {"system"}:
+            key = ("reliability_indicator", of, "rts-mcq", str(row["system"]), "", short)
+            yield key, _number(row[of])
+
+
+def _number(value: Value) -> float | None:
+    return None if value is None else float(value)
+
+
+def _replies(columns: Mapping[str, str], project: Project, path: Path, tell: Tell) -> str:
+    """Import raw replies; return why the first was refused, or nothing."""
+    source = JudgmentSource(path, path.name, JudgmentMapping(columns, {}))
+    report = import_judgments(project=project, source=source, tell=tell)
+    return cause_as_text(report.refused[0]) if report.is_refused else ""
+
+
+COLUMNS = {
+    "model": "model",
+    "method": "method",
+    "document": "id",
+    "dimension": "dimension",
+    "reply": "response",
+}
+
+LLM_SUMMEVAL = Paper(
+    key="llm-summeval",
+    name="LLM-SummEval",
+    title="Large Language Models are Not Yet Human-Level Evaluators for Abstractive Summarization",
+    source="Shen and others, Findings of EMNLP 2023, arXiv:2305.13091",
+    template="news-summaries",
+    files=(
+        ReleaseFile("documents.jsonl", "the articles", partial(items_of_release, "summeval-documents")),
+        ReleaseFile("summaries.jsonl", "the summaries", partial(items_of_release, "summeval")),
+        ReleaseFile("summaries.jsonl", "the experts' ratings", partial(ratings_of_release, "summeval")),
+        ReleaseFile(
+            f"responses_{MODEL}.jsonl",
+            "replies to RTS and MCQ prompts",
+            partial(_replies, {**COLUMNS, "system": "system"}),
+        ),
+        ReleaseFile(
+            f"h2h_{MODEL}.jsonl",
+            "replies to head-to-head prompts",
+            partial(_replies, {**COLUMNS, "system": "system_1", "other": "system_2"}),
+        ),
+    ),
+    tables={
+        "4": "correlation of each method with the experts' means, over all summaries",
+        "5": "pairs of systems that each method prefers as the experts do",
+        "6": "meta-correlation: of a system's correlation with its quality",
+        "7": "correlation of R with the correlation with experts, over systems",
+        "20": "standard deviation among the experts, mean over a system's summaries",
+        "21": "mean score of the experts",
+        "22": "head to head: points of the first system of each pair of neighbours",
+        "23": "correlation with the experts' means for each system, RTS",
+        "24": "correlation with the experts' means for each system, MCQ",
+        "25": "mean score of the model",
+        "29": "R: correlation of RTS with MCQ for each system",
+    },
+    figures=Path(__file__).with_name("llm_summeval.csv"),
+    reasons={
+        "replies": "The authors' extraction reads six RTS replies on relevance that end like “; 3 out of 5.” "
+        "or “(1/5).” as 5; read so, the release gives the published figure. Here each is read as it stands.",
+        "paper": "SciPy gives the same on the release's own replies and ratings; the difference is the "
+        "paper's.",
+    },
+    absent=(
+        Absent(
+            "Figures of other models and methods", f"This reads the replies of {MODEL} by RTS, MCQ and H2H."
+        ),
+    ),
+    compute=computed,
+)

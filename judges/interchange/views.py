@@ -1,0 +1,95 @@
+"""Importing judgments in the browser: upload, say what columns mean, see how replies are read, import."""
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods
+from django_htmx.http import HttpResponseClientRefresh
+
+from annotate.core.access import data_import_in, project_for_admin
+from annotate.core.models import DataImport
+from annotate.core.page import Request, request_user
+from annotate.material.commands.uploads import receive_upload
+from annotate.material.forms import UploadForm
+from annotate.material.queries.imports import Opening, imports_of, opening_of, state_of
+from annotate.material.views import start_on_worker
+from annotate.watching.queries.workers import worker_health
+from judges.core.page import render_judges
+from judges.interchange.commands import JUDGMENTS
+from judges.interchange.forms import JudgmentMappingForm
+from judges.interchange.queries.imports import JudgmentPreview, preview_judgments, source_of
+from judges.interchange.reading.mapping import JudgmentMapping, guess_judgment_mapping
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def judgment_imports(request: Request, slug: str) -> HttpResponse:
+    """List a project's imports of judgments; a POST uploads a file."""
+    project = project_for_admin(request.user, slug)
+    form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
+    if form.is_valid():
+        file, by = form.cleaned_data["file"], request_user(request)
+        made = receive_upload(project=project, by=by, file=file, name=file.name, kind=JUDGMENTS)
+        return redirect("judgment_import", slug, made.pk)
+    imports = imports_of(project, JUDGMENTS)
+    context = {"form": form, "imports": imports, "workers": worker_health()}
+    return render_judges(
+        request, project, "judges/interchange/imports.html", context, status=422 if form.is_bound else 200
+    )
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def judgment_import(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Show where an import is, and before it is made how its file is read; a POST changes that."""
+    upload = data_import_in(project_for_admin(request.user, slug), pk, JUDGMENTS)
+    if upload.is_under_way or upload.status == DataImport.Status.IMPORTED:
+        template = (
+            "judges/interchange/import.html#state" if request.htmx else "judges/interchange/import.html"
+        )
+        return render_judges(request, upload.project, template, {"state": state_of(upload)})
+    if request.htmx and request.method == "GET":  # the progress that was polled has come to its end
+        return HttpResponseClientRefresh()
+    return _mapping(request, upload)
+
+
+def _mapping(request: Request, upload: DataImport) -> HttpResponse:
+    """Show how the file is read and what it makes; a POST imports it, unless it is only to `show` that."""
+    opening = opening_of(upload)
+    context: dict[str, Any] = {"state": state_of(upload), "opening": opening}
+    if opening.problem:
+        return render_judges(request, upload.project, "judges/interchange/import.html", context)
+    form = _form(request, upload, opening)
+    if form.is_valid() and "show" not in request.POST:
+        return start_on_worker(request, upload, form.cleaned_data["mapping"].to_json())
+    context |= {"form": form, "preview": _preview(upload, form)}
+    template = "judges/interchange/import.html#preview" if request.htmx else "judges/interchange/import.html"
+    status = 422 if form.is_bound and form.errors else 200
+    return render_judges(request, upload.project, template, context, status=status)
+
+
+def _form(request: Request, upload: DataImport, opening: Opening) -> JudgmentMappingForm:
+    if upload.mapping:
+        guess = JudgmentMapping.from_json(upload.mapping)
+    else:
+        guess = guess_judgment_mapping(opening.columns, {})
+    return JudgmentMappingForm(
+        request.POST if request.method == "POST" else None,
+        columns=opening.columns,
+        examples=opening.examples,
+        dimensions=list(upload.project.dimensions.values_list("key", "name")),
+        guess=guess,
+    )
+
+
+def _preview(upload: DataImport, form: JudgmentMappingForm) -> JudgmentPreview | None:
+    """What the first records would make, None where the mapping does not say it."""
+    if form.is_bound:
+        mapping = form.cleaned_data["mapping"] if form.is_valid() else None
+    else:
+        mapping = None if form.guess.problem else form.guess
+    if mapping is None:
+        return None
+    return preview_judgments(project=upload.project, source=source_of(upload, mapping))

@@ -1,0 +1,27 @@
+"""Encrypt the keys of endpoints with another secret."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from judges.endpoints.commands import encrypt_all_again
+
+
+class Command(BaseCommand):
+    """Encrypts every key of an endpoint with the first secret of the settings."""
+
+    help = (
+        "Encrypts the keys of endpoints with the first secret of CONCORD_KEY_ENCRYPTION, else with the "
+        "secret key. Run it after another secret was put first; then the old one can be left out."
+    )
+
+    def handle(self, *_args: Any, **_options: Any) -> None:
+        """Encrypt, and fail where a key cannot be read with any of the secrets."""
+        done = encrypt_all_again()
+        self.stdout.write(f"{done.count} keys are encrypted with the first secret.")
+        if done.unreadable:
+            named = ", ".join(f"{each.name} of {each.project.slug}" for each in done.unreadable)
+            raise CommandError(
+                f"{len(done.unreadable)} keys cannot be read with any secret: {named}. Put the secret that "
+                "they were encrypted with last in CONCORD_KEY_ENCRYPTION, or enter them again."
+            )

@@ -1,0 +1,70 @@
+"""Workers look for work by themselves: a message that is lost, or a worker that dies, costs only time."""
+
+import logging
+import random
+from typing import Any
+
+from celery import bootsteps
+from django.db import DatabaseError, close_old_connections
+
+from annotate.core.periodic import PeriodicTask
+from judges.runs import slices
+from judges.runs.commands.leases import sweep
+from judges.runs.queries.batches import runs_with_due_batches
+from judges.runs.queries.runs import runs_with_open_judgments
+from judges.tasks import collect_judgments
+
+EVERY = 5.0  # seconds
+SWEEP_EVERY = 15.0  # seconds
+logger = logging.getLogger(__name__)
+
+
+def enqueue_runs() -> None:
+    """Send a message for each run with judgments that could be asked, or batches that are due, now."""
+    close_old_connections()
+    runs = [*runs_with_open_judgments(), *runs_with_due_batches()]
+    random.shuffle(runs)  # two runs may want the same endpoint, and neither shall always come second
+    for run in runs:
+        collect_judgments.apply_async((run,), expires=EVERY)
+
+
+class CollectDueRuns(PeriodicTask):
+    """Every few seconds sends a message for each run that has something to be done by nobody yet.
+
+    A message that no worker takes before the next one is sent expires, so that they do not pile up.
+    """
+
+    at_start = 0.5
+    every = EVERY
+
+    def run(self) -> None:
+        """Look once."""
+        enqueue_runs()
+
+
+class SweepLeases(PeriodicTask):
+    """Every few seconds frees judgments that no living worker holds, whatever the state of their run."""
+
+    at_start = 2.0
+    every = SWEEP_EVERY
+
+    def run(self) -> None:
+        """Look once."""
+        close_old_connections()
+        try:
+            freed = sweep()
+        except DatabaseError as error:  # the next look finds them
+            logger.warning("Abandoned leases could not be looked for: %s", error)
+            return
+        if freed:
+            logger.warning("Freed %d judgments that no living worker held.", freed)
+
+
+class DrainCalls(bootsteps.StartStopStep):
+    """Lets a worker that is told to stop begin no more calls, and store those in flight before it ends."""
+
+    requires = ("celery.worker.components:Pool",)
+
+    def stop(self, parent: Any) -> None:  # noqa: ARG002
+        """Wait for calls in flight."""
+        slices.drain()

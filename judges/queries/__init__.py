@@ -1,1 +1,0 @@
-"""Reads, named by what they return."""

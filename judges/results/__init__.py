@@ -1,0 +1,1 @@
+"""Judges beside people: comparison, R, estimates, replacement."""

@@ -1,0 +1,21 @@
+"""What judges said about a unit, and by which guideline judges and people are compared."""
+
+from annotate.core.guideline import FrozenGuideline
+from annotate.core.models import Project, Round
+from judges.core.models import Judgment
+
+NOTHING_FROZEN = FrozenGuideline("", 1, 2, 1, ())
+
+
+def judgments_of_unit(project: Project, item: int, key: str) -> list[Judgment]:
+    """Return what judges that give scores said about a unit, by judge and sample. One query."""
+    asked = Judgment.objects.filter(
+        judge__project=project, item=item, dimension__key=key, other__isnull=True, status=Judgment.Status.DONE
+    )
+    return list(asked.select_related("judge").order_by("judge__name", "judge", "sample"))
+
+
+def guideline_of(project: Project, round: Round | None) -> FrozenGuideline:
+    """Return the round's guideline, before a round the latest that a run has frozen."""
+    version = round.guideline if round else project.guideline_versions.order_by("-version").first()
+    return FrozenGuideline.from_json(version.content) if version else NOTHING_FROZEN

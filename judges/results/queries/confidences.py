@@ -1,0 +1,130 @@
+"""How sure a judge is of each item of a project: the confidence that a calibration was planned with."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from annotate.agreement import spearman
+from judges.comparison import Scores
+from judges.core.models import Calibration
+from judges.reliability import (
+    ErrorModel,
+    Loss,
+    another_point,
+    at_cut,
+    closeness,
+    fit_error_model,
+    indicator,
+    largest_probability,
+    more_than_one_point,
+    steadiness,
+)
+from judges.results.queries.scores import Material, scores_of
+
+Kind = Calibration.Confidence
+Values = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What the judgments say about each item on one dimension.
+
+    scores: the judge beside people. features: (items, features) for an error model, None unless it is one.
+    confidences: (items,), NaN where there is none; of an error model only whether there will be one.
+    """
+
+    scores: Scores
+    confidences: Values
+    features: Values | None
+    feature_names: tuple[str, ...]
+
+    @property
+    def usable(self) -> npt.NDArray[np.bool_]:
+        """(items,): whether the judge has a value and a confidence, so that the item is of the batch."""
+        return np.asarray(~np.isnan(self.confidences) & ~np.isnan(self.scores.judge))
+
+
+def loss_of(calibration: Calibration) -> Loss:
+    """Return the loss that a calibration was planned with."""
+    if calibration.loss == Calibration.Loss.OTHER_SIDE:
+        assert calibration.cut is not None  # a constraint of the table
+        return at_cut(calibration.cut)
+    return another_point if calibration.loss == Calibration.Loss.ANOTHER_POINT else more_than_one_point
+
+
+def evidence_of(
+    calibration: Calibration, material: Material, samples: Mapping[tuple[int, str], Values], key: str
+) -> Evidence:
+    """Return the judge's values and confidences on a dimension."""
+    own = samples[calibration.judge_id, key]
+    scores = scores_of(material, key, own)
+    other = None
+    if calibration.other_id is not None:
+        other = scores_of(material, key, samples[calibration.other_id, key]).judge
+    if calibration.confidence == Kind.ERROR_MODEL:
+        names, features = _features(scores, own, other)
+        confidences = np.where(np.isnan(features).any(axis=1), np.nan, 0.0)
+        return Evidence(scores, confidences, features, names)
+    return Evidence(scores, _confidences(calibration, scores, own, other), None, ())
+
+
+def fit_model(evidence: Evidence, fits: npt.NDArray[np.intp], loss: Loss) -> dict[str, Any]:
+    """Return an error model fitted on these rated items, as it is stored. ValueError with fewer than two."""
+    assert evidence.features is not None
+    losses = loss(evidence.scores.judge[fits], evidence.scores.human_means[fits])
+    model = fit_error_model(evidence.features[fits], losses)
+    return {
+        "features": list(evidence.feature_names),
+        "intercept": model.intercept,
+        "slopes": model.slopes.tolist(),
+        "centres": model.centres.tolist(),
+        "scales": model.scales.tolist(),
+    }
+
+
+def confidences_by_model(evidence: Evidence, model: Mapping[str, Any]) -> Values:
+    """(items,): the confidences that a stored error model gives."""
+    assert evidence.features is not None
+    arrays = (np.asarray(model[name], dtype=float) for name in ("slopes", "centres", "scales"))
+    return ErrorModel(model["intercept"], *arrays).confidence(evidence.features)
+
+
+def _confidences(calibration: Calibration, scores: Scores, own: Values, other: Values | None) -> Values:
+    if calibration.confidence == Kind.STEADINESS:
+        return steadiness(own)
+    if calibration.confidence == Kind.LARGEST_PROBABILITY:
+        return _modal_shares(own)
+    assert other is not None  # a constraint of the table
+    return closeness(scores.judge, other)
+
+
+def _modal_shares(samples: Values) -> Values:
+    """(items,): the share of the most frequent value, NaN with fewer than two samples."""
+    given = ~np.isnan(samples)
+    distinct = np.unique(samples[given])
+    if not len(distinct):
+        return np.full(len(samples), np.nan)
+    counts = np.stack([(samples == value).sum(axis=1) for value in distinct], axis=1)
+    number = given.sum(axis=1)
+    shares = counts / np.maximum(number, 1)[:, None]
+    return np.where(number >= 2, largest_probability(shares), np.nan)
+
+
+def _features(scores: Scores, own: Values, other: Values | None) -> tuple[tuple[str, ...], Values]:
+    """(items, features): what may tell the judge's errors, R of the item's system among it."""
+    found: dict[str, Values] = {"value": scores.judge}
+    if other is not None:
+        found |= {"other value": other, "closeness": closeness(scores.judge, other)}
+        found["R of the system"] = _indicators(scores, other)
+    if own.shape[1] > 1:
+        found["steadiness"] = steadiness(own)
+    return tuple(found), np.column_stack(list(found.values()))
+
+
+def _indicators(scores: Scores, other: Values) -> Values:
+    """(items,): R of each item's system, 0 where it is undefined."""
+    found: Sequence[float] = [each.coefficient.value or 0.0 for each in indicator(scores, other, spearman)]
+    return np.asarray(found, dtype=float)[scores.systems]

@@ -1,0 +1,203 @@
+"""Where judges can be trusted: R, P, M and what R tells, from a project's judgments and ratings."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from django.db.models import Q
+
+from annotate.agreement import holm
+from annotate.core.guideline import FrozenDimension
+from annotate.core.models import Project, Round
+from annotate.core.rounds import rounds_of
+from annotate.rating.queries.assigned import Unit
+from judges.comparison import CORRELATIONS
+from judges.core.models import Calibration, CalibrationUnit, Judge, RoutingPolicy
+from judges.reliability import DimensionReliability, DrawnWith, SystemReliability, Validity, reliability
+from judges.results.queries.comparison import guideline_of
+from judges.results.queries.pairings import Pairing
+from judges.results.queries.scores import Material, material_of, samples_of, scores_of
+from judges.results.tables.streams import stream_of_judge, stream_of_pair
+from judges.results.tables.version import digest_of_values
+
+# Which units settled what is trusted of a judge: their ratings report on no policy or certificate of it.
+
+
+def settling_units(judges: Sequence[Judge]) -> set[Unit]:
+    """Return the units whose ratings settled a routed policy or a certificate of these judges. One query."""
+    policies = RoutingPolicy.objects.filter(status=RoutingPolicy.Status.ROUTED)
+    calibrations = Calibration.objects.filter(status=Calibration.Status.CERTIFIED)
+    units = CalibrationUnit.objects.filter(
+        Q(policy__in=policies.filter(Q(rts__in=judges) | Q(mcq__in=judges)))
+        | Q(calibration__in=calibrations.filter(judge__in=judges))
+    )
+    return set(units.values_list("item", "dimension"))
+
+
+SIGNIFICANCE_LEVEL = 0.05
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class DimensionIndicator:
+    """The indicator on one dimension, and what may be done with it.
+
+    adjusted_p_value: of `figures.validity`, by Holm over the report's dimensions. reading: in words, whether
+    R tells where the judge agrees with people here.
+    """
+
+    dimension: FrozenDimension
+    figures: DimensionReliability
+    adjusted_p_value: float | None
+    reading: str
+
+
+@dataclass(frozen=True)
+class ReliabilityReport:
+    """Everything about one pair of judges by one measure; P, M and validity are about `beside_people`.
+
+    rated_units: those that people rated. settling: those of them that settled r of a policy or a certificate
+    of these judges; P leaves them out where `fresh`. judged: a digest of the judgments that R follows from.
+    """
+
+    project: Project
+    pairing: Pairing
+    beside_people: Judge
+    coefficient: str
+    round: Round | None
+    dimensions: Sequence[DimensionIndicator]
+    rated_units: int
+    settling: int
+    fresh: bool
+    judged: str
+
+    @property
+    def label(self) -> str:
+        """Return the name of the measure."""
+        return CORRELATIONS[self.coefficient].estimator.label
+
+    @property
+    def rated(self) -> bool:
+        """Whether people have rated any item that the judge has a value for."""
+        return any(each.rated for one in self.dimensions for each in one.figures.systems)
+
+    @property
+    def rows(self) -> list[tuple[str, list[SystemReliability]]]:
+        """Return each system with its figures on every dimension."""
+        columns = zip(*(one.figures.systems for one in self.dimensions), strict=True)
+        return [(cells[0].system, list(cells)) for cells in columns]
+
+
+def reliability_report(
+    project: Project,
+    pairing: Pairing,
+    *,
+    coefficient: str = "spearman",
+    beside_people: Judge | None = None,
+    round_number: int | None = None,
+    fresh: bool = False,
+) -> ReliabilityReport:
+    """Return R of a pair of judges with P of one of them (the RTS judge), against people's values of a round.
+
+    The round is the last one unless a number is given. `fresh`: without what people gave units that settled
+    what is trusted of these judges. Seven queries, before a round six.
+    """
+    rounds = rounds_of(project)
+    round = rounds.get(round_number or max(rounds, default=0))
+    material = material_of(project, round, guideline_of(project, round))
+    first = beside_people or pairing.rts
+    settling = _settling(material, settling_units([pairing.rts, pairing.mcq]))
+    found = _measure_dimensions(project, material, pairing, first, coefficient, settling if fresh else {})
+    return ReliabilityReport(
+        project=project,
+        pairing=pairing,
+        beside_people=first,
+        coefficient=coefficient,
+        round=round,
+        dimensions=_adjust(found),
+        rated_units=sum(len(rated.items) for rated in material.rated.values()),
+        settling=sum(int(chosen.sum()) for chosen in settling.values()),
+        fresh=fresh,
+        judged=digest_of_values(project, [pairing.rts, pairing.mcq], material),
+    )
+
+
+Measured = list[tuple[FrozenDimension, DimensionReliability]]
+
+
+def _settling(material: Material, units: set[Unit]) -> dict[str, BoolArray]:
+    """Return (items,) by dimension key: whether the unit is rated and one of these."""
+    items = material.items.tolist()
+    return {
+        one.key: np.isin(material.items, material.rated[one.key].items)
+        & np.array([(item, one.id) in units for item in items], dtype=bool)
+        for one in material.dimensions
+        if one.key in material.rated
+    }
+
+
+def _measure_dimensions(
+    project: Project,
+    material: Material,
+    pairing: Pairing,
+    first: Judge,
+    coefficient: str,
+    without: Mapping[str, BoolArray],
+) -> Measured:
+    """Return the figures of every dimension that one of the judges has a value on."""
+    other = pairing.mcq if first == pairing.rts else pairing.rts
+    samples = samples_of([first, other], material)
+    measure, found = CORRELATIONS[coefficient], []
+    for dimension in material.dimensions:
+        own, others = (
+            scores_of(material, dimension.key, samples[judge.pk, dimension.key]) for judge in (first, other)
+        )
+        if not np.isnan([own.judge, others.judge]).all():
+            if dimension.key in without:
+                own = own.without_people(without[dimension.key])
+            drawn_with = _drawn_with(project, pairing, first, dimension)
+            found.append((dimension, reliability(own, others.judge, measure, drawn_with=drawn_with)))
+    return found
+
+
+def _drawn_with(project: Project, pairing: Pairing, first: Judge, dimension: FrozenDimension) -> DrawnWith:
+    of_pair = stream_of_pair(project, pairing.rts, pairing.mcq, dimension)
+    return DrawnWith(
+        indicator=of_pair,
+        agreement=stream_of_judge(project, first, dimension),
+        validity=of_pair.of("beside people", first.name),
+    )
+
+
+def _adjust(found: Measured) -> list[DimensionIndicator]:
+    p_values = {
+        index: figures.validity.p_value
+        for index, (_, figures) in enumerate(found)
+        if figures.validity.p_value is not None
+    }
+    adjusted = dict(zip(p_values, holm(list(p_values.values())).tolist(), strict=True))
+    return [
+        DimensionIndicator(
+            dimension, figures, adjusted.get(index), _reading(figures.validity, adjusted.get(index))
+        )
+        for index, (dimension, figures) in enumerate(found)
+    ]
+
+
+def _reading(found: Validity, adjusted: float | None) -> str:
+    """Return in a sentence whether R tells anything on this dimension."""
+    value = found.correlation.value
+    if value is None or adjusted is None:
+        return f"It cannot be said yet: {_why(found)}"
+    if adjusted > SIGNIFICANCE_LEVEL:
+        return "No: R does not tell on which systems the judge agrees with people. Do not decide by R here."
+    if value < 0:
+        return "No: the judge agrees less with people where R is high. Do not decide by R here."
+    return "Yes: where R is higher, the judge agrees more with people; how wrong it is, R does not tell."
+
+
+def _why(found: Validity) -> str:
+    reason = found.correlation.reason or found.p_value_reason or ""
+    return reason[:1].lower() + reason[1:]

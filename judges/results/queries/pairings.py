@@ -1,0 +1,84 @@
+"""Which judges can be measured: those with values, and the pairs of an RTS and an MCQ judge among them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from django.db.models import Count, Q
+
+from annotate.core.models import Project
+from judges.core.errors import NoJudgesError
+from judges.core.models import Judge, Judgment
+from judges.methods import METHODS
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Two judges whose values are correlated for the reliability indicator."""
+
+    rts: Judge
+    mcq: Judge
+
+    @property
+    def warning(self) -> str:
+        """Return what to mind about this pair, or nothing."""
+        if self.rts.model == self.mcq.model:
+            return ""
+        return (
+            f"These judges use different models, {self.rts.model} and {self.mcq.model}: R then says whether "
+            "two models agree, not whether one agrees with itself."
+        )
+
+
+def measured_judges(project: Project) -> list[Judge]:
+    """Return the judges that give values and have some, by name, each with `values_count`. One query."""
+    pairs = [key for key, method in METHODS.items() if method.asks_pairs]
+    done = Count("judgments", filter=Q(judgments__status=Judgment.Status.DONE))
+    judges = Judge.objects.filter(project=project).exclude(method__in=pairs).annotate(values_count=done)
+    return list(judges.filter(values_count__gt=0).order_by("name"))
+
+
+def of_method(judges: Sequence[Judge], method: str) -> list[Judge]:
+    """Return the judges that ask by this method."""
+    return [judge for judge in judges if judge.method == method]
+
+
+def usual_pairing(judges: Sequence[Judge]) -> Pairing:
+    """Return the pair of one model with the most values; of two models only where no model has both.
+
+    Raises NoJudgesError with a sentence where there is no RTS or no MCQ judge with values.
+    """
+    rts, mcq = of_method(judges, "rts"), of_method(judges, "mcq")
+    missing = [name for name, found in (("RTS", rts), ("MCQ", mcq)) if not found]
+    if missing:
+        raise NoJudgesError(
+            f"No {' and no '.join(missing)} judge has judgments yet; R is the correlation of an RTS (reason, "
+            "then score) with an MCQ (multiple choice) judge of one model, so let both judge, or import them."
+        )
+    return max((Pairing(*pair) for pair in product(rts, mcq)), key=_suits)
+
+
+def first_judge(judges: Sequence[Judge]) -> Judge:
+    """Return the RTS judge with the most values, else the judge with the most.
+
+    Raises NoJudgesError with a sentence where no judge has values.
+    """
+    if not judges:
+        raise NoJudgesError("No judge that gives scores has judgments yet; plan a run, or import judgments.")
+    return max(of_method(judges, "rts") or judges, key=lambda judge: getattr(judge, "values_count", 0))
+
+
+def judge_called(judges: Sequence[Judge], name: str, method: str = "") -> Judge:
+    """Return the judge of this name (and method); raises NoJudgesError with those that there are."""
+    fitting = of_method(judges, method) if method else list(judges)
+    for judge in fitting:
+        if judge.name == name:
+            return judge
+    kind = f"{method.upper()} judge" if method else "judge that gives scores"
+    known = ", ".join(judge.name for judge in fitting) or "none"
+    raise NoJudgesError(f"There is no {kind} {name!r} with judgments; there are: {known}.")
+
+
+def _suits(pairing: Pairing) -> tuple[bool, int]:
+    counts = (getattr(judge, "values_count", 0) for judge in (pairing.rts, pairing.mcq))
+    return pairing.rts.model == pairing.mcq.model, min(counts)

@@ -1,0 +1,69 @@
+"""Which units people were asked to rate, with which probability: what an estimate from a few must know."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from annotate.core.models import AssignedUnit, Round
+from judges.comparison import Scores
+from judges.core.models import RoutingPolicy
+from judges.reliability import RatedSample
+from judges.results.queries.scores import Material
+
+SENT, LEFT = "sent to people", "left to the judge"
+_NEVER_DRAWN = 0.05  # nothing of such units is known then, whatever stands here; the stratum says so
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """By dimension id, the probability with which each item's unit was drawn, NaN where it was not.
+
+    active: whether units left to the judge were drawn with probabilities of their own, so that those of the
+    ones that were not drawn are unknown here.
+    """
+
+    by_dimension: dict[int, npt.NDArray[np.float64]]
+    active: bool = False
+
+    def sample(self, scores: Scores, dimension: int, chosen: npt.NDArray[np.bool_]) -> RatedSample:
+        """Return these items (a mask) as a sample: simple random where whole items were asked for.
+
+        Where units were drawn one by one, those sent for certain are one stratum and those left to the judge,
+        of which some were drawn to audit it, the other.
+        """
+        human, judge = scores.human_means[chosen], scores.judge[chosen]
+        everywhere = self.by_dimension.get(dimension)
+        if everywhere is None:
+            return RatedSample(judge=judge, human=human)
+        drawn = everywhere[chosen]
+        asked = ~np.isnan(drawn)
+        chances = np.where(asked, drawn, np.where(np.isnan(human), _audit_share(everywhere), 1.0))
+        return RatedSample(
+            judge=judge,
+            human=human,
+            probabilities=chances,
+            assigned=asked | ~np.isnan(human),
+            strata=np.where(chances == 1, SENT, LEFT),
+        )
+
+
+def drawn_units(round: Round | None, material: Material) -> Drawn:
+    """Return what was drawn unit by unit up to a round. Two queries, none before a round."""
+    if round is None:
+        return Drawn({})
+    asked = AssignedUnit.objects.filter(
+        assignment__round__project=round.project_id, assignment__round__number__lte=round.number
+    ).values_list("dimension", "assignment__item", "inclusion_probability")
+    found: dict[int, npt.NDArray[np.float64]] = {}
+    for dimension, item, probability in asked.order_by("pk"):
+        chances = found.setdefault(dimension, np.full(len(material.items), np.nan))
+        chances[np.searchsorted(material.items, item)] = probability
+    policies = RoutingPolicy.objects.filter(project=round.project_id, status=RoutingPolicy.Status.ROUTED)
+    return Drawn(found, active=policies.filter(audit=RoutingPolicy.Audit.ACTIVE).exists())
+
+
+def _audit_share(drawn: npt.NDArray[np.float64]) -> float:
+    """Return the (least) probability with which units that stay with the judge are drawn."""
+    shares = drawn[drawn < 1]
+    return float(shares.min()) if len(shares) else _NEVER_DRAWN

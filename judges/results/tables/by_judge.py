@@ -1,0 +1,142 @@
+"""The tables of one judge: its values against people's, system by system, and head to head."""
+
+from collections.abc import Sequence
+
+from annotate.agreement import Coefficient
+from annotate.results.table import Cell, Column, Kind, Table, figure, text
+from judges.comparison import CORRELATIONS, self_consistency
+from judges.results.tables.columns import DIMENSION, SYSTEM
+from judges.results.tables.compared import Scored, Versus
+from judges.results.tables.values import confusion, scatter
+
+
+def tables_of_scores(key: str, name: str, scored: Sequence[Scored]) -> list[Table]:
+    """Return the tables of a judge that gives scores, none without any."""
+    if not scored:
+        return []
+    pairs = [(each.dimension, each.scores) for each in scored]
+    tables = [scatter(key, name, pairs), confusion(key, name, pairs), _quality(key, name, scored)]
+    repeated = [each for each in scored if each.samples.shape[1] > 1]
+    return [*tables, _self_consistency(key, name, repeated)] if repeated else tables
+
+
+def tables_of_verdicts(key: str, name: str, versus: Sequence[Versus]) -> list[Table]:
+    """Return the tables of a judge that compares two texts, none without verdicts."""
+    return [_pairs(key, name, versus)] if versus else []
+
+
+def _quality(key: str, name: str, scored: Sequence[Scored]) -> Table:
+    """Return every system's scores beside the judge's agreement with people on it."""
+    rows = [row for each in scored for row in _systems(each)]
+    told = "; ".join(
+        f"{each.dimension.name} {_format_coefficient(each.meta_correlations['spearman'])}" for each in scored
+    )
+    columns = [
+        DIMENSION,
+        SYSTEM,
+        Column("quality", "mean human score", decimals=2),
+        *(Column(key, f"{one.estimator.label} with people") for key, one in CORRELATIONS.items()),
+        Column("items", "items", Kind.COUNT),
+        Column("human_deviation", "SD of human scores", decimals=2),
+        Column("human_spread", "SD among people", decimals=2),
+        Column("judge_mean", "judge’s mean", decimals=2),
+        Column("judge_deviation", "judge’s SD", decimals=2),
+    ]
+    says = (
+        f"Where agreement falls as quality rises, the judge fails on good systems. M (Spearman): {told}. "
+        "SD of human scores: of the items’ means; among people: within an item, mean over items."
+    )
+    title = f"Quality of systems against agreement with people ({name})"
+    return Table(f"{key}-quality", title, columns, rows, heads=2, says=says, plot="quality")
+
+
+def _systems(each: Scored) -> list[list[Cell]]:
+    agreements = zip(*each.by_system.values(), strict=True)
+    return [
+        [
+            text(each.dimension.name, key=each.dimension.key),
+            text(one.system),
+            _summary(one.human_mean),
+            *(figure(of.coefficient) for of in agreement),
+            Cell(one.items),
+            _summary(one.human_deviation),
+            _summary(one.human_spread),
+            _summary(one.judge_mean),
+            _summary(one.judge_deviation),
+        ]
+        for one, agreement in zip(each.systems, agreements, strict=True)
+    ]
+
+
+def _summary(found: Coefficient) -> Cell:
+    """Return a mean or a deviation as a cell; its count is of items."""
+    return figure(found, count=found.counts.ratings)
+
+
+def _self_consistency(key: str, name: str, scored: Sequence[Scored]) -> Table:
+    rows = [
+        [
+            text(each.dimension.name, key=each.dimension.key),
+            Cell(each.samples.shape[1]),
+            figure(
+                self_consistency(
+                    each.samples.T,
+                    documents=each.scores.documents,
+                    measurement_level=each.dimension.measurement_level,
+                    generator=each.stream,
+                )
+            ),
+        ]
+        for each in scored
+    ]
+    columns = [DIMENSION, Column("samples", "samples", Kind.COUNT), Column("alpha", "alpha over samples")]
+    says = "1 where the judge repeats itself on every item, 0 where its answers to an item differ by chance."
+    return Table(f"{key}-self-consistency", f"Self-consistency ({name})", columns, rows, says=says)
+
+
+def _pairs(key: str, name: str, versus: Sequence[Versus]) -> Table:
+    columns = [
+        DIMENSION,
+        Column("first", "first", Kind.TEXT),
+        Column("second", "second", Kind.TEXT),
+        Column("points", "points of the first"),
+        Column("documents", "documents", Kind.COUNT),
+        Column("left_out", "left out", Kind.COUNT),
+        Column("consistency", "same after swapping", Kind.SHARE),
+        Column("human_points", "points by people"),
+        Column("human_documents", "documents with both", Kind.COUNT),
+    ]
+    rows = [row for each in versus for row in _points(each)]
+    says = (
+        "A point for the winner, half a point each for a tie; the second has the other points. Left out are "
+        "documents without a readable verdict in both orders."
+    )
+    return Table(f"{key}-pairs", f"Head to head ({name})", columns, rows, heads=3, says=says)
+
+
+def _points(each: Versus) -> list[list[Cell]]:
+    why = "Judge and people have compared these systems on no document."
+    how = "Points of the first system by mean human scores (function correct_verdicts)."
+    return [
+        [
+            text(each.dimension.name, key=each.dimension.key),
+            text(pair.first),
+            text(pair.second),
+            figure(pair.points, count=pair.documents),
+            Cell(pair.documents),
+            Cell(pair.left_out),
+            figure(pair.consistency.share),
+            Cell(
+                people.human_points,
+                count=people.documents,
+                reason=why if people.human_points is None else "",
+                how=how,
+            ),
+            Cell(people.documents),
+        ]
+        for pair, people in zip(each.points, each.correct.pairs, strict=True)
+    ]
+
+
+def _format_coefficient(coefficient: Coefficient) -> str:
+    return "undefined" if coefficient.value is None else f"{coefficient.value:.2f}".replace("-", "−")

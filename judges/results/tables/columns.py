@@ -1,0 +1,35 @@
+"""What tables about judges have in common: columns, and cells of estimates and of what may be missing."""
+
+from annotate.results.table import Cell, Column, Kind, text
+from judges.reliability import Estimate
+
+JUDGE = Column("judge", "Judge", Kind.TEXT)
+DIMENSION = Column("dimension", "Dimension", Kind.TEXT)
+SYSTEM = Column("system", "System", Kind.TEXT)
+
+
+def estimate_cell(estimate: Estimate) -> Cell:
+    """Return a mean, or a difference of means, as a cell; its count is of ratings."""
+    found = estimate.interval
+    how = f"{estimate.label} (function {estimate.name}); source: {estimate.source}"
+    if found:
+        how += f"; {100 * found.confidence_level:g} % interval: {found.method}"
+    return Cell(
+        value=estimate.value,
+        low=found.low if found else None,
+        high=found.high if found else None,
+        interval_reason=(estimate.interval_reason or "") if estimate.value is not None else "",
+        count=estimate.ratings,
+        reason=estimate.reason or "",
+        how=f"{how}.",
+    )
+
+
+def known(value: float | None, reason: str, how: str = "") -> Cell:
+    """Return a number as a cell; where it is None this is the reason."""
+    return Cell(value, reason=reason if value is None else "", how=how)
+
+
+def yes_or_no(said: bool) -> Cell:
+    """Return an answer as a cell."""
+    return text("yes" if said else "no")

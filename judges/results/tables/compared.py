@@ -1,0 +1,248 @@
+"""What judges and people say about the same items, with every figure of it computed once."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from annotate.agreement import Coefficient, Stream
+from annotate.core.guideline import FrozenDimension
+from annotate.core.models import Project, Round
+from annotate.core.rounds import rounds_of
+from annotate.results.registry import Chosen
+from annotate.results.table import Cell, text
+from judges.comparison import (
+    CORRELATIONS,
+    AlphaBesidePeople,
+    CorrectPreferences,
+    Level,
+    PairPoints,
+    PositionConsistency,
+    Scores,
+    SystemCoefficient,
+    SystemScores,
+    Verdicts,
+    alpha_beside_people,
+    correct_preferences,
+    correct_verdicts,
+    correlation_with_humans,
+    head_to_head_points,
+    human_ranking,
+    neighbours,
+    position_consistency,
+    scores_by_system,
+)
+from judges.core.errors import NoJudgesError
+from judges.core.models import Judge
+from judges.methods import METHODS
+from judges.reliability import agreement_with_humans, meta_correlation
+from judges.results.queries.comparison import guideline_of
+from judges.results.queries.scores import Material, material_of, samples_of, scores_of, verdicts_of
+from judges.results.tables.streams import stream_of_judge, stream_of_people
+
+
+@dataclass(frozen=True, eq=False)
+class _Compared:
+    """A judge and people on one dimension."""
+
+    judge: Judge
+    dimension: FrozenDimension
+    stream: Stream
+    people: Stream
+
+    @property
+    def names(self) -> list[Cell]:
+        """Return the cells that name it."""
+        return [text(self.judge.name), text(self.dimension.name, key=self.dimension.key)]
+
+
+@dataclass(frozen=True, eq=False)
+class Scored(_Compared):
+    """A judge that gives scores.
+
+    samples: (items, samples), all that it said. ranking: the systems by people's scores, the best first.
+    """
+
+    scores: Scores
+    samples: npt.NDArray[np.float64]
+    ranking: Sequence[str]
+
+    @property
+    def items(self) -> int:
+        """Return how many items the judge has a value for."""
+        return int((~np.isnan(self.scores.judge)).sum())
+
+    @cached_property
+    def correlations(self) -> Mapping[tuple[str, Level], Coefficient]:
+        """Return the correlation with mean human scores by measure and level."""
+        return {
+            (name, level): correlation_with_humans(self.scores, measure, level, generator=self.stream)
+            for name, measure in CORRELATIONS.items()
+            for level in Level
+        }
+
+    @cached_property
+    def alpha(self) -> AlphaBesidePeople:
+        """Return alpha among people, with the judge, and of the judge and people's mean."""
+        level = self.dimension.measurement_level
+        return alpha_beside_people(
+            self.scores, measurement_level=level, generator=self.stream, people=self.people
+        )
+
+    @cached_property
+    def by_system(self) -> Mapping[str, Sequence[SystemCoefficient]]:
+        """Return P of every system by measure."""
+        return {
+            name: agreement_with_humans(self.scores, measure, generator=self.stream)
+            for name, measure in CORRELATIONS.items()
+        }
+
+    @cached_property
+    def meta_correlations(self) -> Mapping[str, Coefficient]:
+        """Return M by measure."""
+        return {
+            name: meta_correlation(self.scores, measure, generator=self.stream)
+            for name, measure in CORRELATIONS.items()
+        }
+
+    @cached_property
+    def systems(self) -> Sequence[SystemScores]:
+        """Return the means and deviations of every system."""
+        return scores_by_system(self.scores, generator=self.stream, people=self.people)
+
+    @cached_property
+    def all_pairs(self) -> CorrectPreferences:
+        """Return in which pairs of systems the judge prefers the one that people prefer."""
+        return correct_preferences(self.scores, generator=self.stream)
+
+    @cached_property
+    def neighbours(self) -> CorrectPreferences:
+        """Return the same for systems next to each other in people's ranking."""
+        return correct_preferences(self.scores, neighbours(self.ranking), generator=self.stream)
+
+
+@dataclass(frozen=True, eq=False)
+class Versus(_Compared):
+    """A judge that compares two texts; the better system of a pair, by people, is its first."""
+
+    verdicts: Verdicts
+    scores: Scores
+    pairs: Sequence[tuple[str, str]]
+
+    @cached_property
+    def points(self) -> Sequence[PairPoints]:
+        """Return the points of every pair."""
+        return head_to_head_points(self.verdicts, self.pairs, generator=self.stream)
+
+    @cached_property
+    def consistency(self) -> PositionConsistency:
+        """Return how often the outcome is the same after the texts are swapped."""
+        return position_consistency(self.verdicts, generator=self.stream)
+
+    @cached_property
+    def correct(self) -> CorrectPreferences:
+        """Return in which pairs the judge prefers the system that people prefer."""
+        return correct_verdicts(self.verdicts, self.scores, self.pairs, generator=self.stream)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """All judges of a project and the values that people hold at the end of a round (None: nobody)."""
+
+    project: Project
+    round: Round | None
+    judges: Sequence[Judge]
+    scored: Sequence[Scored]
+    versus: Sequence[Versus]
+
+    def scored_by(self, judge: Judge) -> list[Scored]:
+        """Return what a judge scored, by dimension."""
+        return [each for each in self.scored if each.judge == judge]
+
+    def compared_by(self, judge: Judge) -> list[Versus]:
+        """Return what a judge compared, by dimension."""
+        return [each for each in self.versus if each.judge == judge]
+
+
+def compared(project: Project, chosen: Chosen) -> Compared:
+    """Return a project's judges and people's values of a round, the last one where none is chosen.
+
+    Raises NoJudgesError where there is no judge. Seven queries, and one more for each judge that compares.
+    """
+    judges = list(Judge.objects.filter(project=project).order_by("name"))
+    if not judges:
+        raise NoJudgesError("There is no judge yet; add one and plan a run, or import judgments.")
+    rounds = rounds_of(project)
+    round = rounds.get(int(chosen.get("round") or max(rounds, default=0)))
+    material = material_of(project, round, guideline_of(project, round))
+    people = _people(material)
+    ranking = human_ranking(*people.values()) if people else ()
+    return Compared(
+        project,
+        round,
+        judges,
+        _scored(project, judges, material, ranking),
+        _versus(project, judges, material, people, ranking),
+    )
+
+
+def _scored(
+    project: Project, judges: Sequence[Judge], material: Material, ranking: Sequence[str]
+) -> list[Scored]:
+    giving = [judge for judge in judges if not METHODS[judge.method].asks_pairs]
+    samples = samples_of(giving, material)
+    return [
+        Scored(
+            judge,
+            each,
+            stream_of_judge(project, judge, each),
+            stream_of_people(project, each),
+            scores_of(material, each.key, own),
+            own,
+            ranking,
+        )
+        for judge in giving
+        for each in material.dimensions
+        if not np.isnan(own := samples[judge.pk, each.key]).all()
+    ]
+
+
+def _versus(
+    project: Project,
+    judges: Sequence[Judge],
+    material: Material,
+    people: Mapping[str, Scores],
+    ranking: Sequence[str],
+) -> list[Versus]:
+    found = []
+    for judge in judges:
+        if METHODS[judge.method].asks_pairs:
+            verdicts = verdicts_of(judge, material)
+            found += [
+                Versus(
+                    judge,
+                    each,
+                    stream_of_judge(project, judge, each),
+                    stream_of_people(project, each),
+                    own,
+                    people[each.key],
+                    [_better_first(pair, ranking) for pair in own.pairs],
+                )
+                for each in material.dimensions
+                if len((own := verdicts[each.key]).points)
+            ]
+    return found
+
+
+def _people(material: Material) -> dict[str, Scores]:
+    """Return people alone on every dimension, by which systems are ranked."""
+    nothing = np.full((len(material.items), 1), np.nan)
+    return {each.key: scores_of(material, each.key, nothing) for each in material.dimensions}
+
+
+def _better_first(pair: tuple[str, str], ranking: Sequence[str]) -> tuple[str, str]:
+    """Return the pair in the order of its systems in people's ranking."""
+    first, second = sorted(pair, key=lambda name: ranking.index(name) if name in ranking else len(ranking))
+    return first, second

@@ -1,0 +1,173 @@
+"""The page of estimates: mean scores, differences of systems, and widths after more ratings."""
+
+from annotate.core.models import Project
+from annotate.results.page import Section
+from annotate.results.registry import Chosen
+from annotate.results.table import Cell, Column, Kind, Table, text
+from judges.reliability import Difference
+from judges.results.queries.estimates import (
+    DimensionEstimates,
+    EstimatesReport,
+    SystemEstimates,
+    Width,
+    estimates_report,
+)
+from judges.results.tables.columns import DIMENSION, SYSTEM, estimate_cell, known, yes_or_no
+from judges.results.tables.parameters import chosen_judge, chosen_round
+
+_NO_P = "There is no p value without a standard error of the difference."
+_NO_WIDTH = "No width can be told for so many ratings."
+_NOT_WORTH = "There is no combined estimate that is worth more or fewer ratings."
+_NOT_GUARANTEED = "A guaranteed difference was not computed."
+
+
+def estimates_sections(project: Project, chosen: Chosen) -> list[Section]:
+    """Return mean scores, differences of systems and widths by one judge and people. Eight queries."""
+    report = estimates_report(
+        project,
+        chosen_judge(project, chosen),
+        chosen_round(project, chosen),
+        confidence_level=float(chosen["confidence"]),
+    )
+    sections = [
+        Section("Mean scores", _state(report), _with_rows(_means(report))),
+        Section("Which systems differ", _no_differences(report), _with_rows(_differences(report))),
+        Section("What more ratings would bring", _PLANNING, _with_rows(_widths(report))),
+    ]
+    return [each for each in sections if each.tables or each.says != _PLANNING]
+
+
+def _with_rows(table: Table) -> list[Table]:
+    return [table] if table.rows else []
+
+
+_PLANNING = (
+    "On average over systems, if ratings go on varying as they do. Decide by it beforehand how many to rate: "
+    "whoever stops as soon as an asymptotic interval looks narrow has one that holds less often."
+)
+_KINDS = (
+    "Asymptotic intervals (people only, combined, PPI++) rely on many ratings: below about 50 of a skewed "
+    "scale they hold the truth less often than they say. Guaranteed ones hold at any number of ratings; they "
+    "use people only and are wider. Ratings count as a random sample of each system’s outputs, unless units "
+    "were drawn one by one: then each counts by the probability with which it was drawn. The mean is over "
+    "this closed batch of outputs; PPI++ is about the population behind it."
+)
+_KNOWN = "Every output is rated, so this mean is known and nothing is estimated."
+
+
+def _state(report: EstimatesReport) -> str:
+    if report.round is None:
+        return "Nobody has rated yet: there is only the judge’s own mean, which no interval covers."
+    still = ", which is still open" if report.round.is_open else ""
+    return f"Ratings are those at the end of {report.round}{still}. {_KINDS}"
+
+
+def _no_differences(report: EstimatesReport) -> str:
+    """Return why dimensions have no differences, a sentence for each reason."""
+    reasons: dict[str, list[str]] = {}
+    for one in report.dimensions:
+        if one.no_differences:
+            reasons.setdefault(one.no_differences, []).append(one.dimension.name)
+    return " ".join(f"No differences for {', '.join(names)}: {why}" for why, names in reasons.items())
+
+
+def _means(report: EstimatesReport) -> Table:
+    columns = [
+        DIMENSION,
+        SYSTEM,
+        Column("rated", "rated", Kind.COUNT),
+        Column("items", "items", Kind.COUNT),
+        Column("humans", "people only, asymptotic"),
+        Column("judge", "judge only"),
+        Column("combined", "combined, asymptotic"),
+        Column("worth", "worth", decimals=0),
+        Column("prediction_powered", "PPI++, asymptotic"),
+        Column("guaranteed", "guaranteed"),
+        Column("ranks", "ranks", Kind.TEXT),
+        Column("caution", "mind", Kind.TEXT),
+    ]
+    rows = [_mean(one, each) for one in report.dimensions for each in one.systems]
+    says = (
+        f"Judge: {report.judge.name}. Worth: with how many ratings people only would be as precise. "
+        "The judge’s own mean says nothing of how far it is from people’s."
+    )
+    return Table("means", "Mean scores from people and a judge", columns, rows, heads=2, says=says)
+
+
+def _mean(one: DimensionEstimates, each: SystemEstimates) -> list[Cell]:
+    return [
+        text(one.dimension.name, key=one.dimension.key),
+        text(each.system),
+        Cell(each.humans.ratings),
+        Cell(each.humans.units),
+        estimate_cell(each.humans),
+        estimate_cell(each.judge),
+        estimate_cell(each.combined),
+        known(each.combined.effective_sample_size, each.combined.reason or _NOT_WORTH),
+        estimate_cell(each.prediction_powered),
+        estimate_cell(each.guaranteed),
+        text(_ranks(one, each.system)),
+        text(_KNOWN if each.complete else " ".join(each.warnings)),
+    ]
+
+
+def _ranks(one: DimensionEstimates, system: str) -> str:
+    found = next((each for each in one.ranks if each.system == system), None)
+    if found is None:
+        return ""
+    return str(found.best) if found.best == found.worst else f"{found.best} to {found.worst}"
+
+
+def _differences(report: EstimatesReport) -> Table:
+    columns = [
+        DIMENSION,
+        Column("first", "first", Kind.TEXT),
+        Column("second", "second", Kind.TEXT),
+        Column("difference", "first minus second, asymptotic"),
+        Column("guaranteed", "guaranteed, people only"),
+        Column("p_value", "p", Kind.P_VALUE),
+        Column("adjusted_p_value", "p by Holm", Kind.P_VALUE),
+        Column("differ", "differ", Kind.TEXT),
+        Column("paired", "on the same documents", Kind.TEXT),
+    ]
+    rows = [_difference(one, each) for one in report.dimensions for each in one.differences]
+    says = (
+        "Intervals are per pair. p by Holm, “differ” and the ranks are corrected for all pairs of a "
+        "dimension. A guaranteed interval without 0 tells two systems apart at any number of ratings."
+    )
+    return Table("differences", "Differences of systems", columns, rows, heads=3, says=says)
+
+
+def _difference(one: DimensionEstimates, each: Difference) -> list[Cell]:
+    return [
+        text(one.dimension.name, key=one.dimension.key),
+        text(each.first),
+        text(each.second),
+        estimate_cell(each.estimate),
+        estimate_cell(each.guaranteed) if each.guaranteed else Cell(reason=_NOT_GUARANTEED),
+        known(each.p_value, each.estimate.reason or _NO_P),
+        known(each.adjusted_p_value, each.estimate.reason or _NO_P),
+        yes_or_no(each.differs),
+        yes_or_no(each.paired),
+    ]
+
+
+def _widths(report: EstimatesReport) -> Table:
+    columns = [
+        DIMENSION,
+        Column("ratings", "ratings", decimals=1),
+        Column("now", "now", Kind.TEXT),
+        Column("humans", "people only"),
+        Column("combined", "combined"),
+        Column("guaranteed", "guaranteed"),
+    ]
+    rows = [_width(one, each) for one in report.dimensions for each in one.widths]
+    title = "How wide intervals are after more ratings"
+    says = "On average over systems; ratings of each system."
+    return Table("widths", title, columns, rows, heads=1, says=says, plot="widths")
+
+
+def _width(one: DimensionEstimates, each: Width) -> list[Cell]:
+    widths = (each.humans, each.combined, each.guaranteed)
+    names = [text(one.dimension.name, key=one.dimension.key), Cell(each.ratings), yes_or_no(each.is_now)]
+    return [*names, *(known(width, _NO_WIDTH) for width in widths)]

@@ -1,0 +1,291 @@
+"""The page of reliability: R, P, what R tells, quality, and spread over systems, as tables."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from annotate.core.models import Project
+from annotate.results.page import Section
+from annotate.results.queries.material import ROMAN
+from annotate.results.registry import Chosen, Parameter
+from annotate.results.table import Cell, Column, Kind, Table, figure, text
+from judges.comparison import CORRELATIONS
+from judges.core.models import Judge
+from judges.reliability import CoefficientSpread
+from judges.results.queries.indicator import DimensionIndicator, ReliabilityReport, reliability_report
+from judges.results.queries.pairings import Pairing, measured_judges, of_method, usual_pairing
+from judges.results.tables.columns import DIMENSION, SYSTEM, known
+from judges.results.tables.parameters import ROUND
+
+INDICATOR = "indicator"
+"""The key of the table of R: a row for each system, a column for each dimension by its key."""
+
+JUDGED = "judgments"
+"""Which of its parameters says what judgments R was computed from (`digest_of_values`)."""
+
+_QUARTILES = {
+    "smallest": "least",
+    "first_quartile": "first quartile",
+    "median": "median",
+    "third_quartile": "third quartile",
+    "largest": "largest",
+}
+_P_VALUE = (
+    "Two-sided, for no correlation of R with P over systems: over all orders of the systems up to 7, by "
+    "Student’s t beyond; for Kendall by SciPy (function validity); source: Shen and others 2023, table 7."
+)
+_HOLM = "The p values of all dimensions, by Holm’s correction (function holm); source: Holm 1979."
+
+
+def _judges(method: str) -> Parameter:
+    def choices(project: Project) -> Sequence[tuple[str, str]]:
+        judges = measured_judges(project)
+        usual: Judge = getattr(usual_pairing(judges), method)
+        others = [judge for judge in of_method(judges, method) if judge != usual]
+        return [(str(judge.pk), judge.name) for judge in (usual, *others)]
+
+    return Parameter(method, f"{method.upper()} judge", choices)
+
+
+RELIABILITY_PARAMETERS = (
+    _judges("rts"),
+    _judges("mcq"),
+    Parameter("beside_people", "P is of", lambda _: [("rts", "the RTS judge"), ("mcq", "the MCQ judge")]),
+    Parameter(
+        "coefficient",
+        "Coefficient",
+        lambda _: [(name, measure.estimator.label) for name, measure in CORRELATIONS.items()],
+    ),
+    Parameter(
+        "units",
+        "P is over",
+        lambda _: [("all", "all rated units"), ("fresh", "units that settled no policy and no certificate")],
+    ),
+    ROUND,
+)
+
+
+def reliability_sections(project: Project, chosen: Chosen) -> list[Section]:
+    """Return every table about a pair of judges; those that need people only where they rated."""
+    judges = {str(judge.pk): judge for judge in measured_judges(project)}
+    pairing = Pairing(rts=judges[chosen["rts"]], mcq=judges[chosen["mcq"]])
+    report = reliability_report(
+        project,
+        pairing,
+        coefficient=chosen["coefficient"],
+        beside_people=getattr(pairing, chosen["beside_people"]),
+        round_number=int(chosen["round"]) if "round" in chosen else None,
+        fresh=chosen["units"] == "fresh",
+    )
+    quality = Section("Quality and agreement with people", _DOTS, [_quality(report)])
+    return [
+        Section("R: where the model agrees with itself", _of_indicator(report), [_indicator(report)]),
+        _of_people(report),
+        Section("Does R mean anything here?", "", [_readings(report)]),
+        *([quality] if report.rated else []),
+        Section("How far systems differ", "", [_spreads(report)]),
+        Section("How this was computed", " ".join(_how(report)), []),
+    ]
+
+
+def indicators_in(table: Table) -> dict[tuple[str, str], Cell]:
+    """Return R by system and dimension key, from the table of R or one of its form."""
+    return {
+        (str(row[0].value), column.key): cell
+        for row in table.rows
+        for column, cell in zip(table.columns[1:], row[1:], strict=True)
+    }
+
+
+_DOTS = (
+    "Each dot is a system. Where they fall from left to right, the judge agrees less with people the better "
+    "a system is (M below 0)."
+)
+
+
+def _of_indicator(report: ReliabilityReport) -> str:
+    says = (
+        f"{report.label} of the RTS with the MCQ values over each system’s items. It needs no human rating, "
+        "and it does not say how wrong the judge is: look below at whether it means anything on a dimension "
+        "before you use it."
+    )
+    return f"{says} {report.pairing.warning}".strip()
+
+
+def _of_people(report: ReliabilityReport) -> Section:
+    title = f"P: where {report.beside_people.name} agrees with people"
+    if not report.rated:
+        return Section(
+            title,
+            "Nobody has rated these items yet: how far the judge agrees with people (P), and whether R tells "
+            "it, cannot be said.",
+            [],
+        )
+    state = ", which is still open" if report.round and report.round.is_open else ""
+    says = (
+        f"{report.label} with mean human scores at the end of {_round(report)}{state}. {_of_settling(report)}"
+    )
+    settling = [_rated_units(report)] if report.settling else []
+    return Section(title, says.strip(), [_agreement(report), *settling])
+
+
+def _of_settling(report: ReliabilityReport) -> str:
+    if not report.settling:
+        return ""
+    counted = (
+        f"Of {report.rated_units:,} rated units {report.settling:,} settled r of a policy, or a certificate, "
+        "of these judges. "
+    )
+    if report.fresh:
+        return counted + (
+            "P leaves them out, and so it is over what people rated for other reasons: mostly what was sent "
+            "to them since."
+        )
+    return counted + (
+        "P counts them, since it is about the judge on everything that people rated. It does not tell "
+        "how right the judge is where a policy trusts it: only the audit of the policy does, which never "
+        "uses them."
+    )
+
+
+def _how(report: ReliabilityReport) -> Iterator[str]:
+    yield (
+        "By Shen and others 2023, Large Language Models are Not Yet Human-Level Evaluators for Abstractive "
+        "Summarization: R by equation 4, P by equation 2, M by equation 3, R with P as in table 7, the plots "
+        "as their figures 1, 3 and 5."
+    )
+    yield (
+        "Intervals of R and P draw a system’s items, those of R with P systems. They follow from the "
+        f"project’s seed {report.project.seed} and the names of the figure, the judges, the dimension and "
+        "the system, so the same data give the same figures everywhere."
+    )
+    if report.rated:
+        yield "That of M draws documents, and computes P and quality of every system anew in each draw."
+    yield "A judge’s value is the mean of its samples, people’s the mean of their ratings."
+    yield "Below 3 items R and P are undefined."
+    slug, rts, mcq = report.project.slug, report.pairing.rts.name, report.pairing.mcq.name
+    fresh = " --units fresh" if report.fresh else ""
+    yield (
+        f'The same from a command line: manage.py reliability {slug} --rts "{rts}" --mcq "{mcq}" '
+        f"--coefficient {report.coefficient}{fresh} --json"
+    )
+
+
+def _round(report: ReliabilityReport) -> str:
+    return f"Round {ROMAN[report.round.number]}" if report.round else ""
+
+
+def _indicator(report: ReliabilityReport) -> Table:
+    pairing = report.pairing
+    says = (
+        f"{report.label} of {pairing.rts.name} with {pairing.mcq.name} over each system’s items: where the "
+        f"model agrees with itself, not how right it is. {pairing.warning}"
+    ).strip()
+    cells = [[figure(one.indicator, count=one.items) for one in row] for _, row in report.rows]
+    table = _by_system(report, INDICATOR, "Reliability indicator R", says, cells)
+    return replace(table, parameters={JUDGED: report.judged})
+
+
+def _agreement(report: ReliabilityReport) -> Table:
+    left_out = " Units that settled what is trusted of these judges are left out." if report.fresh else ""
+    says = (
+        f"{report.label} of {report.beside_people.name} with mean human scores at the end of {_round(report)}"
+        f", over each system’s items.{left_out}"
+    )
+    cells = [[figure(one.agreement, count=one.rated) for one in row] for _, row in report.rows]
+    return _by_system(report, "agreement", "Agreement with people P", says, cells)
+
+
+def _by_system(
+    report: ReliabilityReport, key: str, title: str, says: str, cells: Sequence[Sequence[Cell]]
+) -> Table:
+    columns = [Column(one.dimension.key, one.dimension.name) for one in report.dimensions]
+    rows = [[text(system), *row] for (system, _), row in zip(report.rows, cells, strict=True)]
+    return Table(key, title, [SYSTEM, *columns], rows, says=says, plot="heat")
+
+
+def _rated_units(report: ReliabilityReport) -> Table:
+    columns = [
+        Column("rated", "rated units", Kind.COUNT),
+        Column("settling", "settled what is trusted", Kind.COUNT),
+        Column("left_out", "left out of P", Kind.COUNT),
+    ]
+    left_out = report.settling if report.fresh else 0
+    row = [Cell(report.rated_units), Cell(report.settling), Cell(left_out)]
+    return Table("rated-units", "Units that people rated", columns, [row], heads=0)
+
+
+def _quality(report: ReliabilityReport) -> Table:
+    rows = [
+        [
+            text(one.dimension.name),
+            text(each.system),
+            replace(figure(each.quality, count=each.quality.counts.ratings), interval_reason=""),
+            figure(each.agreement, count=each.rated),
+            figure(each.indicator, count=each.items),
+        ]
+        for one in report.dimensions
+        for each in one.figures.systems
+    ]
+    columns = [
+        DIMENSION,
+        SYSTEM,
+        Column("quality", "quality: mean human score"),
+        Column("agreement", "P"),
+        Column("indicator", "R"),
+    ]
+    title = "Quality of systems, agreement with people P and reliability indicator R"
+    return Table("quality", title, columns, rows, heads=2, plot="quality")
+
+
+def _readings(report: ReliabilityReport) -> Table:
+    columns = [
+        DIMENSION,
+        Column("reading", "May R be used?", Kind.TEXT),
+        Column("validity", "R with P"),
+        Column("p_value", "p", Kind.P_VALUE),
+        Column("adjusted_p_value", "p by Holm", Kind.P_VALUE),
+        Column("systems", "systems", Kind.COUNT),
+        Column("meta_correlation", "M"),
+    ]
+    number = len(report.dimensions)
+    says = (
+        f"R with P: {report.label} over systems. Holm’s correction is over {number} "
+        f"{'dimension' if number == 1 else 'dimensions'}; the answer is yes where it is at most 0.05 and R "
+        f"with P is above 0. M: {report.label} over systems of P with the mean human score; its interval is "
+        "over documents, for these systems."
+    )
+    rows = [_reading(one) for one in report.dimensions]
+    return Table("validity", "Whether R tells where the judge agrees with people", columns, rows, says=says)
+
+
+def _reading(one: DimensionIndicator) -> list[Cell]:
+    found = one.figures.validity
+    why = found.p_value_reason or found.correlation.reason or ""
+    return [
+        text(one.dimension.name),
+        text(one.reading),
+        figure(found.correlation, count=found.systems),
+        known(found.p_value, why, _P_VALUE),
+        known(one.adjusted_p_value, why, _HOLM),
+        Cell(found.systems),
+        figure(one.figures.meta_correlation),
+    ]
+
+
+def _spreads(report: ReliabilityReport) -> Table:
+    rows = [
+        [text(one.dimension.name), text(name), *_numbers(spread)]
+        for one in report.dimensions
+        for name, spread in (("R", one.figures.indicator_spread), ("P", one.figures.agreement_spread))
+        if name == "R" or report.rated
+    ]
+    columns = [Column(key, name) for key, name in _QUARTILES.items()]
+    heads = [DIMENSION, Column("coefficient", "Coefficient", Kind.TEXT)]
+    title = "How far R and P differ between systems"
+    return Table("spread", title, [*heads, *columns], rows, heads=2, plot="box")
+
+
+def _numbers(spread: CoefficientSpread | None) -> list[Cell]:
+    if spread is None:
+        return [Cell(reason="It is undefined for every system.") for _ in _QUARTILES]
+    return [Cell(getattr(spread, key), count=spread.systems) for key in _QUARTILES]

@@ -1,0 +1,45 @@
+"""The page of judges and people: one section for all judges together, and one for each."""
+
+from collections.abc import Sequence
+
+from annotate.core.models import Project, Round
+from annotate.results.page import Section
+from annotate.results.registry import Chosen
+from annotate.results.table import Table
+from judges.core.models import Judge
+from judges.results.tables.by_judge import tables_of_scores, tables_of_verdicts
+from judges.results.tables.compared import Compared, compared
+from judges.results.tables.indicators import indicator_tables
+from judges.results.tables.together import tables_together
+
+NO_JUDGMENTS = "This judge has no judgments yet."
+
+
+def judges_sections(project: Project, chosen: Chosen) -> list[Section]:
+    """Return all tables about judges and people.
+
+    Raises NoJudgesError where there is no judge. Eight queries, and one more for each judge that compares.
+    """
+    found = compared(project, chosen)
+    together = [*tables_together(found), *indicator_tables(found)]
+    of_each = [Section(judge.name, *_of(found, judge), anchor_of(judge)) for judge in found.judges]
+    return [Section("All judges", _against(found.round), together, "all-judges"), *of_each]
+
+
+def anchor_of(judge: Judge) -> str:
+    """Return where the section of a judge is on the page."""
+    return f"judge-{judge.pk}"
+
+
+def _of(found: Compared, judge: Judge) -> tuple[str, Sequence[Table]]:
+    key = anchor_of(judge)
+    scored = tables_of_scores(key, judge.name, found.scored_by(judge))
+    tables = scored or tables_of_verdicts(key, judge.name, found.compared_by(judge))
+    return ("" if tables else NO_JUDGMENTS), tables
+
+
+def _against(round: Round | None) -> str:
+    if round is None:
+        return "Nobody has rated yet: only what needs no people is defined."
+    still = ", which is still open" if round.is_open else ""
+    return f"Against the values that people hold at the end of {round}{still}."

@@ -1,0 +1,52 @@
+"""The results pages about judges."""
+
+from annotate.results.registry import ResultsPage
+from judges.results.tables.estimates import estimates_sections
+from judges.results.tables.indicator import RELIABILITY_PARAMETERS, reliability_sections
+from judges.results.tables.judges import judges_sections
+from judges.results.tables.parameters import CONFIDENCE, JUDGE, ROUND
+from judges.results.tables.replacement import EPSILON, replacement_sections
+from judges.results.tables.version import values_of, version_of_judges
+
+ESTIMATES_PAGE = ResultsPage(
+    "estimates",
+    "Mean scores from people and a judge",
+    "What people would give the outputs of each system on average: from their ratings, from the judge, and "
+    "from the judge corrected by what people rated.",
+    estimates_sections,
+    version_of_judges,
+    values_of,
+    [JUDGE, ROUND, CONFIDENCE],
+)
+
+REPLACEMENT_PAGE = ResultsPage(
+    "replacement",
+    "May a judge replace an annotator?",
+    "The alternative annotator test, with a constant and a shuffled judge as controls.",
+    replacement_sections,
+    version_of_judges,
+    values_of,
+    [JUDGE, EPSILON],
+)
+
+JUDGES_PAGE = ResultsPage(
+    "judges",
+    "Judges and people",
+    "How judges agree with people: correlations by item, system and document, alpha, bias, preferences "
+    "between systems, quality against agreement, and R; then every judge by itself.",
+    judges_sections,
+    version_of_judges,
+    values_of,
+    [ROUND],
+)
+RELIABILITY_PAGE = ResultsPage(
+    "reliability",
+    "Reliability of judges",
+    "Where a model agrees with itself (R) and with people (P), system by system, and whether R tells P.",
+    reliability_sections,
+    version_of_judges,
+    values_of,
+    RELIABILITY_PARAMETERS,
+)
+
+JUDGES_RESULTS = (JUDGES_PAGE, RELIABILITY_PAGE, ESTIMATES_PAGE, REPLACEMENT_PAGE)

@@ -1,0 +1,160 @@
+"""The tables of all judges together: each row is a judge on a dimension."""
+
+from collections.abc import Sequence
+
+from annotate.agreement import Resampling, bias, mean_absolute_error, root_mean_squared_error
+from annotate.results.table import Cell, Column, Kind, Table, figure
+from judges.comparison import CORRELATIONS, Level
+from judges.results.tables.columns import DIMENSION, JUDGE
+from judges.results.tables.compared import Compared, Scored, Versus
+
+LEVELS = {Level.DATASET: "all items", Level.SYSTEM: "systems", Level.DOCUMENT: "within documents"}
+_DIFFERENCES = (bias, mean_absolute_error, root_mean_squared_error)
+_BESIDE = "Alpha between a judge and the mean of people is read beside alpha among people themselves."
+_SHARES = (
+    "In each document the system with the higher score has a point; a pair counts as people’s where the "
+    "judge prefers the same system. Neighbours are next to each other in people’s ranking."
+)
+
+
+def tables_together(found: Compared) -> list[Table]:
+    """Return the tables of judges that give scores, and of those that compare two texts."""
+    of_scores = (_scoring, _correlations, _alphas, _differences, _meta_correlations, _preferences)
+    scored = [table(found.scored) for table in of_scores] if found.scored else []
+    return [*scored, _comparing(found.versus)] if found.versus else scored
+
+
+def _scoring(scored: Sequence[Scored]) -> Table:
+    columns = [
+        Column("items", "items", Kind.COUNT),
+        Column("spearman", "Spearman"),
+        Column("with_mean", "alpha with mean"),
+        Column("among_people", "alpha among people"),
+        Column("correct", "pairs as people", Kind.COUNT),
+        Column("compared", "pairs", Kind.COUNT),
+    ]
+    rows = [
+        [
+            *each.names,
+            Cell(each.items),
+            figure(each.correlations["spearman", Level.DATASET]),
+            figure(each.alpha.with_mean),
+            figure(each.alpha.among_people),
+            Cell(each.all_pairs.correct),
+            Cell(each.all_pairs.compared),
+        ]
+        for each in scored
+    ]
+    return Table("scoring", "Judges and people", [JUDGE, DIMENSION, *columns], rows, heads=2, says=_BESIDE)
+
+
+def _correlations(scored: Sequence[Scored]) -> Table:
+    rows = [[*each.names, *map(figure, each.correlations.values())] for each in scored]
+    columns = [
+        Column(f"{name}_{level}", f"{measure.estimator.label}, {LEVELS[level]}")
+        for name, measure in CORRELATIONS.items()
+        for level in Level
+    ]
+    title = "Correlation of judges with mean human scores"
+    return Table("correlations", title, [JUDGE, DIMENSION, *columns], rows, heads=2)
+
+
+def _alphas(scored: Sequence[Scored]) -> Table:
+    columns = [
+        Column("among_people", "among people"),
+        Column("with_judge", "with the judge as one more rater"),
+        Column("with_mean", "judge and mean of people"),
+    ]
+    rows = [[*each.names, *(figure(getattr(each.alpha, one.key)) for one in columns)] for each in scored]
+    title = "Krippendorff’s alpha among people and with judges"
+    return Table("alphas", title, [JUDGE, DIMENSION, *columns], rows, heads=2)
+
+
+def _differences(scored: Sequence[Scored]) -> Table:
+    rows = [
+        [
+            *each.names,
+            *(
+                figure(
+                    measure(
+                        each.scores.judge,
+                        each.scores.human_means,
+                        documents=each.scores.documents,
+                        generator=each.stream,
+                        resampling=Resampling(by="documents"),
+                    )
+                )
+                for measure in _DIFFERENCES
+            ),
+        ]
+        for each in scored
+    ]
+    columns = [Column(each.estimator.name, each.estimator.label, decimals=2) for each in _DIFFERENCES]
+    says = "The judge’s value minus the mean of people, in points of the scale; bias above 0 is generous."
+    title = "How far judges are from people"
+    return Table("differences", title, [JUDGE, DIMENSION, *columns], rows, heads=2, says=says)
+
+
+def _meta_correlations(scored: Sequence[Scored]) -> Table:
+    rows = [[*each.names, *map(figure, each.meta_correlations.values())] for each in scored]
+    columns = [Column(name, measure.estimator.label) for name, measure in CORRELATIONS.items()]
+    says = (
+        "M: of a system’s correlation with people and its mean human score, over systems. Below 0 the judge "
+        "agrees less with people the better a system is. Intervals are over documents."
+    )
+    return Table("meta", "Meta-correlation M", [JUDGE, DIMENSION, *columns], rows, heads=2, says=says)
+
+
+def _preferences(scored: Sequence[Scored]) -> Table:
+    columns = [
+        Column("share", "all pairs", Kind.SHARE),
+        Column("correct", "as people", Kind.COUNT),
+        Column("compared", "of", Kind.COUNT),
+        Column("neighbours", "neighbours", Kind.SHARE),
+        Column("neighbours_correct", "neighbours as people", Kind.COUNT),
+        Column("neighbours_compared", "of neighbours", Kind.COUNT),
+    ]
+    rows = [
+        [
+            *each.names,
+            *(
+                cell
+                for pairs in (each.all_pairs, each.neighbours)
+                for cell in (figure(pairs.share), Cell(pairs.correct), Cell(pairs.compared))
+            ),
+        ]
+        for each in scored
+    ]
+    title = "Correct preferences between systems"
+    return Table("preferences", title, [JUDGE, DIMENSION, *columns], rows, heads=2, says=_SHARES)
+
+
+def _comparing(versus: Sequence[Versus]) -> Table:
+    columns = [
+        Column("consistency", "same after swapping", Kind.SHARE),
+        Column("consistent", "same", Kind.COUNT),
+        Column("favours_first", "towards the first text", Kind.COUNT),
+        Column("favours_second", "towards the second text", Kind.COUNT),
+        Column("share", "correct preferences", Kind.SHARE),
+        Column("correct", "pairs as people", Kind.COUNT),
+        Column("compared", "pairs", Kind.COUNT),
+    ]
+    rows = [
+        [
+            *each.names,
+            figure(each.consistency.share),
+            Cell(each.consistency.consistent),
+            Cell(each.consistency.favours_first),
+            Cell(each.consistency.favours_second),
+            figure(each.correct.share),
+            Cell(each.correct.correct),
+            Cell(each.correct.compared),
+        ]
+        for each in versus
+    ]
+    says = (
+        "Whether the same system wins, or both tie, after the two texts are swapped; where not, whether the "
+        "outcome moves towards the text that is shown first or second."
+    )
+    title = "Judges that compare two texts"
+    return Table("comparing", title, [JUDGE, DIMENSION, *columns], rows, heads=2, says=says)

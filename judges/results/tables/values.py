@@ -1,0 +1,83 @@
+"""A judge's values beside people's, item by item, counted."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from annotate.core.guideline import FrozenDimension
+from annotate.results.table import Cell, Column, Kind, Table, text
+from judges.comparison import Scores
+
+Pairs = Sequence[tuple[FrozenDimension, Scores]]
+
+_DIMENSION = Column("dimension", "Dimension", Kind.TEXT)
+_COUNTED = "Counts of items with a value of the judge and one of people; nothing is estimated."
+
+
+def scatter(key: str, name: str, pairs: Pairs) -> Table:
+    """Return how many items have which mean of people and which value of the judge."""
+    rows = [
+        [
+            text(dimension.name, key=dimension.key),
+            Cell(people, how=_COUNTED),
+            Cell(judge, how=_COUNTED),
+            Cell(number),
+        ]
+        for dimension, scores in pairs
+        for (people, judge), number in sorted(_points(scores).items())
+    ]
+    columns = [
+        _DIMENSION,
+        Column("people", "mean of people", decimals=2),
+        Column("judge", "judge", decimals=2),
+        Column("items", "items", Kind.COUNT),
+    ]
+    title = f"The judge’s values against means of people ({name})"
+    return Table(f"{key}-scatter", title, columns, rows, plot="scatter")
+
+
+def confusion(key: str, name: str, pairs: Pairs) -> Table:
+    """Return how often the judge said what where a person said what: a row for each value of people.
+
+    The judge's value is rounded to a point of the scale, halves to the even one, and each rating counts once.
+    """
+    values = sorted({value for dimension, _ in pairs for value in dimension.values})
+    rows = []
+    for dimension, scores in pairs:
+        given = _count_pairs(scores)
+        for person in dimension.values:
+            counts = [given[person, judge] if judge in dimension.values else "" for judge in values]
+            rows.append(
+                [
+                    text(dimension.name, key=dimension.key),
+                    text(str(person)),
+                    *(Cell(count, how=_COUNTED) for count in counts),
+                ]
+            )
+    columns = [
+        _DIMENSION,
+        Column("person", "a person said", Kind.TEXT),
+        *(Column(f"judge_{value}", f"judge said {value}", Kind.COUNT) for value in values),
+    ]
+    return Table(
+        f"{key}-confusion",
+        f"What the judge said where a person said what ({name})",
+        columns,
+        rows,
+        heads=2,
+        says="Every rating of a person once; the judge’s value is rounded to a point of the scale.",
+    )
+
+
+def _points(scores: Scores) -> Counter[tuple[float, float]]:
+    people, judge = np.round(scores.human_means, 4), np.round(scores.judge, 4)
+    both = ~np.isnan(people) & ~np.isnan(judge)
+    return Counter(zip(people[both].tolist(), judge[both].tolist(), strict=True))
+
+
+def _count_pairs(scores: Scores) -> Counter[tuple[int, int]]:
+    rounded = np.broadcast_to(np.round(scores.judge), scores.human.shape)
+    both = ~np.isnan(scores.human) & ~np.isnan(rounded)
+    pairs = zip(scores.human[both].tolist(), rounded[both].tolist(), strict=True)
+    return Counter((int(person), int(judge)) for person, judge in pairs)

@@ -1,0 +1,31 @@
+"""What judges said about a unit, and the addresses that figures of judges had before they became results."""
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+
+from annotate.core.access import project_for_reader
+from annotate.core.page import Request
+from judges.core.access import judge_in
+from judges.core.page import render_judges
+from judges.results.queries.comparison import judgments_of_unit
+from judges.results.tables.judges import anchor_of
+
+
+@login_required
+@require_GET
+def unit_judgments(request: Request, slug: str, item: int, key: str) -> HttpResponse:
+    """Show what judges said about one unit, and why; the page of a disagreement has it as a part."""
+    project = project_for_reader(request.user, slug)
+    template = "judges/results/unit.html#said" if request.htmx else "judges/results/unit.html"
+    return render_judges(request, project, template, {"judgments": judgments_of_unit(project, item, key)})
+
+
+@login_required
+@require_GET
+def judge_figures(request: Request, slug: str, pk: int, **_parts: str) -> HttpResponse:
+    """Lead to a judge's section on the page of judges and people."""
+    judge = judge_in(project_for_reader(request.user, slug), pk)
+    return redirect(reverse("results_page", args=[slug, "judges"]) + f"#{anchor_of(judge)}")

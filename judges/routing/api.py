@@ -1,0 +1,123 @@
+"""Routing policies: made, looked at, routed and withdrawn."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import Http404
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.api.forms import form_input, valid
+from annotate.api.operations import ApiView, reads, writes
+from annotate.api.values import Input, Number, Text
+from annotate.core.access import project_for_reader
+from annotate.core.page import request_user
+from judges.core.access import policy_in, project_for_routing
+from judges.core.models import RoutingPolicy
+from judges.routing.commands.policies import follow_proposal, make_policy, route, withdraw_policy
+from judges.routing.forms import OF_DIMENSION, RoutingForm
+from judges.routing.queries.preview import routing_plan
+
+PolicyInput = form_input(
+    "PolicyInput",
+    RoutingForm,
+    thresholds=serializers.DictField(
+        child=Number(min_value=-1, max_value=1), required=False, help_text="r by the keys of dimensions."
+    ),
+)
+
+
+class PolicyRow(serializers.ModelSerializer[RoutingPolicy]):
+    """A routing policy."""
+
+    thresholds = serializers.DictField(child=serializers.FloatField())
+
+    class Meta:
+        model = RoutingPolicy
+        fields = (
+            *("id", "name", "rule", "rts", "mcq", "coefficient", "threshold", "thresholds", "decided_by"),
+            *("confidence_level", "audit", "audit_share", "raters", "risk", "status", "created_at"),
+            *("routed_at", "withdrawn_at"),
+        )
+
+
+class PolicyDetail(serializers.Serializer[Any]):
+    """A policy with what it would do with the judgments as they are now."""
+
+    policy = PolicyRow()
+    all_units = serializers.IntegerField()
+    sent = serializers.IntegerField(help_text="Units that go to people.")
+    audited = serializers.IntegerField(help_text="Of them, those drawn for the audit.")
+    counts = serializers.DictField(child=serializers.IntegerField(), help_text="Units by why they go.")
+    refusal = serializers.CharField(help_text="Why it cannot be routed; empty where it can.")
+    digest = serializers.CharField(help_text="Of the plan: send it as `shown` to route just this.")
+
+
+class StepInput(Input):
+    """What was looked at."""
+
+    shown = Text(max_length=100, help_text="The digest of the plan that was looked at.")
+
+
+class Policies(ApiView):
+    """The routing policies of a project."""
+
+    about = "policies"
+
+    @reads(PolicyRow, paged=True)
+    def get(self, request: Request, slug: str) -> Response:
+        """List routing policies."""
+        project = project_for_reader(request.user, slug)
+        return self.page(RoutingPolicy.objects.filter(project=project), PolicyRow)
+
+    @writes(PolicyDetail, accepts=PolicyInput, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Make a policy by R; nothing is routed before its step `route`."""
+        project = project_for_routing(request.user, slug)
+        form = valid(RoutingForm(_form_fields(self.checked(PolicyInput)), project=project))
+        policy = make_policy(project=project, spec=form.spec(), by=request_user(request))
+        return _detail(policy, status=201)
+
+
+class OnePolicy(ApiView):
+    """A routing policy."""
+
+    about = "policies"
+
+    @reads(PolicyDetail)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """Show a policy and what it would do now."""
+        return _detail(policy_in(project_for_reader(request.user, slug), pk))
+
+
+class PolicyStep(ApiView):
+    """A step of a policy."""
+
+    about = "policies"
+
+    @writes(PolicyDetail, accepts=StepInput)
+    def post(self, request: Request, slug: str, pk: int, step: str) -> Response:
+        """Route what was shown, follow a proposal that was shown, or withdraw."""
+        policy = policy_in(project_for_routing(request.user, slug), pk)
+        shown, by = self.checked(StepInput)["shown"], request_user(request)
+        if step == "route":
+            policy = route(policy=policy, by=by, shown=shown)
+        elif step == "follow":
+            follow_proposal(policy=policy, by=by, shown=shown)
+        elif step == "withdraw":
+            withdraw_policy(policy=policy, by=by)
+        else:
+            raise Http404("There is no such step; there are route, follow, withdraw.")
+        return _detail(policy_in(policy.project, pk))
+
+
+def _form_fields(sent: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the page would send: a field for each dimension with an r of its own."""
+    own = {f"{OF_DIMENSION}{key}": r for key, r in sent.get("thresholds", {}).items()}
+    return {**{name: value for name, value in sent.items() if name != "thresholds"}, **own}
+
+
+def _detail(policy: RoutingPolicy, *, status: int = 200) -> Response:
+    plan = routing_plan(policy, policy.project)
+    return Response(PolicyDetail(plan).data, status=status)

@@ -1,0 +1,161 @@
+"""Calibrations: a sample drawn and asked for, then certificates computed from its ratings, or withdrawn."""
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from annotate.core.audit import record
+from annotate.core.configuration import lock_project
+from annotate.core.models import Project, Round, User
+from annotate.core.rounds import round_one
+from annotate.rating.commands.rounds import BATCH, open_round_one_for_units
+from annotate.rating.commands.units import WantedUnit, ask_for_units, begun_units, withdraw_units
+from judges.core.errors import CalibrationChangedError, CalibrationRefusedError
+from judges.core.models import Calibration, CalibrationUnit, Certificate
+from judges.core.specification import CalibrationSpec
+from judges.routing.commands.places import ask_again, settle_probabilities
+from judges.routing.commands.policies import forget_empty_round
+from judges.routing.queries.bindings import OF_JUDGES
+from judges.routing.queries.calibration_plans import DrawPlan, draw_plan, lacking
+from judges.routing.queries.certifying import certificates_from, look_at
+
+Status = Calibration.Status
+
+
+@transaction.atomic
+def draw_calibration(
+    *, project: Project, spec: CalibrationSpec, by: User | None, shown: str | None = None
+) -> Calibration:
+    """Draw the sample of a calibration and ask people for exactly its units.
+
+    Opens Round I with these units where it was never opened; places that are there count, so where everything
+    was rated nobody is asked. `shown`: the digest of the plan that was looked at. Locks the project, then the
+    items' assignments: of two admins one draws, the other is told so. Raises InvalidValueError,
+    CalibrationRefusedError, CalibrationChangedError, NotReadyError.
+    """
+    project = lock_project(project)
+    plan = draw_plan(project, spec)
+    if plan.refusal:
+        raise CalibrationRefusedError(plan.refusal)
+    if shown is not None and shown != plan.digest:
+        raise CalibrationChangedError(
+            gettext("New judgments or items changed this preview. Check it again before you continue.")
+        )
+    calibration = plan.calibration
+    calibration.drawn_at, calibration.drawn_by = timezone.now(), by
+    calibration.opened_round = plan.round is None
+    calibration.save()
+    CalibrationUnit.objects.bulk_create(
+        (
+            CalibrationUnit(
+                calibration=calibration,
+                item_id=unit.item,
+                dimension_id=unit.dimension,
+                fits=unit.fits,
+                inclusion_probability=unit.inclusion_probability,
+            )
+            for unit in plan.units
+        ),
+        BATCH,
+    )
+    record(project, "calibration.drawn", calibration, after={"units": len(plan.units)}, by=by)
+    if lacking(plan):
+        _ask(plan, by)
+    return calibration
+
+
+@transaction.atomic
+def compute_certificates(*, calibration: Calibration, by: User | None) -> list[Certificate]:
+    """Look at the ratings, once, and store a certificate for each dimension; those of a computed one return.
+
+    Locks the project and the calibration. Raises CalibrationRefusedError where nothing was rated yet, or
+    what the certificates would be about has changed since the sample was drawn.
+    """
+    calibration = _lock_calibration(calibration)
+    if calibration.status == Status.CERTIFIED:
+        return list(calibration.certificates.select_related("dimension"))
+    if calibration.status == Status.WITHDRAWN:
+        raise CalibrationRefusedError(
+            gettext("{calibration} was withdrawn; draw a new sample.").format(calibration=calibration)
+        )
+    look = look_at(calibration)
+    changes = [sentence for sentences in look.lapses.values() for sentence in sentences]
+    if changes:
+        raise CalibrationRefusedError(
+            gettext(
+                "{value} The sample no longer represents the items and judgments: withdraw it "
+                "and draw another."
+            ).format(value=changes[0])
+        )
+    if not look.rated:
+        raise CalibrationRefusedError(
+            gettext("No unit of the sample has been rated yet, so there is nothing to compute from.")
+        )
+    certificates = Certificate.objects.bulk_create(certificates_from(look))
+    _end(calibration, Status.CERTIFIED, by)
+    return certificates
+
+
+@transaction.atomic
+def withdraw_calibration(*, calibration: Calibration, by: User | None) -> Calibration:
+    """Take back a sample before it is computed: one that nobody has begun to rate, or that has lapsed.
+
+    What somebody has begun stays with its ratings. A Round I that was opened for units and holds none is as
+    if it had never been opened. Locks the project, the calibration, then its assignments. Raises
+    CalibrationRefusedError.
+    """
+    calibration = _lock_calibration(calibration)
+    if calibration.status == Status.WITHDRAWN:
+        return calibration
+    if calibration.status == Status.CERTIFIED:
+        raise CalibrationRefusedError(
+            gettext("{calibration} is computed, so it stays as it is.").format(calibration=calibration)
+        )
+    round = round_one(calibration.project)
+    if round is not None and round.is_open:
+        _take_back(calibration, round)
+    _end(calibration, Status.WITHDRAWN, by)
+    return calibration
+
+
+def _take_back(calibration: Calibration, round: Round) -> None:
+    begun = begun_units(round=round, origin=calibration.origin)
+    if begun and not any(look_at(calibration).lapses.values()):
+        raise CalibrationRefusedError(
+            gettext(
+                "People have begun to rate {count} of these units, so {calibration} can no "
+                "longer be withdrawn; compute it instead."
+            ).format(count=len(begun), calibration=calibration)
+        )
+    units = set(calibration.units.values_list("item", "dimension"))
+    withdraw_units(round=round, units=units, origin=calibration.origin)
+    ask_again(round, besides=calibration.origin)
+    if not round.every_item:
+        forget_empty_round(round)
+
+
+def _ask(plan: DrawPlan, by: User | None) -> None:
+    calibration = plan.calibration
+    round = open_round_one_for_units(project=calibration.project, by=by)
+    ask_for_units(
+        round=round,
+        units=[WantedUnit(*unit.unit, unit.inclusion_probability) for unit in plan.units],
+        raters=calibration.raters,
+        origin=calibration.origin,
+        seed=calibration.seed,
+    )
+    settle_probabilities(round)
+
+
+def _lock_calibration(calibration: Calibration) -> Calibration:
+    project = lock_project(calibration.project)
+    locked = Calibration.objects.select_for_update(of=("self",)).select_related(*OF_JUDGES)
+    found = locked.get(pk=calibration.pk)
+    found.project = project
+    return found
+
+
+def _end(calibration: Calibration, status: Status, by: User | None) -> None:
+    calibration.status, calibration.ended_at, calibration.ended_by = status, timezone.now(), by
+    calibration.save(update_fields=["status", "ended_at", "ended_by"])
+    record(calibration.project, f"calibration.{status}", calibration, by=by)

@@ -1,0 +1,83 @@
+"""Places that a round's calibrations and policy share: kept for whoever needs them, with one probability."""
+
+from collections import defaultdict
+
+import numpy as np
+
+from annotate.core.models import Assignment, Round
+from annotate.rating.commands.units import WantedUnit, ask_for_units, change_probabilities
+from annotate.rating.queries.assigned import Unit
+from judges.core.models import Calibration, RoutingPolicy
+
+
+def ask_again(round: Round, *, besides: str) -> None:
+    """Ask anew for what drawn samples and the policy need, after the origin `besides` took places back.
+
+    Places that are there serve everybody who asks for their units, so some of those taken back may be missed.
+    The caller holds the project's lock.
+    """
+    drawn = Calibration.objects.filter(project=round.project_id, status=Calibration.Status.DRAWN)
+    routed = RoutingPolicy.objects.filter(round=round, status=RoutingPolicy.Status.ROUTED)
+    everybody: list[Calibration | RoutingPolicy] = [*drawn, *routed]
+    for asking in everybody:
+        if asking.origin == besides:
+            continue
+        units = asking.units.values_list("item", "dimension", "inclusion_probability")
+        ask_for_units(
+            round=round,
+            units=[WantedUnit(item, dimension, chance or 1.0) for item, dimension, chance in units],
+            raters=asking.raters,
+            origin=asking.origin,
+            seed=asking.seed,
+        )
+    settle_probabilities(round)
+
+
+def settle_probabilities(round: Round) -> None:
+    """Store for each unit that calibrations and the policy asked for its probability over all of them.
+
+    A unit that goes to people for certain has 1, whatever drew it before. One that stays with the judge was
+    missed by all draws with the product of their misses, which is the same for all that stay on a dimension.
+    Without a calibration that asked people nothing changes. The caller holds the project's lock.
+    """
+    calibrations = _asking(round)
+    if not calibrations:
+        return
+    missed = _probabilities_missed(calibrations)
+    policy = RoutingPolicy.objects.filter(round=round, status=RoutingPolicy.Status.ROUTED).first()
+    routed: dict[Unit, float] = {}
+    if policy is not None:
+        rows = policy.units.values_list("item", "dimension", "inclusion_probability")
+        routed = {(item, dimension): chance for item, dimension, chance in rows}
+    usual = policy.audit_share if policy else 0.0
+    for calibration in calibrations:
+        units = calibration.units.values_list("item", "dimension")
+        chances = {
+            (item, dimension): _either(routed.get((item, dimension), usual), missed[dimension])
+            for item, dimension in units
+        }
+        change_probabilities(round=round, units=chances, origin=calibration.origin)
+    if policy is not None:
+        chances = {unit: _either(chance, missed[unit[1]]) for unit, chance in routed.items()}
+        change_probabilities(round=round, units=chances, origin=policy.origin)
+
+
+def _either(chance: float, missed: float) -> float:
+    return float(np.round(1 - (1 - chance) * missed, 12))
+
+
+def _asking(round: Round) -> list[Calibration]:
+    """The project's calibrations that asked people for units of the round and have not taken all back."""
+    origins = set(Assignment.objects.filter(round=round, partial=True).values_list("origin", flat=True))
+    calibrations = Calibration.objects.filter(project=round.project_id)
+    return [each for each in calibrations if each.origin in origins]
+
+
+def _probabilities_missed(calibrations: list[Calibration]) -> defaultdict[int, float]:
+    """By dimension, the probability that none of the calibrations draws a unit."""
+    missed: defaultdict[int, float] = defaultdict(lambda: 1.0)
+    for calibration in calibrations:
+        chances = calibration.units.order_by().values_list("dimension", "inclusion_probability").distinct()
+        for dimension, chance in chances:
+            missed[dimension] *= 1 - (chance or 0.0)
+    return missed

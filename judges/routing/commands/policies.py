@@ -1,0 +1,300 @@
+"""Routing policies: made, followed, brought up to new judgments, withdrawn."""
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from annotate.agreement import Stream
+from annotate.core.audit import facts, record
+from annotate.core.configuration import lock_project
+from annotate.core.errors import InvalidValueError
+from annotate.core.models import Project, Round, User
+from annotate.rating.commands.rounds import BATCH, open_round_one_for_units
+from annotate.rating.commands.units import (
+    WantedUnit,
+    ask_for_units,
+    begun_units,
+    change_probabilities,
+    withdraw_units,
+)
+from judges.core.errors import RoutingChangedError, RoutingRefusedError
+from judges.core.models import Calibration, CalibrationUnit, RoutedUnit, RoutingPolicy
+from judges.core.specification import PolicySpec
+from judges.routing.commands.places import ask_again, settle_probabilities
+from judges.routing.queries.preview import routing_plan
+from judges.routing.queries.proposals import Proposal, proposal_of
+from judges.routing.queries.units import PlannedUnit
+
+Status = RoutingPolicy.Status
+
+
+def draft_policy(project: Project, spec: PolicySpec, by: User | None = None) -> RoutingPolicy:
+    """Return the policy that `make_policy` would store, to look at what it would do. One query."""
+    number = RoutingPolicy.objects.filter(project=project).count() + 1
+    seed = Stream(project.seed).of("routing", number).shuffler().randrange(2**31)
+    return RoutingPolicy(project=project, seed=seed, created_by=by, **_values(spec))
+
+
+@transaction.atomic
+def make_policy(*, project: Project, spec: PolicySpec, by: User | None) -> RoutingPolicy:
+    """Store a draft of a policy. Locks the project. Raises InvalidValueError."""
+    project = lock_project(project)
+    _refuse(project, spec)
+    policy = draft_policy(project, spec, by)
+    policy.save()
+    record(project, "routing.drafted", policy, after=_facts(policy), by=by)
+    return policy
+
+
+@transaction.atomic
+def update_policy(*, policy: RoutingPolicy, to: PolicySpec) -> RoutingPolicy:
+    """Give a draft other values. Locks project and policy. Raises InvalidValueError, RoutingRefusedError."""
+    policy = _lock_policy(policy)
+    if policy.status != Status.DRAFT:
+        raise RoutingRefusedError(
+            gettext("{policy} was {status}, so it stays as it is.").format(
+                policy=policy, status=policy.get_status_display()
+            )
+        )
+    _refuse(policy.project, to, besides=policy)
+    values = _values(to)
+    before = _facts(policy)
+    for name, value in values.items():
+        setattr(policy, name, value)
+    policy.save(update_fields=list(values))
+    record(policy.project, "routing.changed", policy, before=before, after=_facts(policy))
+    return policy
+
+
+@transaction.atomic
+def route(*, policy: RoutingPolicy, by: User | None, shown: str | None = None) -> RoutingPolicy:
+    """Open assignments for exactly the units that the policy sends to people; a routed one is returned.
+
+    Opens Round I with these units where it was never opened. `shown`: the digest of the plan that was looked
+    at; what has changed since is refused. Ratings that are there mark their units as having calibrated r.
+    Locks the project, the policy, then the items' assignments: of two admins one routes, the other finds it
+    routed. Raises RoutingRefusedError, RoutingChangedError.
+    """
+    policy = _lock_policy(policy)
+    if policy.status == Status.ROUTED:
+        return policy
+    _refuse_second(policy)
+    plan = routing_plan(policy, policy.project)
+    if plan.refusal:
+        raise RoutingRefusedError(plan.refusal)
+    if shown is not None and shown != plan.digest:
+        raise RoutingChangedError(
+            gettext("New judgments or items changed this preview. Check it again before you continue.")
+        )
+    round = open_round_one_for_units(project=policy.project, by=by)
+    now = timezone.now()
+    _ask(policy, round, plan.units)
+    RoutedUnit.objects.bulk_create((_record(policy, unit, by, now) for unit in plan.units), BATCH)
+    CalibrationUnit.objects.bulk_create(
+        (
+            CalibrationUnit(policy=policy, item_id=item, dimension_id=dimension)
+            for item, dimension in sorted(plan.rated_units)
+        ),
+        BATCH,
+    )
+    policy.status, policy.routed_at, policy.routed_by = Status.ROUTED, now, by
+    policy.round, policy.opened_round = round, plan.round is None
+    policy.save(update_fields=["status", "routed_at", "routed_by", "round", "opened_round"])
+    record(policy.project, "routing.routed", policy, after={"units": len(plan.units)}, by=by)
+    settle_probabilities(round)
+    return policy
+
+
+@transaction.atomic
+def follow_proposal(*, policy: RoutingPolicy, by: User | None, shown: str) -> Proposal:
+    """Bring a routed policy up to the judgments as they are now, and return what changed.
+
+    `shown`: the digest of the proposal that was looked at. What someone has begun to rate stays.
+    Locks the project, the policy, then its assignments. Raises RoutingRefusedError, RoutingChangedError.
+    """
+    policy = _lock_policy(policy)
+    round = _open_round(policy)
+    begun_units(round=round, origin=policy.origin)  # locks them: nobody begins while it is decided
+    plan = routing_plan(policy, policy.project)
+    if plan.refusal:
+        raise RoutingRefusedError(plan.refusal)
+    proposal = proposal_of(policy, plan)
+    if proposal.is_empty:
+        return proposal
+    if proposal.digest != shown:
+        raise RoutingChangedError(gettext("The proposal has changed since it was shown; look again."))
+    _ask(policy, round, proposal.add)  # before others are dropped: places that are there serve both
+    _drop(policy, round, proposal)
+    probabilities = {unit.unit: unit.inclusion_probability for unit in proposal.change}
+    change_probabilities(round=round, units=probabilities, origin=policy.origin)
+    _record_again(policy, (*proposal.add, *proposal.change), by)
+    parts = {"added": proposal.add, "dropped": proposal.drop, "changed": proposal.change}
+    counts = {name: len(units) for name, units in parts.items()}
+    record(policy.project, "routing.followed", policy, after=counts, by=by)
+    settle_probabilities(round)
+    return proposal
+
+
+@transaction.atomic
+def withdraw_policy(*, policy: RoutingPolicy, by: User | None) -> RoutingPolicy:
+    """Take back everything that a policy asked for while nobody has begun it; a draft is put aside.
+
+    A Round I that was opened for the policy and holds nothing else is as if it had never been opened.
+    Locks the project, the policy, then its assignments. Raises RoutingRefusedError once a place was begun.
+    """
+    policy = _lock_policy(policy)
+    if policy.status == Status.WITHDRAWN:
+        return policy
+    if policy.status == Status.ROUTED:
+        _take_back(policy)
+    policy.status, policy.withdrawn_at, policy.withdrawn_by = Status.WITHDRAWN, timezone.now(), by
+    policy.save(update_fields=["status", "withdrawn_at", "withdrawn_by", "round"])
+    record(policy.project, "routing.withdrawn", policy, by=by)
+    if policy.round is not None:
+        settle_probabilities(policy.round)
+    return policy
+
+
+def _take_back(policy: RoutingPolicy) -> None:
+    round = _open_round(policy)
+    if begun := begun_units(round=round, origin=policy.origin):
+        raise RoutingRefusedError(
+            gettext(
+                "People have begun to rate {count} of these units, so {policy} can no longer be withdrawn."
+            ).format(count=len(begun), policy=policy)
+        )
+    units = set(policy.units.values_list("item", "dimension"))
+    withdraw_units(round=round, units=units, origin=policy.origin)
+    ask_again(round, besides=policy.origin)
+    if policy.opened_round and forget_empty_round(round):
+        policy.round = None
+
+
+def forget_empty_round(round: Round) -> bool:
+    """Let a round without any place be as if it had never been opened; return whether it was one."""
+    if round.assignments.exists():
+        return False
+    RoutingPolicy.objects.filter(round=round).update(status=Status.WITHDRAWN, round=None)
+    round.delete()
+    return True
+
+
+def _lock_policy(policy: RoutingPolicy) -> RoutingPolicy:
+    project = lock_project(policy.project)
+    locked = RoutingPolicy.objects.select_for_update(of=("self",)).select_related("rts", "mcq", "calibration")
+    found = locked.get(pk=policy.pk)
+    found.project = project
+    return found
+
+
+def _open_round(policy: RoutingPolicy) -> Round:
+    if policy.status != Status.ROUTED or policy.round_id is None:
+        raise RoutingRefusedError(
+            gettext("{policy} was not routed, so there is nothing to change.").format(policy=policy)
+        )
+    round = Round.objects.select_related("guideline").get(pk=policy.round_id)
+    if not round.is_open:
+        raise RoutingRefusedError(gettext("Round I is closed, so what was routed stays as it is."))
+    return round
+
+
+def _refuse_second(policy: RoutingPolicy) -> None:
+    if policy.status == Status.WITHDRAWN:
+        raise RoutingRefusedError(gettext("{policy} was withdrawn; make a new policy.").format(policy=policy))
+    other = RoutingPolicy.objects.filter(project=policy.project, status=Status.ROUTED).first()
+    if other is not None:
+        raise RoutingRefusedError(
+            gettext(
+                "{other} has routed this project already; withdraw it first, or every unit would "
+                "be drawn twice."
+            ).format(other=other)
+        )
+
+
+def _ask(policy: RoutingPolicy, round: Round, units: Iterable[PlannedUnit]) -> None:
+    wanted = [WantedUnit(*unit.unit, unit.inclusion_probability) for unit in units]
+    ask_for_units(round=round, units=wanted, raters=policy.raters, origin=policy.origin, seed=policy.seed)
+
+
+def _drop(policy: RoutingPolicy, round: Round, proposal: Proposal) -> None:
+    gone = {(unit.item_id, unit.dimension_id): unit.pk for unit in proposal.drop}
+    stay = withdraw_units(round=round, units=gone.keys(), origin=policy.origin)
+    pks = [pk for unit, pk in gone.items() if unit not in stay]
+    for start in range(0, len(pks), BATCH):
+        RoutedUnit.objects.filter(pk__in=pks[start : start + BATCH]).delete()
+
+
+_DECIDED = ["why", "reason", "indicator", "low", "high", "items", "confidence", "threshold"]
+_DECIDED += ["inclusion_probability", "at", "by"]
+
+
+def _record_again(policy: RoutingPolicy, units: Iterable[PlannedUnit], by: User | None) -> None:
+    now = timezone.now()
+    RoutedUnit.objects.bulk_create(
+        (_record(policy, unit, by, now) for unit in units),
+        500,
+        update_conflicts=True,
+        unique_fields=["policy", "item", "dimension"],
+        update_fields=_DECIDED,
+    )
+
+
+def _record(policy: RoutingPolicy, unit: PlannedUnit, by: User | None, at: datetime) -> RoutedUnit:
+    return RoutedUnit(
+        policy=policy,
+        item_id=unit.item,
+        dimension_id=unit.dimension,
+        why=unit.why,
+        reason=unit.reason,
+        inclusion_probability=unit.inclusion_probability,
+        at=at,
+        by=by,
+        **asdict(unit.grounds),
+    )
+
+
+def _facts(policy: RoutingPolicy) -> dict[str, object]:
+    return facts(policy, list(PolicySpec.__dataclass_fields__))
+
+
+def _values(spec: PolicySpec) -> dict[str, object]:
+    plain = {name: getattr(spec, name) for name in spec.__dataclass_fields__}
+    return {**plain, "thresholds": dict(spec.thresholds)}
+
+
+def _refuse(project: Project, spec: PolicySpec, *, besides: RoutingPolicy | None = None) -> None:
+    others = RoutingPolicy.objects.filter(project=project).exclude(pk=besides.pk if besides else 0)
+    if others.filter(name=spec.name).exists():
+        raise _invalid("name", f"The project has a policy {spec.name} already; choose another name.")
+    if spec.rule == RoutingPolicy.Rule.CERTIFICATE:
+        _refuse_calibration(project, spec)
+    else:
+        _refuse_indicator(project, spec)
+    if not 0 < spec.audit_share <= 1:
+        raise _invalid("audit_share", "The audit share is above 0, at most 1: nothing stays unseen.")
+    if spec.raters < 1:
+        raise _invalid("raters", "A unit needs a rater or more.")
+
+
+def _refuse_indicator(project: Project, spec: PolicySpec) -> None:
+    for field, judge in (("rts", spec.rts), ("mcq", spec.mcq)):
+        if judge is None or judge.project_id != project.pk or judge.method != field:
+            raise _invalid(field, f"{judge} is no {field.upper()} judge of this project.")
+    if any(r is None or not -1 <= r <= 1 for r in (spec.threshold, *spec.thresholds.values())):
+        raise _invalid("threshold", "A threshold r lies between -1 and 1.")
+
+
+def _refuse_calibration(project: Project, spec: PolicySpec) -> None:
+    calibration = spec.calibration
+    if calibration is None or calibration.project_id != project.pk:
+        raise _invalid("calibration", "This calibration belongs to another project.")
+    if calibration.status != Calibration.Status.CERTIFIED:
+        raise _invalid("calibration", f"{calibration} has no certificates yet; compute them first.")
+
+
+def _invalid(field: str, message: str) -> InvalidValueError:
+    return InvalidValueError(message, fields={field: message})

@@ -1,0 +1,327 @@
+"""What pages about routing send, as typed values."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from annotate.core.models import Project
+from judges.core.models import Calibration, Judge, RoutingPolicy
+from judges.core.specification import CalibrationSpec, PolicySpec, by_certificates
+from judges.results.queries.pairings import of_method
+
+# What a calibration tests: which judge, which loss, which guarantee, and how large a sample.
+
+SHARE = {"step": "any"}
+
+
+class CalibrationForm(forms.Form):
+    """Everything that is fixed before the ratings are looked at."""
+
+    judge = forms.ModelChoiceField(
+        Judge.objects.none(),
+        empty_label=None,
+        help_text=_("Its values are used for the units that stay with it."),
+    )
+    confidence = forms.ChoiceField(
+        label=_("How sure it is of a unit"),
+        choices=Calibration.Confidence.choices,
+        help_text=_(
+            "Units with a high value stay with the judge. A poor measure keeps fewer units; "
+            "the guarantee holds for any."
+        ),
+    )
+    other = forms.ModelChoiceField(
+        Judge.objects.none(),
+        label=_("Second judge"),
+        required=False,
+        empty_label=_("none"),
+        help_text=_(
+            "The MCQ judge of the same model. Required for closeness, and useful for a model of errors."
+        ),
+    )
+    dimensions = forms.MultipleChoiceField(
+        widget=forms.CheckboxSelectMultiple, help_text=_("Delta is divided among them; choose what you need.")
+    )
+    loss = forms.ChoiceField(
+        label=_("A unit counts as wrong where the judge is"), choices=Calibration.Loss.choices
+    )
+    cut = forms.FloatField(
+        label=_("The cut"),
+        required=False,
+        widget=forms.NumberInput(SHARE),
+        help_text=_("For sides of a cut only: values at or above it are good enough."),
+    )
+    risk = forms.FloatField(
+        label=_("Accepted share of wrong units"),
+        min_value=0.001,
+        max_value=0.999,
+        widget=forms.NumberInput(SHARE),
+        help_text=_("At most so many of the units that stay may be wrong."),
+    )
+    significance_level = forms.FloatField(
+        label=_("Delta"),
+        min_value=0.0001,
+        max_value=0.5,
+        widget=forms.NumberInput(SHARE),
+        help_text=_("The chance that the promise fails, over all dimensions; 0.1: a confidence of 90 %."),
+    )
+    expected_error = forms.FloatField(
+        label=_("Wrong units you expect among those that stay"),
+        required=False,
+        min_value=0,
+        max_value=0.999,
+        widget=forms.NumberInput(SHARE),
+        help_text=_("From a pilot, say; empty: half of what you accept. Only the size depends on it."),
+    )
+    accepted_share = forms.FloatField(
+        label=_("Share of units that you hope will stay"),
+        min_value=0.01,
+        max_value=1,
+        widget=forms.NumberInput(SHARE),
+    )
+    size = forms.IntegerField(
+        label=_("Units to draw of each dimension"),
+        required=False,
+        min_value=1,
+        max_value=100_000,
+        help_text=_("Empty: as many as are needed for a chance of 80 % to be certified."),
+    )
+    raters = forms.IntegerField(label=_("People per unit"), min_value=1, max_value=50)
+    name = forms.CharField(max_length=80)
+
+    def __init__(
+        self, entered: Mapping[str, Any] | None, *, project: Project, judges: list[Judge], **options: Any
+    ) -> None:
+        super().__init__(entered, **options)
+        measured = Judge.objects.filter(pk__in=[judge.pk for judge in judges]).order_by("name")
+        for name in ("judge", "other"):
+            field = self.fields[name]
+            assert isinstance(field, forms.ModelChoiceField)
+            field.queryset = measured.select_related("endpoint", "template")
+        dimensions = self.fields["dimensions"]
+        assert isinstance(dimensions, forms.MultipleChoiceField)
+        dimensions.choices = list(project.dimensions.values_list("key", "name"))
+
+    @property
+    def usual(self) -> list[forms.BoundField]:
+        """Return what is asked first."""
+        names = ("judge", "confidence", "other", "dimensions", "loss", "cut", "risk", "significance_level")
+        return [self[name] for name in names]
+
+    @property
+    def further(self) -> list[forms.BoundField]:
+        """Return what plans the sample."""
+        return [self[name] for name in ("expected_error", "accepted_share", "size", "raters", "name")]
+
+    def spec(self) -> CalibrationSpec:
+        """Return the calibration that was entered."""
+        data = dict(self.cleaned_data)
+        if data["loss"] != Calibration.Loss.OTHER_SIDE:
+            data["cut"] = None
+        return CalibrationSpec(**data)
+
+
+def usual_calibration(project: Project, judges: list[Judge], number: int) -> dict[str, Any]:
+    """Return what a new calibration begins with: the usual pair of judges, every dimension."""
+    rts, mcq = of_method(judges, "rts"), of_method(judges, "mcq")
+    kinds = Calibration.Confidence
+    return {
+        "name": f"Calibration {number}",
+        "judge": (rts or judges)[0].pk,
+        "other": mcq[0].pk if mcq else None,
+        "confidence": kinds.CLOSENESS if mcq else kinds.STEADINESS,
+        "dimensions": list(project.dimensions.values_list("key", flat=True)),
+        "loss": Calibration.Loss.MORE_THAN_ONE_POINT,
+        "risk": 0.2,
+        "significance_level": 0.1,
+        "accepted_share": 0.5,
+        "raters": project.raters_per_item,
+    }
+
+
+# By which rule units are to go to people or stay with a judge.
+
+NUMBER = {"step": "0.01"}
+OF_DIMENSION = "r-"
+
+
+class RoutingForm(forms.Form):
+    """A routing policy; every dimension may have an r of its own."""
+
+    name = forms.CharField(max_length=80)
+    rts = forms.ModelChoiceField(
+        Judge.objects.none(),
+        label=_("RTS judge"),
+        empty_label=None,
+        help_text=_("Its values stand where units stay."),
+    )
+    mcq = forms.ModelChoiceField(
+        Judge.objects.none(), label=_("MCQ judge"), empty_label=None, help_text=_("Of the same model.")
+    )
+    threshold = forms.FloatField(
+        label=_("Threshold r"),
+        min_value=-1,
+        max_value=1,
+        widget=forms.NumberInput(NUMBER),
+        help_text=_("A system stays with the judge on a dimension where R is above r."),
+    )
+    decided_by = forms.ChoiceField(
+        label=_("What must be above r"),
+        choices=RoutingPolicy.DecidedBy.choices,
+        help_text=_("Over 100 items R is known to about ±0.2: near r, R itself is mostly a coin toss."),
+    )
+    audit_share = forms.FloatField(
+        label=_("Audit share"),
+        min_value=0.001,
+        max_value=1,
+        widget=forms.NumberInput({"step": "0.001"}),
+        help_text=_("Units that stay are rated by people with this probability; 0.05 is one in twenty."),
+    )
+    audit = forms.ChoiceField(
+        label=_("What is audited"),
+        choices=RoutingPolicy.Audit.choices,
+        help_text=_(
+            "Draws more units on which RTS and MCQ differ, where errors may be likelier. "
+            "Figures are weighted accordingly."
+        ),
+    )
+    raters = forms.IntegerField(label=_("People per unit"), min_value=1, max_value=50)
+    coefficient = forms.ChoiceField(choices=RoutingPolicy.Coefficient.choices)
+    confidence_level = forms.FloatField(
+        label=_("Confidence level"),
+        min_value=0.5,
+        max_value=0.999,
+        widget=forms.NumberInput({"step": "0.001"}),
+        help_text=_("Of R's interval, and of the audit's."),
+    )
+    risk = forms.FloatField(
+        label=_("Accepted share of errors"),
+        min_value=0.001,
+        max_value=0.999,
+        widget=forms.NumberInput({"step": "0.001"}),
+        help_text=_(
+            "Units on which the judge is more than a point off. An audit that shows more is a warning."
+        ),
+    )
+
+    def __init__(self, entered: Mapping[str, Any] | None, *, project: Project, **options: Any) -> None:
+        super().__init__(entered, **options)
+        for method in ("rts", "mcq"):
+            field = self.fields[method]
+            assert isinstance(field, forms.ModelChoiceField)
+            field.queryset = Judge.objects.filter(project=project, method=method).order_by("name")
+        self._keys = list(project.dimensions.values_list("key", "name"))
+        for key, name in self._keys:
+            self.fields[OF_DIMENSION + key] = forms.FloatField(
+                label=name, required=False, min_value=-1, max_value=1, widget=forms.NumberInput(NUMBER)
+            )
+
+    @property
+    def usual(self) -> list[forms.BoundField]:
+        """Return what is asked first."""
+        return [self[name] for name in ("rts", "mcq", "threshold", "decided_by", "audit_share", "raters")]
+
+    @property
+    def further(self) -> list[forms.BoundField]:
+        """Return what most policies leave as it is."""
+        return [self[name] for name in ("audit", "coefficient", "confidence_level", "risk")]
+
+    @property
+    def of_dimensions(self) -> list[forms.BoundField]:
+        """Return the thresholds of single dimensions."""
+        return [self[OF_DIMENSION + key] for key, _ in self._keys]
+
+    def spec(self) -> PolicySpec:
+        """Return the policy that was entered."""
+        data = self.cleaned_data
+        own = {key: data[OF_DIMENSION + key] for key, _ in self._keys}
+        thresholds = {key: r for key, r in own.items() if r is not None}
+        plain = {name: data[name] for name in data if not name.startswith(OF_DIMENSION)}
+        return PolicySpec(**plain, thresholds=thresholds)
+
+
+class CertifiedRoutingForm(forms.Form):
+    """A routing policy that follows the certificates of a calibration."""
+
+    name = forms.CharField(max_length=80)
+    audit_share = forms.FloatField(
+        label=_("Audit share"),
+        min_value=0.001,
+        max_value=1,
+        widget=forms.NumberInput({"step": "0.001"}),
+        help_text=_("Units that stay are rated by people with this probability; 0.05 is one in twenty."),
+    )
+    raters = forms.IntegerField(label=_("People per unit"), min_value=1, max_value=50)
+    confidence_level = forms.FloatField(
+        label=_("Confidence level"),
+        min_value=0.5,
+        max_value=0.999,
+        widget=forms.NumberInput({"step": "0.001"}),
+        help_text=_(
+            "Confidence of the audit: at 0.95, one in twenty audits contradicts a certificate that holds."
+        ),
+    )
+    of_dimensions: Sequence[forms.BoundField] = ()
+
+    def __init__(
+        self, entered: Mapping[str, Any] | None, *, calibration: Calibration, **options: Any
+    ) -> None:
+        super().__init__(entered, **options)
+        self._calibration = calibration
+
+    @property
+    def usual(self) -> list[forms.BoundField]:
+        """Return what is asked first."""
+        return [self[name] for name in ("audit_share", "raters")]
+
+    @property
+    def further(self) -> list[forms.BoundField]:
+        """Return what most policies leave as it is."""
+        return [self["confidence_level"]]
+
+    def spec(self) -> PolicySpec:
+        """Return the policy that was entered."""
+        return by_certificates(self._calibration, **self.cleaned_data)
+
+
+def form_of(
+    policy: RoutingPolicy, entered: Mapping[str, Any] | None, project: Project
+) -> RoutingForm | CertifiedRoutingForm:
+    """Return the form for a draft, by the rule that it follows."""
+    if policy.calibration is not None:
+        names = ("name", "audit_share", "raters", "confidence_level")
+        initial = {name: getattr(policy, name) for name in names}
+        return CertifiedRoutingForm(entered, calibration=policy.calibration, initial=initial)
+    return RoutingForm(entered, project=project, initial=values_of(policy))
+
+
+def usual_values(project: Project, names: Sequence[str]) -> dict[str, Any]:
+    """Return what a new policy begins with."""
+    return {
+        "name": unused_name(names),
+        "threshold": 0.4,
+        "decided_by": RoutingPolicy.DecidedBy.LOWER_BOUND,
+        "audit": RoutingPolicy.Audit.RANDOM,
+        "audit_share": 0.05,
+        "raters": project.raters_per_item,
+        "coefficient": RoutingPolicy.Coefficient.SPEARMAN,
+        "confidence_level": 0.95,
+        "risk": 0.2,
+    }
+
+
+def unused_name(names: Sequence[str]) -> str:
+    """Return a name for a new policy."""
+    number = len(names) + 1
+    while f"Policy {number}" in names:
+        number += 1
+    return f"Policy {number}"
+
+
+def values_of(policy: RoutingPolicy) -> dict[str, Any]:
+    """Return what a form of this policy begins with."""
+    names = ("name", "rts", "mcq", "threshold", "decided_by", "audit_share", "raters", "coefficient")
+    plain = {name: getattr(policy, name) for name in (*names, "audit", "confidence_level", "risk")}
+    return {**plain, **{OF_DIMENSION + key: r for key, r in policy.thresholds.items()}}

@@ -1,0 +1,141 @@
+"""What a certificate is about, written down when its sample is drawn, and what of it has changed since."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from annotate.core.guideline import FrozenDimension
+from annotate.core.models import Item, Project, text_digest
+from judges.core.models import Calibration, Judge
+from judges.results.queries.scores import Material
+
+Samples = Mapping[tuple[int, str], npt.NDArray[np.float64]]
+
+OF_JUDGES = ("judge__endpoint", "judge__template", "other__endpoint", "other__template")
+"""What must be loaded with a calibration to tell what it binds."""
+
+SETTINGS = {
+    "model": "model",
+    "method": "method",
+    "endpoint": "endpoint",
+    "prompt": "prompt",
+    "prompt_digest": "prompt's text",
+    "temperature": "temperature",
+    "samples": "number of samples",
+    "max_tokens": "limit of tokens",
+    "score_from": "reading of scores",
+    "structured": "form of replies",
+}
+
+
+def population_of(project: Project, material: Material) -> dict[str, Any]:
+    """Return which texts certificates speak of. One query."""
+    rows = Item.objects.filter(document__project=project).order_by("pk")
+    texts = list(rows.values_list("pk", "digest", "document__digest", "system"))
+    return {"items": len(material.items), "digest": text_digest(texts)}
+
+
+def bound_now(
+    judges: Mapping[str, Judge | None],
+    dimensions: Sequence[FrozenDimension],
+    material: Material,
+    samples: Samples,
+    population: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return what certificates of these judges ("judge", "other") on these dimensions bind.
+
+    The judges need their endpoints and templates.
+    """
+    asked = {name: judge for name, judge in judges.items() if judge is not None}
+    return {
+        "judges": {name: _settings(judge) for name, judge in asked.items()},
+        "population": dict(population),
+        "dimensions": {
+            each.key: {
+                "definition": _definition(each),
+                "judgments": {
+                    name: _values(material.items, samples[judge.pk, each.key])
+                    for name, judge in asked.items()
+                },
+            }
+            for each in dimensions
+        },
+    }
+
+
+def lapses_of(calibration: Calibration, now: dict[str, Any]) -> dict[str, list[str]]:
+    """Return by dimension key what has changed since the sample was drawn, a sentence each."""
+    bound = calibration.bound
+    judges = {"judge": calibration.judge, "other": calibration.other}
+    common = [
+        _change_sentence(str(judges[name]), SETTINGS[setting], old, now["judges"][name][setting])
+        for name, settings in bound["judges"].items()
+        for setting, old in settings.items()
+        if old != now["judges"][name][setting]
+    ]
+    if bound["population"] != now["population"]:
+        before, after = bound["population"]["items"], now["population"]["items"]
+        what = (
+            f"There were {before} items, and there are {after}." if before != after else "A text was changed."
+        )
+        common.append(f"The items that it speaks of have changed. {what}")
+    return {
+        key: [*common, *_of_dimension(key, parts, now["dimensions"].get(key), judges)]
+        for key, parts in bound["dimensions"].items()
+    }
+
+
+def _of_dimension(
+    key: str, bound: dict[str, Any], now: dict[str, Any] | None, judges: Mapping[str, Judge | None]
+) -> list[str]:
+    if now is None:
+        return [f"The dimension {key} is no longer there."]
+    found = (
+        [f"The definition or scale of {key} was changed."] if bound["definition"] != now["definition"] else []
+    )
+    return found + [
+        f"Judgments of {judges[name]} on {key} were added or changed."
+        for name, digest in bound["judgments"].items()
+        if digest != now["judgments"][name]
+    ]
+
+
+def _change_sentence(judge: str, setting: str, old: object, new: object) -> str:
+    if setting == SETTINGS["prompt_digest"]:
+        return f"The text of {judge}'s prompt was changed."
+    return f"The {setting} of {judge} was {_format_value(old)}, and is {_format_value(new)}."
+
+
+def _format_value(value: object) -> str:
+    return "none" if value in (None, "") else str(value)
+
+
+def _settings(judge: Judge) -> dict[str, Any]:
+    template, endpoint = judge.template, judge.endpoint
+    return {
+        "model": judge.model,
+        "method": judge.method,
+        "endpoint": endpoint.base_url if endpoint else None,
+        "prompt": str(template) if template else None,
+        "prompt_digest": text_digest(template.text) if template else None,
+        "temperature": judge.temperature,
+        "samples": judge.samples,
+        "max_tokens": judge.max_tokens,
+        "score_from": str(judge.score_from),
+        "structured": judge.structured,
+    }
+
+
+def _definition(dimension: FrozenDimension) -> str:
+    names = ("definition", "guidelines", "scale_minimum", "scale_maximum", "measurement_level")
+    return text_digest([getattr(dimension, name) for name in names])
+
+
+def _values(items: npt.NDArray[np.int64], samples: npt.NDArray[np.float64]) -> str:
+    """Return a digest of all values there are, each with its item and sample."""
+    row, sample = np.nonzero(~np.isnan(samples))
+    parts = (items[row], sample, np.round(samples[row, sample], 9))
+    return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()

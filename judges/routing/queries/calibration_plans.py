@@ -1,0 +1,242 @@
+"""What a calibration would draw, and how many ratings its guarantee needs: told before anything is drawn."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from annotate.agreement import Stream
+from annotate.core.guideline import FrozenDimension
+from annotate.core.guidelines import guideline_at
+from annotate.core.models import Membership, Project, Role, Round
+from annotate.core.rounds import round_one
+from annotate.rating.queries.assigned import Unit, median_seconds, places_by_unit
+from judges.core.models import Calibration
+from judges.core.specification import CalibrationSpec
+from judges.reliability import CalibrationPlan, Guarantee, draw_sample, grid_of, plan_calibration
+from judges.results.queries.confidences import Evidence, Kind, evidence_of
+from judges.results.queries.scores import Material, material_of, samples_of
+from judges.routing.queries.bindings import bound_now, population_of
+from judges.routing.queries.calibration_refusals import check_spec, refusal_of, refused_by_round
+
+THRESHOLDS = 50
+POWER = 0.8
+
+
+@dataclass(frozen=True)
+class DrawnUnit:
+    """A unit to be drawn, and whether its ratings fit the error model."""
+
+    item: int
+    dimension: int
+    fits: bool
+    inclusion_probability: float
+
+    @property
+    def unit(self) -> Unit:
+        """Return the ids of item and dimension."""
+        return self.item, self.dimension
+
+
+@dataclass(frozen=True)
+class DimensionPlan:
+    """What is drawn of one dimension.
+
+    units: of the batch; left_out: those without a value or a confidence, which always go to humans. rated:
+    drawn units that have a rating already. warning: a sentence, or nothing.
+    """
+
+    dimension: FrozenDimension
+    units: int
+    left_out: int
+    drawn: int
+    rated: int
+    needed: CalibrationPlan
+    warning: str
+
+
+@dataclass(frozen=True)
+class DrawPlan:
+    """Everything that drawing would do. ratings: those still to be asked of people."""
+
+    calibration: Calibration
+    round: Round | None
+    guarantee: Guarantee
+    dimensions: Sequence[DimensionPlan]
+    units: Sequence[DrawnUnit]
+    ratings: int
+    seconds_per_rating: float | None
+    annotators: int
+    refusal: str
+
+    @property
+    def items(self) -> int:
+        """Return how many items are drawn from."""
+        return len({unit.item for unit in self.units})
+
+    @property
+    def seconds(self) -> float | None:
+        """Return how long the ratings take at the project's own median time per rating."""
+        return None if self.seconds_per_rating is None else self.seconds_per_rating * self.ratings
+
+    @property
+    def warnings(self) -> list[str]:
+        """Return what an admin should know before drawing."""
+        found = [each.warning for each in self.dimensions if each.warning]
+        if self.ratings and self.annotators < self.calibration.raters:
+            found.append(
+                f"A unit is to be rated by {self.calibration.raters} people, but the project has "
+                f"{self.annotators}: invite more, or units stay incomplete."
+            )
+        return found
+
+    @cached_property
+    def digest(self) -> str:
+        """Return what is the same exactly for plans that draw the same units for the same test."""
+        of = self.calibration
+        test = [of.judge_id, of.other_id, of.loss, of.cut, of.risk, of.significance_level, of.confidence]
+        parts = [test, of.raters, of.grids, sorted((*unit.unit, unit.fits) for unit in self.units)]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:20]
+
+
+def draw_plan(project: Project, spec: CalibrationSpec) -> DrawPlan:
+    """Return what drawing would do now, in the same way every time. Thirteen queries at most.
+
+    Raises InvalidValueError where what is asked for does not fit together.
+    """
+    check_spec(project, spec)
+    calibration = _make_unsaved(project, spec)
+    round = round_one(project)
+    guideline = guideline_at(project, round)
+    material = material_of(project, round, guideline)
+    dimensions = [each for each in guideline.dimensions if each.key in spec.dimensions]
+    judges = {"judge": spec.judge, "other": spec.other}
+    samples = samples_of([judge for judge in judges.values() if judge is not None], material)
+    evidence = {each.key: evidence_of(calibration, material, samples, each.key) for each in dimensions}
+    guarantee = Guarantee(spec.risk, spec.significance_level).divided(max(len(dimensions), 1))
+    batches = {each.key: int(evidence[each.key].usable.sum()) for each in dimensions}
+    by_batch = {units: _plan_size(guarantee, spec, units) for units in set(batches.values())}
+    needed = {key: by_batch[units] for key, units in batches.items()}
+    _settle_size(calibration, spec, needed.values())
+    drawn = {each.key: _units_to_draw(calibration, each, material, evidence[each.key]) for each in dimensions}
+    calibration.grids = {each.key: _grid(calibration, evidence[each.key]) for each in dimensions}
+    calibration.bound = bound_now(judges, dimensions, material, samples, population_of(project, material))
+    units = [unit for each in drawn.values() for unit in each]
+    places = places_by_unit(round)
+    refusal = refusal_of(calibration, spec, dimensions, evidence, needed)
+    return DrawPlan(
+        calibration=calibration,
+        round=round,
+        guarantee=guarantee,
+        dimensions=[
+            _of_dimension(each, evidence[each.key], material.items, drawn[each.key], needed[each.key])
+            for each in dimensions
+        ],
+        units=units,
+        ratings=sum(max(calibration.raters - places.count(unit.unit), 0) for unit in units),
+        seconds_per_rating=median_seconds(project),
+        annotators=Membership.objects.filter(project=project, role=Role.ANNOTATOR, active=True).count(),
+        refusal=refusal or refused_by_round(calibration, round, [unit.unit for unit in units], places),
+    )
+
+
+def _make_unsaved(project: Project, spec: CalibrationSpec) -> Calibration:
+    number = Calibration.objects.filter(project=project).count() + 1
+    expected = spec.risk / 2 if spec.expected_error is None else spec.expected_error
+    seed = Stream(project.seed).of("calibration", number).shuffler().randrange(2**31)
+    plain = {name: getattr(spec, name) for name in spec.__dataclass_fields__}
+    for name in ("dimensions", "size"):
+        del plain[name]
+    return Calibration(**{**plain, "project": project, "expected_error": expected, "seed": seed, "grids": {}})
+
+
+def _plan_size(guarantee: Guarantee, spec: CalibrationSpec, units: int) -> CalibrationPlan:
+    expected = spec.risk / 2 if spec.expected_error is None else spec.expected_error
+    return plan_calibration(
+        guarantee,
+        expected_error=expected,
+        accepted_share=spec.accepted_share,
+        power=POWER,
+        units=units,
+    )
+
+
+def _settle_size(calibration: Calibration, spec: CalibrationSpec, needed: Iterable[CalibrationPlan]) -> None:
+    """Give a calibration its sizes: what was asked for, else what the most demanding dimension needs."""
+    sizes = [each.ratings or each.least_ratings or 0 for each in needed]
+    calibration.size = spec.size or max(sizes, default=0)
+    calibration.fitting = calibration.size // 2 if calibration.confidence == Kind.ERROR_MODEL else 0
+
+
+def _units_to_draw(
+    calibration: Calibration,
+    dimension: FrozenDimension,
+    material: Material,
+    evidence: Evidence,
+) -> list[DrawnUnit]:
+    """Return the units drawn of a dimension.
+
+    An item's number comes from the seed and the item's name alone, so all dimensions draw the same items
+    where they can, and who reads a text is asked for all of them. Of too small a batch a third fits, the
+    rest calibrates.
+    """
+    items: list[int] = material.items[evidence.usable].tolist()
+    by_name = {material.item_names[item]: item for item in items}
+    batch = list(by_name)
+    fitting, size = calibration.fitting, calibration.size
+    if size + fitting > len(batch):
+        fitting = len(batch) // 3 if fitting else 0
+        size = len(batch) - fitting
+    everything = draw_sample(batch, size=size + fitting, seed=calibration.seed)
+    fits = {
+        each.unit
+        for each in draw_sample([e.unit for e in everything], size=fitting, seed=calibration.seed + 1)
+    }
+    return [
+        DrawnUnit(by_name[str(each.unit)], dimension.id, each.unit in fits, each.probability)
+        for each in everything
+    ]
+
+
+def _grid(calibration: Calibration, evidence: Evidence) -> list[float]:
+    if calibration.confidence == Kind.ERROR_MODEL or not evidence.usable.any():
+        return []
+    found: list[float] = grid_of(evidence.confidences[evidence.usable], thresholds=THRESHOLDS).tolist()
+    return found
+
+
+def _of_dimension(
+    dimension: FrozenDimension,
+    evidence: Evidence,
+    items: npt.NDArray[np.int64],
+    drawn: Sequence[DrawnUnit],
+    needed: CalibrationPlan,
+) -> DimensionPlan:
+    usable, calibrating = evidence.usable, sum(not unit.fits for unit in drawn)
+    chosen = np.searchsorted(items, [unit.item for unit in drawn])
+    warning = ""
+    if needed.least_ratings is not None and calibrating < needed.least_ratings:
+        warning = (
+            f"{dimension.name}: {calibrating} units calibrate, but with fewer than {needed.least_ratings} "
+            "not even a judge without an error is certified."
+        )
+    elif evidence.features is None and len(np.unique(evidence.confidences[usable])) == 1:
+        warning = f"{dimension.name}: every unit has the same confidence, so all of them stay or none."
+    return DimensionPlan(
+        dimension=dimension,
+        units=int(usable.sum()),
+        left_out=int((~usable).sum()),
+        drawn=len(drawn),
+        rated=int((~np.isnan(evidence.scores.human_means[chosen])).sum()) if drawn else 0,
+        needed=needed,
+        warning=warning,
+    )
+
+
+def lacking(plan: DrawPlan) -> bool:
+    """Return whether people must be asked for units: not in a closed round, whose panel is what it is."""
+    return bool(plan.ratings) and not (plan.round is not None and not plan.round.is_open)

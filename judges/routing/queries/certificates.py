@@ -1,0 +1,249 @@
+"""Calibrations and their certificates as pages tell them: how far they are, what they say, what lapsed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+
+from annotate.core.guideline import FrozenDimension
+from annotate.core.guidelines import guideline_at
+from annotate.core.models import Project
+from annotate.core.rounds import round_one
+from judges.core.models import Calibration, Certificate
+from judges.results.queries.scores import material_of, samples_of
+from judges.routing.queries.bindings import OF_JUDGES, bound_now, lapses_of, population_of
+from judges.routing.queries.certifying import Look, look_at
+
+Status = Calibration.Status
+
+
+@dataclass(frozen=True)
+class DimensionState:
+    """One dimension of a calibration.
+
+    drawn: units that calibrate; rated: those with a rating now. lapses: what has changed since the draw.
+    """
+
+    dimension: FrozenDimension
+    drawn: int
+    rated: int
+    certificate: Certificate | None
+    lapses: Sequence[str]
+
+    @property
+    def missing(self) -> int:
+        """Return how many of the drawn units have no rating."""
+        return self.drawn - self.rated
+
+    @property
+    def valid(self) -> bool:
+        """Whether there is a threshold that still holds."""
+        return self.certificate is not None and self.certificate.threshold is not None and not self.lapses
+
+    @property
+    def says(self) -> str:
+        """Return what the certificate says, in a sentence or two."""
+        found = self.certificate
+        if found is None:
+            return ""
+        if found.threshold is None:
+            return f"{found.reason} {found.more_reason}".strip()
+        of = found.calibration
+        return (
+            f"With confidence {_percent(1 - found.significance_level)}, at most {_percent(of.risk)} of the "
+            f"{found.kept} units that stay with {of.judge} are {_loss(of)}. Of {found.accepted} that people "
+            f"rated {found.errors} were."
+        )
+
+    @property
+    def warnings(self) -> list[str]:
+        """Return what to mind about a certificate."""
+        found = self.certificate
+        if found is None:
+            return []
+        return [*_about_controls(found), *_about_people(found)]
+
+
+@dataclass(frozen=True)
+class CalibrationState:
+    """How far a calibration is.
+
+    fitting: drawn units that fit the error model. others: computed calibrations of the project besides this.
+    """
+
+    calibration: Calibration
+    dimensions: Sequence[DimensionState]
+    fitting: int
+    others: int
+
+    @property
+    def drawn(self) -> int:
+        """Return how many units calibrate."""
+        return sum(each.drawn for each in self.dimensions)
+
+    @property
+    def rated(self) -> int:
+        """Return how many of them have a rating."""
+        return sum(each.rated for each in self.dimensions)
+
+    @property
+    def missing(self) -> int:
+        """Return how many of them have none."""
+        return self.drawn - self.rated
+
+    @property
+    def lapses(self) -> list[str]:
+        """Return what has changed since the sample was drawn, each sentence once."""
+        return list(dict.fromkeys(sentence for each in self.dimensions for sentence in each.lapses))
+
+    @property
+    def can_route(self) -> bool:
+        """Whether a policy can follow it: a certificate or more, and nothing has lapsed."""
+        return not self.lapses and any(each.valid for each in self.dimensions)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the same as plain values, ready for JSON."""
+        of = self.calibration
+        return {
+            "calibration": of.name,
+            "status": of.status,
+            "judge": of.judge.name,
+            "other": of.other.name if of.other else None,
+            "loss": of.loss,
+            "cut": of.cut,
+            "risk": of.risk,
+            "significance_level": of.significance_level,
+            "confidence": of.confidence,
+            "seed": of.seed,
+            "bound": of.bound,
+            "lapses": self.lapses,
+            "dimensions": [_as_dict(each) for each in self.dimensions],
+        }
+
+
+@dataclass(frozen=True)
+class CalibrationLine:
+    """A calibration in a list, with its certificates and what has changed since its draw."""
+
+    calibration: Calibration
+    certificates: Sequence[Certificate]
+    lapses: Sequence[str]
+
+
+def calibration_state(calibration: Calibration) -> CalibrationState:
+    """Return how far a calibration is. Twelve queries; it needs its `OF_JUDGES`."""
+    look = look_at(calibration)
+    found = {each.dimension_id: each for each in _certificates(calibration)}
+    others = Calibration.objects.filter(project=calibration.project_id, status=Status.CERTIFIED)
+    return CalibrationState(
+        calibration=calibration,
+        dimensions=[_state(look, each, found.get(each.id)) for each in look.dimensions],
+        fitting=sum(len(fits) for fits in look.fits.values()),
+        others=others.exclude(pk=calibration.pk).count(),
+    )
+
+
+def calibrations_of(project: Project) -> list[CalibrationLine]:
+    """Return a project's calibrations, the newest first, each with what it found. Nine queries at most."""
+    rows = Calibration.objects.filter(project=project).select_related(*OF_JUDGES)
+    calibrations = list(rows.prefetch_related("certificates__dimension").order_by("-pk"))
+    standing = [each for each in calibrations if each.status != Status.WITHDRAWN]
+    lapses = _lapses(project, standing) if standing else {}
+    return [
+        CalibrationLine(
+            calibration=each,
+            certificates=sorted(each.certificates.all(), key=lambda found: found.dimension.position),
+            lapses=lapses.get(each.pk, []),
+        )
+        for each in calibrations
+    ]
+
+
+def _lapses(project: Project, calibrations: Sequence[Calibration]) -> dict[int, list[str]]:
+    round = round_one(project)
+    guideline = guideline_at(project, round)
+    material = material_of(project, None, guideline)
+    asked = {judge.pk: judge for each in calibrations for judge in (each.judge, each.other) if judge}
+    samples, population = samples_of(list(asked.values()), material), population_of(project, material)
+    found = {}
+    for each in calibrations:
+        dimensions = [one for one in guideline.dimensions if one.key in each.grids]
+        judges = {"judge": each.judge, "other": each.other}
+        now = bound_now(judges, dimensions, material, samples, population)
+        changes = [sentence for own in lapses_of(each, now).values() for sentence in own]
+        found[each.pk] = list(dict.fromkeys(changes))
+    return found
+
+
+def _certificates(calibration: Calibration) -> QuerySet[Certificate]:
+    return calibration.certificates.select_related("dimension", "calibration__judge")
+
+
+def _state(look: Look, dimension: FrozenDimension, certificate: Certificate | None) -> DimensionState:
+    return DimensionState(
+        dimension=dimension,
+        drawn=len(look.sample[dimension.key]),
+        rated=look.rated_of(dimension.key),
+        certificate=certificate,
+        lapses=look.lapses.get(dimension.key, []),
+    )
+
+
+def _about_controls(found: Certificate) -> list[str]:
+    if found.threshold is None:
+        return []
+    constant, shuffled = found.controls["constant"], found.controls["shuffled"]
+    warnings = []
+    if constant["threshold"] is not None:
+        warnings.append(
+            f"A judge that always answers {constant['value']:g} is certified too, for "
+            f"{_percent(constant['kept_share'])} of the units: the scale did that, not the judge."
+        )
+    if shuffled["threshold"] is not None:
+        warnings.append(
+            "The judge's own values dealt to other units are certified too, so its values say little about "
+            "single units."
+        )
+    return warnings
+
+
+def _about_people(found: Certificate) -> list[str]:
+    warnings = []
+    if found.missing:
+        left_out = f"Drawn units without a rating, which are left out: {found.missing}."
+        hard = " If those are the hard ones, this does not hold."
+        warnings.append(left_out + ("" if found.threshold is None else hard))
+    risk = found.calibration.risk
+    if found.ceiling is not None and found.ceiling > risk:
+        warnings.append(
+            f"One person differs so much from the mean of the others on {_percent(found.ceiling)} of the "
+            f"units. To ask a judge for {_percent(risk)} asks it to agree with people better than they agree "
+            "with each other."
+        )
+    return warnings
+
+
+def _as_dict(state: DimensionState) -> dict[str, Any]:
+    found = state.certificate
+    common = {"dimension": state.dimension.key, "drawn": state.drawn, "rated_now": state.rated}
+    if found is None:
+        return {**common, "certificate": None}
+    left_out = ("id", "calibration_id", "dimension_id")
+    plain: Mapping[str, Any] = {
+        field.attname: getattr(found, field.attname)
+        for field in Certificate._meta.concrete_fields
+        if field.attname not in left_out
+    }
+    certificate = {**plain, "kept_share": found.kept_share, "valid": state.valid}
+    return {**common, "certificate": certificate, "says": state.says, "warnings": state.warnings}
+
+
+def _loss(calibration: Calibration) -> str:
+    if calibration.loss == Calibration.Loss.OTHER_SIDE:
+        return f"on the other side of {calibration.cut:g} than people"
+    return calibration.get_loss_display()
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.4g} %"

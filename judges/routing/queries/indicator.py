@@ -1,0 +1,242 @@
+"""The paper's rule: R of systems on dimensions against r, and which units it sends to people."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import isnan
+
+import numpy as np
+import numpy.typing as npt
+
+from annotate.agreement import Coefficient, Resampling
+from annotate.core.guideline import FrozenDimension
+from judges.comparison import CORRELATIONS, Scores
+from judges.core.models import Judge, RoutingPolicy
+from judges.reliability import CellDecision, DecidedBy, IndicatorRule, Validity, decide, indicator, validity
+from judges.results.queries.kept_indicators import (
+    LEVEL,
+    ByCell,
+    IndicatorsNotKeptError,
+    as_kept,
+    kept_indicators,
+    page_of,
+)
+from judges.results.queries.scores import Material, mean_of_samples, samples_of, scores_of
+from judges.results.tables.streams import stream_of_pair
+from judges.results.tables.version import digest_of_values
+from judges.routing.queries.kept_units import KeptAgreement, kept_agreement
+from judges.routing.queries.memory import remember
+from judges.routing.queries.units import Decided, Grounds, KeptUnit, PlannedUnit, PolicyCell, Why, audit_of
+
+_SHORT = 5_000  # units: with more, R takes longer than a page may compute
+
+
+def decided_by_indicator(policy: RoutingPolicy, material: Material, *, preview: bool = False) -> Decided:
+    """Return what the rule decides with the judgments as they are now. Three queries at most.
+
+    R is what the page of reliability shows: read where it is kept, else computed by the same function from
+    the same streams. In a preview judgments and R are those that are remembered, as long as nothing has
+    changed; raises IndicatorsNotKeptError there where a worker should compute R.
+    """
+    judged_as = digest_of_values(policy.project, [policy.rts, mcq_of(policy)], material)
+    judged = cache(lambda: _judge_scores(policy, material, judged_as, preview=preview))
+    indicators = _indicators(policy, material, judged, judged_as, preview=preview)
+    validities = _validities(policy, judged(), preview=preview)
+    systems = list(dict.fromkeys(material.systems))
+    rule = rule_of(policy, material.dimensions)
+    decisions = {
+        (system, one.key): decide(rule, system, one.key, found)
+        for one in material.dimensions
+        for system, found in indicators[one.key].items()
+    }
+    units = _units(policy, material, judged(), decisions)
+    return Decided(
+        units=units,
+        agreement=_agreement(material, judged(), units),
+        refusal=_without_values(policy, judged()),
+        cells=_cells(material, systems, decisions, units),
+        validities=[validities[one.key] for one in material.dimensions],
+    )
+
+
+def rule_of(policy: RoutingPolicy, dimensions: Sequence[FrozenDimension]) -> IndicatorRule:
+    """Return the paper's rule as the policy states it."""
+    assert policy.threshold is not None  # a constraint of the table
+    each = {one.key: float(policy.thresholds.get(one.key, policy.threshold)) for one in dimensions}
+    return IndicatorRule(each, DecidedBy(policy.decided_by))
+
+
+def mcq_of(policy: RoutingPolicy) -> Judge:
+    """Return the MCQ judge, which a policy by R has."""
+    assert policy.mcq is not None  # a constraint of the table
+    return policy.mcq
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """Both judges on one dimension: their values (items,) beside people."""
+
+    scores: Scores
+    other: npt.NDArray[np.float64]
+
+
+Judged = Mapping[str, _Judged]
+Indicators = Mapping[str, Mapping[str, Coefficient]]
+"""R by dimension key and system."""
+
+
+def _judge_scores(policy: RoutingPolicy, material: Material, judged_as: str, *, preview: bool) -> Judged:
+    judges = [policy.rts, mcq_of(policy)]
+
+    def read() -> dict[str, list[npt.NDArray[np.float64]]]:
+        samples = samples_of(judges, material)
+        return {
+            one.key: [mean_of_samples(samples[judge.pk, one.key]) for judge in judges]
+            for one in material.dimensions
+        }
+
+    values = remember(["values", judged_as], read) if preview else read()
+    return {key: _Judged(scores_of(material, key, rts[:, None]), mcq) for key, (rts, mcq) in values.items()}
+
+
+def _indicators(
+    policy: RoutingPolicy,
+    material: Material,
+    judged: Callable[[], Judged],
+    judged_as: str,
+    *,
+    preview: bool,
+) -> Indicators:
+    def found() -> Indicators:
+        kept = _read_kept(policy, material, judged_as, preview=preview)
+        return {one.key: _of_dimension(policy, judged()[one.key], one, kept) for one in material.dimensions}
+
+    made_from = ["R", policy.coefficient, policy.confidence_level, judged_as]
+    return remember(made_from, found) if preview else found()
+
+
+def _read_kept(policy: RoutingPolicy, material: Material, judged_as: str, *, preview: bool) -> ByCell | None:
+    """Return R as the page keeps it; None where the page has not this R, or intervals of another level."""
+    if policy.confidence_level != LEVEL:
+        return None
+    kept = kept_indicators(policy, judged_as)
+    if kept is None and preview and len(material.items) * len(material.dimensions) > _SHORT:
+        page = page_of(policy)
+        if page is not None:
+            raise IndicatorsNotKeptError(page)
+    return kept
+
+
+def _of_dimension(
+    policy: RoutingPolicy, judged: _Judged, dimension: FrozenDimension, kept: ByCell | None
+) -> dict[str, Coefficient]:
+    measure, mcq = CORRELATIONS[policy.coefficient], mcq_of(policy)
+    cells = [kept.get((system, dimension.key)) for system in judged.scores.system_names] if kept else []
+    if cells and all(cells):
+        points = indicator(judged.scores, judged.other, measure)
+        return {
+            one.system: as_kept(one.coefficient, cell)
+            for one, cell in zip(points, cells, strict=True)
+            if cell is not None
+        }
+    found = indicator(
+        judged.scores,
+        judged.other,
+        measure,
+        generator=stream_of_pair(policy.project, policy.rts, mcq, dimension),
+        resampling=Resampling(confidence_level=policy.confidence_level),
+    )
+    return {one.system: one.coefficient for one in found}
+
+
+def _validities(policy: RoutingPolicy, judged: Judged, *, preview: bool) -> Mapping[str, Validity]:
+    """Return by dimension key whether R goes with P over systems; without intervals, which take long."""
+    measure = CORRELATIONS[policy.coefficient]
+
+    def found() -> dict[str, Validity]:
+        return {key: validity(each.scores, each.other, measure) for key, each in judged.items()}
+
+    if not preview:
+        return found()
+    made_from: list[object] = ["validity", policy.coefficient]
+    for key, each in judged.items():
+        made_from += [key, each.scores.systems, each.scores.judge, each.other, each.scores.human]
+    return remember(made_from, found)
+
+
+def _units(
+    policy: RoutingPolicy,
+    material: Material,
+    judged: Mapping[str, _Judged],
+    decisions: Mapping[tuple[str, str], CellDecision],
+) -> list[PlannedUnit]:
+    """Return what goes to people: whole cells, units without a value, and the audit of all that stays."""
+    sent: list[PlannedUnit] = []
+    kept: list[KeptUnit] = []
+    for one in material.dimensions:
+        values, others = judged[one.key].scores.judge, judged[one.key].other
+        grounds_of = {
+            system: Grounds.of_cell(decision)
+            for (system, key), decision in decisions.items()
+            if key == one.key
+        }
+        rows = zip(material.items.tolist(), material.systems, values.tolist(), others.tolist(), strict=True)
+        for item, system, value, other in rows:
+            decision, grounds = decisions[system, one.key], grounds_of[system]
+            if decision.to_humans:
+                why = Why.THRESHOLD if decision.held_against is not None else Why.UNDEFINED
+                sent.append(PlannedUnit(item, one.id, why, decision.reason, grounds, 1.0))
+            elif isnan(value):
+                reason = f"{policy.rts.name} has no value for this unit, so humans rate it."
+                sent.append(PlannedUnit(item, one.id, Why.NO_VALUE, reason, grounds, 1.0))
+            else:
+                kept.append(KeptUnit((item, one.id), decision.reason, grounds, abs(value - other)))
+    return [*sent, *audit_of(policy, material, kept)]
+
+
+def _cells(
+    material: Material,
+    systems: Sequence[str],
+    decisions: Mapping[tuple[str, str], CellDecision],
+    units: Sequence[PlannedUnit],
+) -> list[PolicyCell]:
+    system_of = dict(zip(material.items.tolist(), material.systems, strict=True))
+    sizes = Counter(material.systems)
+    audited = Counter((system_of[u.item], u.dimension) for u in units if u.why == Why.AUDIT)
+    sent = Counter((system_of[u.item], u.dimension) for u in units if u.why != Why.AUDIT)
+    return [
+        PolicyCell(
+            system=system,
+            dimension=one,
+            decision=decisions[system, one.key],
+            units=sizes[system],
+            sent=sent[system, one.id],
+            audited=audited[system, one.id],
+        )
+        for system in systems
+        for one in material.dimensions
+    ]
+
+
+def _agreement(
+    material: Material, judged: Mapping[str, _Judged], units: Sequence[PlannedUnit]
+) -> list[KeptAgreement]:
+    sent = {unit.unit for unit in units if unit.why != Why.AUDIT}
+    found = []
+    for one in material.dimensions:
+        stays = np.array([(item, one.id) not in sent for item in material.items.tolist()], dtype=bool)
+        agreement = kept_agreement(one, judged[one.key].scores, stays)
+        if agreement is not None:
+            found.append(agreement)
+    return found
+
+
+def _without_values(policy: RoutingPolicy, judged: Mapping[str, _Judged]) -> str:
+    for judge, values in (
+        (policy.rts, [each.scores.judge for each in judged.values()]),
+        (mcq_of(policy), [each.other for each in judged.values()]),
+    ):
+        if all(np.isnan(each).all() for each in values):
+            return f"{judge.name} has no judgments yet, so R cannot be computed and nothing can be routed."
+    return ""

@@ -1,0 +1,173 @@
+"""What a routing policy would do, by R or by certificates: which units go to people, and what that asks."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from annotate.core.guideline import FrozenDimension
+from annotate.core.guidelines import guideline_at
+from annotate.core.models import Membership, Project, Role, Round
+from annotate.core.rounds import round_one
+from annotate.rating.queries.assigned import PlacesByUnit, Unit, median_seconds, places_by_unit
+from judges.core.models import RoutingPolicy
+from judges.results.queries.scores import Material, material_of
+from judges.routing.queries.certified import decided_by_certificate
+from judges.routing.queries.indicator import decided_by_indicator
+from judges.routing.queries.kept_units import KeptAgreement
+from judges.routing.queries.units import Decided, PlannedUnit, PolicyCell, Why
+
+
+@dataclass(frozen=True)
+class RoutingPlan:
+    """Everything that a policy would do with the judgments as they are now.
+
+    seconds_per_rating: None where no time was measured. refusal: why it cannot be routed, or nothing.
+    """
+
+    policy: RoutingPolicy
+    round: Round | None
+    dimensions: Sequence[FrozenDimension]
+    decided: Decided
+    all_units: int
+    rated_units: frozenset[Unit]
+    places: PlacesByUnit
+    seconds_per_rating: float | None
+    annotators: int
+    refusal: str
+
+    @property
+    def units(self) -> Sequence[PlannedUnit]:
+        """Return the units that go to people."""
+        return self.decided.units
+
+    @property
+    def cells(self) -> Sequence[PolicyCell]:
+        """Return systems by dimensions, of a policy by R."""
+        return self.decided.cells
+
+    @property
+    def agreement(self) -> Sequence[KeptAgreement]:
+        """Return people beside the judge on what stays with it, by dimension."""
+        return self.decided.agreement
+
+    @property
+    def rows(self) -> list[tuple[str, list[PolicyCell]]]:
+        """Return each system with its cells in the order of the dimensions."""
+        found: dict[str, list[PolicyCell]] = {}
+        for cell in self.cells:
+            found.setdefault(cell.system, []).append(cell)
+        return list(found.items())
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """Return how many units go to people for each reason."""
+        return Counter(str(unit.why) for unit in self.units)
+
+    @property
+    def audited(self) -> int:
+        """Return how many units are drawn for the audit."""
+        return self.counts[Why.AUDIT]
+
+    @property
+    def sent(self) -> int:
+        """Return how many units go to people because the judge is not to be trusted, or says nothing."""
+        return len(self.units) - self.audited
+
+    @property
+    def kept(self) -> int:
+        """Return how many units stay with the judge, the audited among them."""
+        return self.all_units - self.sent
+
+    @property
+    def items(self) -> int:
+        """Return how many items people see."""
+        return len({unit.item for unit in self.units})
+
+    @cached_property
+    def ratings(self) -> int:
+        """Return how many ratings people are still to be asked for."""
+        return sum(max(self.policy.raters - self.places.count(unit.unit), 0) for unit in self.units)
+
+    @property
+    def seconds(self) -> float | None:
+        """Return how long that takes at the project's own median time per rating."""
+        return None if self.seconds_per_rating is None else self.seconds_per_rating * self.ratings
+
+    @property
+    def warnings(self) -> list[str]:
+        """Return what an admin should know before routing."""
+        found = []
+        if self.annotators < self.policy.raters:
+            found.append(
+                f"A unit is to be rated by {self.policy.raters} people, but the project has "
+                f"{self.annotators}: invite more, or units stay incomplete."
+            )
+        rts, mcq = self.policy.rts, self.policy.mcq
+        if self.policy.rule == RoutingPolicy.Rule.INDICATOR and mcq and rts.model != mcq.model:
+            found.append(
+                f"These judges use different models, {rts.model} and {mcq.model}: R then says whether "
+                "two models agree, not whether one agrees with itself."
+            )
+        if self.units and not self.audited:
+            found.append(
+                "The audit drew no unit of what stays with the judge, so no figure will tell how right that "
+                "is; raise the audit share."
+                if self.kept
+                else "Nothing stays with the judge."
+            )
+        return found
+
+    @cached_property
+    def digest(self) -> str:
+        """Return what is the same exactly for plans that send the same units for the same reasons."""
+        units = sorted((*unit.unit, unit.why, unit.inclusion_probability) for unit in self.units)
+        return hashlib.sha256(json.dumps([self.policy.raters, units]).encode()).hexdigest()[:20]
+
+
+def routing_plan(policy: RoutingPolicy, project: Project, *, preview: bool = False) -> RoutingPlan:
+    """Return what a policy, saved or not, would do now, in the same way every time. 14 queries at most.
+
+    preview: R is remembered from one r to the next; who routes by the plan asks without.
+    """
+    round = round_one(project)
+    guideline = guideline_at(project, round)
+    material = material_of(project, round, guideline)
+    if policy.rule == RoutingPolicy.Rule.INDICATOR:
+        decided = decided_by_indicator(policy, material, preview=preview)
+    else:
+        decided = decided_by_certificate(policy, material)
+    places = places_by_unit(round)
+    plan = RoutingPlan(
+        policy=policy,
+        round=round,
+        dimensions=material.dimensions,
+        decided=decided,
+        all_units=len(material.items) * len(material.dimensions),
+        rated_units=_rated_units(material),
+        places=places,
+        seconds_per_rating=median_seconds(project),
+        annotators=Membership.objects.filter(project=project, role=Role.ANNOTATOR, active=True).count(),
+        refusal=decided.refusal or _refusal_of(round),
+    )
+    if plan.refusal or plan.ratings or policy.status != RoutingPolicy.Status.DRAFT:
+        return plan
+    nothing = (
+        "There is nothing to route: no unit would go to people that has not its raters in Round I already."
+    )
+    return replace(plan, refusal=nothing)
+
+
+def _rated_units(material: Material) -> frozenset[Unit]:
+    ids = {one.key: one.id for one in material.dimensions}
+    return frozenset(
+        (item, ids[key]) for key, rated in material.rated.items() for item in rated.items.tolist()
+    )
+
+
+def _refusal_of(round: Round | None) -> str:
+    if round is not None and not round.is_open:
+        return "Round I is closed, so nothing can be routed to people any more; routing needs a new project."
+    return ""

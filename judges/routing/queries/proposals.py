@@ -1,0 +1,75 @@
+"""What new judgments would change about a policy that was routed; shown, and followed only when asked."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from annotate.core.models import AssignedUnit
+from annotate.rating.queries.assigned import Unit
+from judges.core.models import RoutedUnit, RoutingPolicy
+from judges.routing.queries.preview import RoutingPlan
+from judges.routing.queries.units import PlannedUnit
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """How a routed policy would decide now.
+
+    add: units to send to people. change: units that are with people already, for another reason now. drop:
+    units that would no longer be sent and that nobody has begun. begun: how many would no longer be sent, or
+    not surely, but stay, since their rating has begun.
+    """
+
+    add: Sequence[PlannedUnit]
+    change: Sequence[PlannedUnit]
+    drop: Sequence[RoutedUnit]
+    begun: int
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether following it would change nothing."""
+        return not (self.add or self.change or self.drop)
+
+    @cached_property
+    def digest(self) -> str:
+        """Return what is the same exactly for proposals that change the same."""
+        parts = [
+            sorted((*unit.unit, unit.why, unit.inclusion_probability) for unit in (*self.add, *self.change)),
+            sorted(unit.pk for unit in self.drop),
+        ]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:20]
+
+
+def proposal_of(policy: RoutingPolicy, plan: RoutingPlan) -> Proposal:
+    """Return what a routed policy would change to become `plan`. Two queries."""
+    there = {(unit.item_id, unit.dimension_id): unit for unit in policy.units.all()}
+    wanted = {unit.unit: unit for unit in plan.units}
+    begun = _begun_units(policy)
+    moved = {unit for unit, each in wanted.items() if unit in there and _differs(each, there[unit])}
+    lowered = {
+        unit
+        for unit in moved & begun
+        if wanted[unit].inclusion_probability < there[unit].inclusion_probability
+    }
+    gone = there.keys() - wanted.keys()
+    return Proposal(
+        add=[each for unit, each in wanted.items() if unit not in there],
+        change=[wanted[unit] for unit in sorted(moved - lowered)],
+        drop=[there[unit] for unit in sorted(gone - begun)],
+        begun=len(lowered) + len(gone & begun),
+    )
+
+
+def _differs(wanted: PlannedUnit, there: RoutedUnit) -> bool:
+    return wanted.inclusion_probability != there.inclusion_probability
+
+
+def _begun_units(policy: RoutingPolicy) -> set[Unit]:
+    begun = AssignedUnit.objects.filter(
+        assignment__round=policy.round_id,
+        assignment__origin=policy.origin,
+        assignment__started_at__isnull=False,
+    )
+    return set(begun.values_list("assignment__item", "dimension"))

@@ -1,0 +1,171 @@
+"""What became of a policy that was routed: what people did, and what the audit says of what stays."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from annotate.agreement import Interval
+from annotate.core.guideline import FrozenGuideline
+from annotate.core.models import Project
+from annotate.core.rounds import round_one
+from annotate.rating.queries.assigned import Unit, UnitProgress, unit_progress
+from judges.core.models import Calibration, Certificate, RoutedUnit, RoutingPolicy
+from judges.reliability import AuditFinding, bounds, check_audit, more_than_one_point
+from judges.results.queries.confidences import loss_of
+from judges.results.queries.scores import material_of, samples_of, scores_of
+from judges.routing.queries.audit import Audited, drawn_in_any_case, exact_share, together, weighted_share
+from judges.routing.queries.kept_units import KeptAgreement, kept_agreement
+
+Why = RoutedUnit.Why
+
+
+@dataclass(frozen=True)
+class SentCount:
+    """The units that went to people for one reason, and what they answered so far."""
+
+    why: str
+    units: int
+    complete: int
+    rated: int
+    cannot_rate: int
+    missing: int
+
+
+@dataclass(frozen=True)
+class AuditResult:
+    """The audited units of one dimension (or of all) that people rated after the threshold was settled.
+
+    errors: those on which the judge is more than a point away from people's mean, or what a certificate calls
+    wrong. share: of them in all that stays, None where nothing was rated; weighed, with an asymptotic
+    interval, where units were drawn with probabilities of their own. exact: its exact interval. contradicts:
+    whether the low end of `exact` is above the risk; of a certificate whether `finding` says so, which holds
+    the audit against what the certificate leaves for units that nobody had rated.
+    """
+
+    name: str
+    audited: int
+    rated: int
+    errors: int
+    share: float | None
+    asymptotic: Interval | None
+    exact: Interval | None
+    contradicts: bool
+    agreement: KeptAgreement | None
+    finding: AuditFinding | None = None
+
+
+@dataclass(frozen=True)
+class RoutingState:
+    """How far a routed policy is.
+
+    calibrating: audited units that are left out, since their ratings were there when r was settled.
+    """
+
+    sent: Sequence[SentCount]
+    total: SentCount
+    audit: AuditResult
+    audit_by_dimension: Sequence[AuditResult]
+    calibrating: int
+
+
+def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | None:
+    """Return how far a policy is, None unless it is routed. Eleven queries."""
+    round = round_one(project)
+    if policy.status != RoutingPolicy.Status.ROUTED or round is None:
+        return None
+    guideline = FrozenGuideline.from_json(round.guideline.content)
+    fields = policy.units.values_list("item", "dimension", "why", "inclusion_probability")
+    sent = {(item, dimension): (why, chance) for item, dimension, why, chance in fields}
+    seen = set(policy.calibration_units.values_list("item", "dimension"))
+    calibrations = Calibration.objects.filter(project=project)  # their places serve the policy too
+    progress = unit_progress(round, policy.origin, *(each.origin for each in calibrations))
+    material = material_of(project, round, guideline)
+    samples = samples_of([policy.rts], material)
+    chances = {unit: chance for unit, (why, chance) in sent.items() if why == Why.AUDIT}
+    fresh = chances.keys() - seen
+    loss = loss_of(policy.calibration) if policy.calibration else more_than_one_point
+    certificates = certificates_of(policy)
+    results, everything = [], []
+    for one in material.dimensions:
+        scores = scores_of(material, one.key, samples[policy.rts_id, one.key])
+        own = np.array([(item, one.id) in fresh for item in material.items.tolist()], dtype=bool)
+        units = [(item, one.id) for item in material.items[own].tolist()]
+        found = Audited(
+            losses=loss(scores.judge[own], scores.human_means[own]),
+            chances=np.array([chances[unit] for unit in units], dtype=float),
+            in_any_case=drawn_in_any_case(policy, material, units),
+        )
+        everything.append(found)
+        result = _result(one.name, found, policy, kept_agreement(one, scores, own))
+        if certificate := certificates.get(one.id):
+            to_people = {unit for unit, (why, _) in sent.items() if why != Why.AUDIT}
+            units_now = {(item, one.id) for item in material.items.tolist()}
+            result = _against(certificate, result, found, policy, len(units_now - to_people - seen))
+        results.append(result)
+    return RoutingState(
+        sent=[
+            _count(str(why.label), [unit for unit, (each, _) in sent.items() if each == why], progress)
+            for why in Why
+        ],
+        total=_count("all", list(sent), progress),
+        audit=_result("all dimensions", together(everything), policy, None),
+        audit_by_dimension=results,
+        calibrating=len(chances.keys() & seen),
+    )
+
+
+def _count(why: str, units: Sequence[Unit], progress: dict[Unit, UnitProgress]) -> SentCount:
+    found = [progress[unit] for unit in units if unit in progress]
+    return SentCount(
+        why=why,
+        units=len(units),
+        complete=sum(not each.missing for each in found),
+        rated=sum(each.rated for each in found),
+        cannot_rate=sum(each.cannot_rate for each in found),
+        missing=sum(each.missing for each in found),
+    )
+
+
+def _result(name: str, found: Audited, policy: RoutingPolicy, agreement: KeptAgreement | None) -> AuditResult:
+    given = found.losses[~np.isnan(found.losses)]
+    share, asymptotic = (float(given.mean()) if len(given) else None), None
+    if policy.audit == RoutingPolicy.Audit.ACTIVE:
+        share, asymptotic = weighted_share(found, policy.confidence_level)
+    exact = exact_share(found, policy.confidence_level)
+    return AuditResult(
+        name=name,
+        audited=len(found.losses),
+        rated=len(given),
+        errors=int(given.sum()),
+        share=share,
+        asymptotic=asymptotic,
+        exact=exact,
+        contradicts=policy.calibration is None and exact is not None and exact.low > policy.risk,
+        agreement=agreement,
+    )
+
+
+def certificates_of(policy: RoutingPolicy) -> dict[int, Certificate]:
+    """Return by dimension the certificates that a policy follows. One query, none by R."""
+    if policy.calibration is None:
+        return {}
+    found = policy.calibration.certificates.filter(threshold__isnull=False)
+    return {each.dimension_id: each for each in found}
+
+
+def _against(
+    certificate: Certificate, result: AuditResult, found: Audited, policy: RoutingPolicy, unseen: int
+) -> AuditResult:
+    """Hold an audit against what a certificate leaves for the `unseen` units, which had no rating.
+
+    Of all kept units so many may be wrong; those that calibration found wrong are not among the unseen.
+    """
+    allowed = int(bounds.largest_allowed(certificate.kept, policy.risk)) - (certificate.errors or 0)
+    risk = allowed / unseen if unseen else 1.0
+    if risk >= 1:
+        return result
+    finding = check_audit(
+        found.losses, max(risk, 0.0), units=unseen, significance_level=1 - policy.confidence_level
+    )
+    return replace(result, contradicts=finding.contradicts, finding=finding)

@@ -1,0 +1,131 @@
+"""What a routing policy decides about units: which go to people, why, and on which grounds."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from annotate.agreement import Coefficient
+from annotate.core.guideline import FrozenDimension
+from annotate.rating.queries.assigned import Unit
+from judges.core.models import Certificate, RoutedUnit, RoutingPolicy
+from judges.reliability import CellDecision, Validity
+from judges.results.queries.scores import Material
+from judges.routing.queries.audit import audit_drawn
+from judges.routing.queries.kept_units import KeptAgreement
+
+Why = RoutedUnit.Why
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """The numbers behind a decision: R with its interval and items against r, or a confidence, as stored."""
+
+    indicator: float | None = None
+    low: float | None = None
+    high: float | None = None
+    items: int | None = None
+    confidence: float | None = None
+    threshold: float | None = None
+
+    @classmethod
+    def of_cell(cls, decision: CellDecision) -> "Grounds":
+        """Return the numbers of a decision by R."""
+        found = decision.indicator
+        return cls(
+            indicator=found.value,
+            low=found.interval.low if found.interval else None,
+            high=found.interval.high if found.interval else None,
+            items=found.counts.pairable_units,
+            threshold=decision.threshold,
+        )
+
+
+class PlannedUnit(NamedTuple):
+    """A unit that the policy sends to people, and why."""
+
+    item: int
+    dimension: int
+    why: RoutedUnit.Why
+    reason: str
+    grounds: Grounds
+    inclusion_probability: float
+
+    @property
+    def unit(self) -> Unit:
+        """Return the ids of item and dimension."""
+        return self.item, self.dimension
+
+
+class KeptUnit(NamedTuple):
+    """A unit that stays with the judge. distance: |RTS - MCQ|; larger where errors are likelier."""
+
+    unit: Unit
+    reason: str
+    grounds: Grounds
+    distance: float
+
+
+@dataclass(frozen=True)
+class PolicyCell:
+    """One system on one dimension: R, what it decides, and how many of its units go to people."""
+
+    system: str
+    dimension: FrozenDimension
+    decision: CellDecision
+    units: int
+    sent: int
+    audited: int
+
+    @property
+    def indicator(self) -> Coefficient:
+        """Return R with its interval, or why there is none."""
+        return self.decision.indicator
+
+
+@dataclass(frozen=True)
+class CertifiedDimension:
+    """One dimension under a certificate, or under none: how many units stay and go to people, and why."""
+
+    dimension: FrozenDimension
+    certificate: Certificate | None
+    reason: str
+    units: int
+    sent: int
+    audited: int
+
+    @property
+    def kept(self) -> int:
+        """Return how many units stay with the judge."""
+        return self.units - self.sent
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What a rule decides. cells: by R; certified: by certificates; the other one is empty.
+
+    agreement: people beside the judge on what stays with it, by dimension; empty where nobody has rated that.
+    validities: by dimension, whether R goes with the judge's agreement with people over systems.
+    refusal: why it cannot be routed by, or nothing. lapses: what has changed since a certificate was drawn.
+    """
+
+    units: Sequence[PlannedUnit]
+    agreement: Sequence[KeptAgreement]
+    refusal: str
+    cells: Sequence[PolicyCell] = ()
+    certified: Sequence[CertifiedDimension] = ()
+    validities: Sequence[Validity] = ()
+    lapses: Sequence[str] = ()
+
+
+def audit_of(policy: RoutingPolicy, material: Material, kept: Sequence[KeptUnit]) -> list[PlannedUnit]:
+    """Return the units that are drawn from what stays, to audit it."""
+    distances = np.array([each.distance for each in kept], dtype=float)
+    found = []
+    for index, probability in audit_drawn(policy, material, [each.unit for each in kept], distances):
+        each = kept[index]
+        reason = f"Drawn with probability {probability:.3g} to audit what stays with the judge."
+        reason = f"{each.reason} {reason}"
+        found.append(PlannedUnit(*each.unit, Why.AUDIT, reason, each.grounds, probability))
+    return found

@@ -1,0 +1,277 @@
+"""Pages about routing."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotate.core.access import project_for_reader
+from annotate.core.errors import DomainError
+from annotate.core.models import Project
+from annotate.core.page import Request, request_user
+from annotate.results.queries.kept import KeptPage
+from annotate.results.table_files import table_file
+from annotate.results.views import kept_or_asked
+from judges.core.access import calibration_in, may_change_judges, policy_in, project_for_routing
+from judges.core.models import Calibration, Judge, RoutingPolicy
+from judges.core.page import add_refusal, render_judges
+from judges.core.specification import by_certificates
+from judges.results.queries.kept_indicators import IndicatorsNotKeptError
+from judges.results.queries.pairings import measured_judges
+from judges.routing.commands.certificates import compute_certificates, draw_calibration, withdraw_calibration
+from judges.routing.commands.policies import (
+    draft_policy,
+    follow_proposal,
+    make_policy,
+    route,
+    update_policy,
+    withdraw_policy,
+)
+from judges.routing.forms import (
+    CalibrationForm,
+    CertifiedRoutingForm,
+    RoutingForm,
+    form_of,
+    unused_name,
+    usual_calibration,
+    usual_values,
+)
+from judges.routing.queries.calibration_plans import draw_plan
+from judges.routing.queries.certificate_tables import certificates_tables
+from judges.routing.queries.certificates import calibration_state, calibrations_of
+from judges.routing.queries.policies import has_judge_pair, policies_of
+from judges.routing.queries.preview import RoutingPlan, routing_plan
+from judges.routing.queries.proposals import proposal_of
+from judges.routing.queries.state import routing_state
+
+# Calibrations: listed, planned while they are entered, drawn, computed; and what their certificates say.
+
+NO_JUDGE = "No judge that gives scores has judgments yet; plan a run, or import judgments."
+
+
+@login_required
+@require_GET
+def certificates(request: Request, slug: str) -> HttpResponse:
+    """List the calibrations with what they found."""
+    project = project_for_reader(request.user, slug)
+    context = {"calibrations": calibrations_of(project), "has_judge": bool(measured_judges(project))}
+    return render_judges(request, project, "judges/routing/certificates.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def certificate_new(request: Request, slug: str) -> HttpResponse:
+    """Show what a calibration would draw while it is entered; a POST with what was `shown` draws it."""
+    project = project_for_routing(request.user, slug)
+    judges = measured_judges(project)
+    if not judges:
+        return render_judges(request, project, "judges/routing/certificate_form.html", {"problem": NO_JUDGE})
+    return _enter(request, project, judges)
+
+
+@login_required
+@require_GET
+def certificate(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Show a calibration: how far its sample is, then its certificates and what has changed since."""
+    project = project_for_reader(request.user, slug)
+    state = calibration_state(calibration_in(project, pk))
+    context = {"state": state, "tables": certificates_tables(state)}
+    return render_judges(request, project, "judges/routing/certificate.html", context)
+
+
+@login_required
+@require_GET
+def certificate_table(request: Request, slug: str, pk: int, key: str, format: str) -> HttpResponse:
+    """Give one table of a calibration as CSV, Markdown or LaTeX."""
+    project = project_for_reader(request.user, slug)
+    tables = certificates_tables(calibration_state(calibration_in(project, pk)))
+    return table_file(tables, key, f"{project.slug}-certificates-{pk}-{key}", format)
+
+
+@login_required
+@require_POST
+def certificate_step(request: Request, slug: str, pk: int, step: str) -> HttpResponse:
+    """Compute the certificates, withdraw the sample, or make a draft of a policy that follows them."""
+    project = project_for_routing(request.user, slug)
+    calibration, by = calibration_in(project, pk), request_user(request)
+    try:
+        if step == "compute":
+            compute_certificates(calibration=calibration, by=by)
+        elif step == "withdraw":
+            withdraw_calibration(calibration=calibration, by=by)
+        elif step == "route":
+            return redirect("routing_policy", slug, _policy(request, project, calibration).pk)
+        else:
+            raise Http404(gettext("There is no such step."))
+    except DomainError as error:
+        messages.error(request, error.message)
+    return redirect("certificate", slug, pk)
+
+
+def _enter(request: Request, project: Project, judges: list[Judge]) -> HttpResponse:
+    """Show the form beside its plan, as a page or for htmx the plan alone; draw what was shown."""
+    number = Calibration.objects.filter(project=project).count() + 1
+    entered: Any = request.POST if request.method == "POST" else None
+    initial = usual_calibration(project, judges, number)
+    form = CalibrationForm(entered, project=project, judges=judges, initial=initial)
+    plan, status = None, 200
+    if form.is_bound and form.is_valid():
+        try:
+            if "shown" in request.POST:
+                return _draw(request, project, form)
+            plan = draw_plan(project, form.spec())
+        except DomainError as error:
+            status = add_refusal(form, error)
+    status = 422 if form.errors and status == 200 else status
+    template = (
+        "judges/routing/certificate_form.html#preview"
+        if request.htmx
+        else "judges/routing/certificate_form.html"
+    )
+    return render_judges(request, project, template, {"form": form, "plan": plan}, status=status)
+
+
+def _policy(request: Request, project: Project, calibration: Calibration) -> RoutingPolicy:
+    name = unused_name([policy.name for policy in policies_of(project)])
+    spec = by_certificates(calibration, name=name, raters=calibration.raters)
+    return make_policy(project=project, spec=spec, by=request_user(request))
+
+
+def _draw(request: Request, project: Project, form: CalibrationForm) -> HttpResponse:
+    calibration = draw_calibration(
+        project=project, spec=form.spec(), by=request_user(request), shown=request.POST["shown"]
+    )
+    messages.success(request, gettext("{calibration} is drawn.").format(calibration=calibration))
+    return redirect("certificate", project.slug, calibration.pk)
+
+
+# Routing units to people: policies listed, made, looked at while r moves, followed, withdrawn.
+
+Planned = tuple[RoutingPlan | None, KeptPage | None]
+"""A plan, or the page of results whose figures it waits for."""
+AnyForm = RoutingForm | CertifiedRoutingForm
+DRAFT, ROUTED = RoutingPolicy.Status.DRAFT, RoutingPolicy.Status.ROUTED
+
+
+@login_required
+@require_GET
+def routing(request: Request, slug: str) -> HttpResponse:
+    """List the policies."""
+    project = project_for_reader(request.user, slug)
+    context = {"policies": policies_of(project), "has_pair": has_judge_pair(project)}
+    return render_judges(request, project, "judges/routing/policies.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def routing_new(request: Request, slug: str) -> HttpResponse:
+    """Show what a new policy would do while it is entered; a POST makes it, unless it only is to `show`."""
+    project = project_for_routing(request.user, slug)
+    names = [policy.name for policy in policies_of(project)]
+    initial = usual_values(project, names)
+    return _policies_enter(
+        request, project, RoutingForm(_post_data(request), project=project, initial=initial), None
+    )
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def routing_policy(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Show a policy: a draft with what it would do, a routed one with what became of it."""
+    acting = request.method == "POST"
+    project = project_for_routing(request.user, slug) if acting else project_for_reader(request.user, slug)
+    policy = policy_in(project, pk)
+    if policy.status == DRAFT and may_change_judges(request.user, project):
+        return _policies_enter(request, project, form_of(policy, _post_data(request), project), policy)
+    plan, computing = _planned(policy, project)
+    context: dict[str, Any] = {"policy": policy, "plan": plan, "state": routing_state(policy, project)}
+    context["computing"] = computing
+    if plan and policy.status == ROUTED and plan.round and plan.round.is_open and not plan.refusal:
+        context["proposal"] = proposal_of(policy, plan)
+    return render_judges(request, project, "judges/routing/policy.html", context)
+
+
+@login_required
+@require_POST
+def routing_step(request: Request, slug: str, pk: int, step: str) -> HttpResponse:
+    """Route a draft as it stands on the page, follow a proposal, or withdraw."""
+    project = project_for_routing(request.user, slug)
+    policy, by, shown = policy_in(project, pk), request_user(request), request.POST.get("shown", "")
+    try:
+        if step == "route":
+            _route_as_shown(request, project, policy)
+        elif step == "follow":
+            follow_proposal(policy=policy, by=by, shown=shown)
+        elif step == "withdraw":
+            withdraw_policy(policy=policy, by=by)
+        else:
+            raise Http404(gettext("There is no such step."))
+    except DomainError as error:
+        messages.error(request, error.message)
+    return redirect("routing_policy", slug, pk)
+
+
+def _route_as_shown(request: Request, project: Project, policy: RoutingPolicy) -> None:
+    form = form_of(policy, request.POST, project)
+    if policy.status == DRAFT and form.is_valid():
+        policy = update_policy(policy=policy, to=form.spec())
+    route(policy=policy, by=request_user(request), shown=request.POST.get("shown", ""))
+
+
+def _post_data(request: Request) -> Any:
+    return request.POST if request.method == "POST" else None
+
+
+def _policies_enter(
+    request: Request, project: Project, form: AnyForm, policy: RoutingPolicy | None
+) -> HttpResponse:
+    """Show the form beside what the policy in it would do; store it unless it is only to be shown."""
+    plan, computing, status = None, None, 200
+    if policy and not form.is_bound:
+        plan, computing = _planned(policy, project)
+    elif form.is_bound and form.is_valid():
+        try:
+            if "show" not in request.POST:
+                return _store(request, project, form, policy)
+            plan, computing = _plan_of(project, form, policy)
+        except DomainError as error:
+            status = add_refusal(form, error)
+    status = 422 if form.errors and status == 200 else status
+    template = (
+        "judges/routing/policy_form.html#preview" if request.htmx else "judges/routing/policy_form.html"
+    )
+    context: dict[str, Any] = {"form": form, "policy": policy, "plan": plan, "computing": computing}
+    context["has_pair"] = has_judge_pair(project)
+    context["may_enter"] = context["has_pair"] or isinstance(form, CertifiedRoutingForm)
+    return render_judges(request, project, template, context, status=status)
+
+
+def _store(request: Request, project: Project, form: AnyForm, policy: RoutingPolicy | None) -> HttpResponse:
+    if policy:
+        update_policy(policy=policy, to=form.spec())
+    else:
+        policy = make_policy(project=project, spec=form.spec(), by=request_user(request))
+    messages.success(request, gettext("{value} is saved.").format(value=form.cleaned_data["name"]))
+    return redirect("routing_policy", project.slug, policy.pk)
+
+
+def _plan_of(project: Project, form: AnyForm, policy: RoutingPolicy | None) -> Planned:
+    draft = draft_policy(project, form.spec())
+    if policy:
+        draft.pk, draft.seed = policy.pk, policy.seed
+    return _planned(draft, project)
+
+
+def _planned(policy: RoutingPolicy, project: Project) -> Planned:
+    """Return what a policy would do; else, where a worker has to compute R of many units first, its page."""
+    try:
+        return routing_plan(policy, project, preview=True), None
+    except IndicatorsNotKeptError as error:
+        kept = kept_or_asked(project, error.result)
+    if not kept.is_current:
+        return None, kept
+    return routing_plan(policy, project), None

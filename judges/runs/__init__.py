@@ -1,0 +1,1 @@
+"""Runs: planned, leased, asked, stored."""

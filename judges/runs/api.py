@@ -1,0 +1,252 @@
+"""Runs: what one would ask and cost, planned, steered; and judgments, also those made elsewhere."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from django.http import Http404
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.api.forms import form_input, valid
+from annotate.api.operations import ApiView, reads, writes
+from annotate.api.values import Input, Number, Text, Whole
+from annotate.core.access import project_for_admin, project_for_reader
+from annotate.core.models import Project
+from annotate.core.page import request_user
+from annotate.material.api import MOST_ROWS, as_file, refuse_lines
+from annotate.material.reading.rows import RefusedLine
+from judges.core.access import project_for_judges, run_in
+from judges.core.errors import RunRefusedError
+from judges.core.models import Judgment, Run
+from judges.core.specification import Scope
+from judges.interchange.commands import import_judgments
+from judges.interchange.queries.imports import JudgmentSource
+from judges.interchange.reading.mapping import JudgmentMapping
+from judges.interchange.reading.report import JudgmentReport
+from judges.runs.commands.budgets import change_budget
+from judges.runs.commands.runs import plan_run
+from judges.runs.forms import BudgetForm, RunForm
+from judges.runs.queries.plans import NOTHING_MISSING, RunPlan, plan_of
+from judges.runs.queries.runs import RunProgress, progress_of
+from judges.runs.views import STEPS, run_form, scope_of
+
+RunInput = form_input("RunInput", RunForm)
+BudgetInput = form_input("BudgetInput", BudgetForm)
+
+
+class RunRow(serializers.ModelSerializer[Run]):
+    """A run."""
+
+    class Meta:
+        model = Run
+        fields = (
+            *("id", "status", "via", "reason", "budget", "spent", "created_at", "started_at", "finished_at"),
+        )
+
+
+class RunDetail(serializers.Serializer[Any]):
+    """A run and how far it is."""
+
+    run = RunRow()
+    total = serializers.IntegerField()
+    done = serializers.IntegerField()
+    unreadable = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    in_flight = serializers.IntegerField()
+    planned = serializers.IntegerField()
+    per_second = serializers.FloatField()
+    seconds_left = serializers.FloatField(allow_null=True)
+
+
+class PlanShape(serializers.Serializer[Any]):
+    """What a run would ask and cost; a cost of null is unknown."""
+
+    judgments = serializers.IntegerField()
+    there = serializers.IntegerField(help_text="That are made or planned already.")
+    calls = serializers.IntegerField()
+    cost = serializers.DecimalField(max_digits=20, decimal_places=8, allow_null=True)
+    problems = serializers.ListField(child=serializers.CharField())
+
+
+class JudgmentRow(serializers.ModelSerializer[Judgment]):
+    """One call of a judge and what came of it."""
+
+    judge = serializers.CharField(source="judge.name")
+    dimension = serializers.CharField(source="dimension.key")
+    document = serializers.CharField(source="item.document.key")
+    system = serializers.CharField(source="item.system.name")
+    other_system = serializers.CharField(source="other.system.name", default=None, allow_null=True)
+
+    class Meta:
+        model = Judgment
+        fields = (
+            *("id", "run", "judge", "dimension", "document", "system", "other_system", "sample", "status"),
+            *("value", "rationale", "reply", "reason", "input_tokens", "output_tokens", "cost", "seconds"),
+            *("answered_at",),
+        )
+
+
+class JudgmentFilter(serializers.Serializer[Any]):
+    """Which judgments are meant; what is not given is any."""
+
+    run = serializers.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
+    judge = serializers.CharField(required=False, help_text="The judge's name.")
+    dimension = serializers.CharField(required=False, help_text="The dimension's key.")
+    status = serializers.ChoiceField(Judgment.Status.choices, required=False)
+
+
+class JudgmentInput(Input):
+    """A judgment made elsewhere: a raw reply, which is read as the method reads it, or a value."""
+
+    judge = Text(required=False, max_length=80)
+    model = Text(required=False, max_length=120)
+    method = Text(max_length=20)
+    document = Text(max_length=200)
+    system = Text(max_length=200)
+    other = Text(required=False, max_length=200, help_text="The system shown second, for pairs.")
+    dimension = Text(max_length=60)
+    sample = Whole(required=False, min_value=0, max_value=32_767)
+    reply = Text(required=False, trim_whitespace=False)
+    value = Number(required=False)
+    rationale = Text(required=False, allow_blank=True)
+    input_tokens = Whole(required=False, min_value=0, max_value=2**31 - 1)
+    output_tokens = Whole(required=False, min_value=0, max_value=2**31 - 1)
+    cost = Number(required=False, min_value=0)
+    seconds = Number(required=False, min_value=0)
+
+
+class JudgmentsInput(Input):
+    """Judgments, all of which are made or none."""
+
+    judgments = serializers.ListField(child=JudgmentInput(), min_length=1, max_length=MOST_ROWS)
+
+
+class JudgmentsMade(serializers.Serializer[Any]):
+    """What became of the judgments that were sent."""
+
+    made = serializers.DictField(child=serializers.IntegerField())
+    already_there = serializers.DictField(child=serializers.IntegerField())
+
+
+class Runs(ApiView):
+    """The runs of a project."""
+
+    about = "runs"
+
+    @reads(RunRow, paged=True)
+    def get(self, request: Request, slug: str) -> Response:
+        """List runs."""
+        return self.page(Run.objects.filter(project=project_for_judges(request.user, slug)), RunRow)
+
+    @writes(RunDetail, accepts=RunInput, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Plan a run; nothing is asked before it is started."""
+        project = project_for_admin(request.user, slug)
+        scope, form = _read_scope(project, self.checked(RunInput))
+        plan = plan_of(project, scope, form.cleaned_data["via"])
+        if plan.judgments and not plan.calls:
+            raise RunRefusedError(NOTHING_MISSING)
+        budget, via = form.cleaned_data["budget"], form.cleaned_data["via"]
+        run = plan_run(project=project, scope=scope, by=request_user(request), budget=budget, via=via)
+        return _detail(run, status=201)
+
+
+class RunPreview(ApiView):
+    """What a run would be."""
+
+    about = "runs"
+
+    @writes(PlanShape, accepts=RunInput)
+    def post(self, request: Request, slug: str) -> Response:
+        """Show what a run would ask and cost; nothing is written."""
+        project = project_for_admin(request.user, slug)
+        scope, form = _read_scope(project, self.checked(RunInput))
+        plan: RunPlan = plan_of(project, scope, form.cleaned_data["via"])
+        return Response(PlanShape(plan).data)
+
+
+class OneRun(ApiView):
+    """A run."""
+
+    about = "runs"
+
+    @reads(RunDetail)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """Show how far a run is."""
+        return _detail(run_in(project_for_judges(request.user, slug), pk))
+
+
+class RunStep(ApiView):
+    """A step of a run."""
+
+    about = "runs"
+
+    @writes(RunDetail)
+    def post(self, request: Request, slug: str, pk: int, step: str) -> Response:
+        """Steer a run: start (also to resume), pause, cancel, or retry what failed."""
+        run = run_in(project_for_admin(request.user, slug), pk)
+        if step not in STEPS:
+            raise Http404(f"There is no such step; there are {', '.join(STEPS)}.")
+        return _detail(STEPS[step](run=run))
+
+
+class RunBudget(ApiView):
+    """The budget of a run."""
+
+    about = "runs"
+
+    @writes(RunDetail, accepts=BudgetInput)
+    def put(self, request: Request, slug: str, pk: int) -> Response:
+        """Give a run another budget, or none (null)."""
+        run = run_in(project_for_admin(request.user, slug), pk)
+        form = valid(BudgetForm(self.checked(BudgetInput)))
+        return _detail(change_budget(run=run, **form.cleaned_data))
+
+
+class Judgments(ApiView):
+    """The judgments of a project."""
+
+    about = "runs"
+
+    @reads(JudgmentRow, paged=True, filters=(JudgmentFilter,))
+    def get(self, request: Request, slug: str) -> Response:
+        """List judgments with replies and costs, for who reads results."""
+        project = project_for_reader(request.user, slug)
+        paths = {"judge": "judge__name", "dimension": "dimension__key"}
+        chosen = {paths.get(name, name): value for name, value in self.filters(JudgmentFilter).items()}
+        judgments = Judgment.objects.filter(judge__project=project, **chosen)
+        named = judgments.select_related(
+            "judge", "dimension", "item__document", "item__system", "other__system"
+        )
+        return self.page(named.defer("item__text", "item__document__parts", "other__text"), JudgmentRow)
+
+    @writes(JudgmentsMade, accepts=JudgmentsInput, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Import judgments made elsewhere, all or none; judges are made by name."""
+        project = project_for_admin(request.user, slug)
+        rows = self.checked(JudgmentsInput)["judgments"]
+        columns = {field: field for row in rows for field in row}
+        with as_file(rows) as path:
+            source = JudgmentSource(path, "judgments.jsonl", JudgmentMapping(columns, {}))
+            report = import_judgments(project=project, source=source, by=request_user(request))
+        refuse_lines(list(_refused_lines(report)), within="judgments")
+        made = {"made": asdict(report.made), "already_there": asdict(report.already_there)}
+        return Response(made, status=201)
+
+
+def _refused_lines(report: JudgmentReport) -> Iterator[RefusedLine]:
+    for cause in report.refused:
+        for line in cause.lines:
+            yield RefusedLine(line, cause.field, cause.reason)
+
+
+def _read_scope(project: Project, sent: dict[str, Any]) -> tuple[Scope, RunForm]:
+    form = valid(run_form(project, sent))
+    return scope_of(project, form), form
+
+
+def _detail(run: Run, *, status: int = 200) -> Response:
+    progress: RunProgress = progress_of([run])[0]
+    return Response(RunDetail(progress).data, status=status)

@@ -1,0 +1,215 @@
+"""One worker's part of a run through the batch interface: submit, look, collect, whatever is due now.
+
+A batch goes through steps, each of which is written down before the next one begins. A worker may be killed
+between any two of them, or within one: the next worker does that step again. Only submitting could be paid
+twice, so before a file is submitted again the provider is asked whether it has the batch already.
+"""
+
+import time
+from collections.abc import Callable
+from contextlib import closing
+from datetime import timedelta
+from tempfile import TemporaryFile
+from uuid import uuid4
+
+from django.utils import timezone
+
+from judges.core.errors import KeyMissingError
+from judges.core.models import Batch, Run
+from judges.endpoints.client import BatchClient, BatchUnknown, RemoteBatch, RequestFailed
+from judges.endpoints.keys import server_of
+from judges.runs.batch_lines import portions, write_requests
+from judges.runs.commands import batches, leases
+from judges.runs.pacing import MAX_CONSECUTIVE_FAILURES
+from judges.runs.queries.batches import ATTENDED, LATEST, SOONEST, pause_before_look
+
+CLOCKS_DIFFER = timedelta(hours=1)  # by which a provider's clock may be behind, at the most
+Status = Batch.Status
+
+
+def work_on_batches(*, run: int, seconds: float) -> None:
+    """Do what is due for a run's batches, begin new ones, and finish the run when nothing is left.
+
+    After so many seconds nothing more is begun: batches are written down step by step, and another slice goes
+    on from there.
+    """
+    holder, until = uuid4(), time.monotonic() + seconds
+    while time.monotonic() < until:
+        batch = batches.take(run=run, holder=holder) or batches.begin(run=run, holder=holder)
+        if batch is None:
+            break
+        _advance(batch)
+    leases.finish_if_done(run=run)
+
+
+def _advance(batch: Batch) -> None:
+    """Take one step after the other until the batch has to wait, or has ended."""
+    try:
+        with batches.hold_batch(batch):
+            try:
+                _take_steps(batch)
+            except BatchUnknown as error:
+                _give_up_or_stop(batch, error.sentence)
+            except RequestFailed as error:
+                _note_failure(batch, error)
+            except KeyMissingError as error:
+                _put_off(batch, error.message)
+                leases.stop_run(batch.run, error.message)
+    except batches.HoldLost:  # another worker is at it and does these steps
+        return
+
+
+def _take_steps(batch: Batch) -> None:
+    with closing(BatchClient(server_of(batch.endpoint))) as client:
+        goes_on = True
+        while goes_on and batch.is_open and _may_go_on(batch):
+            goes_on = STEPS[Status(batch.status)](batch, client)
+
+
+def _may_go_on(batch: Batch) -> bool:
+    batch.run.refresh_from_db(fields=["status"])
+    return batch.run.status in ATTENDED
+
+
+def _was_cancelled(batch: Batch) -> bool:
+    return batch.run.status == Run.Status.CANCELLED
+
+
+def _upload(batch: Batch, client: BatchClient) -> bool:
+    judgments = list(batches.judgments_in(batch).order_by("pk").values_list("pk", flat=True))
+    if _was_cancelled(batch) or not judgments:
+        batches.drop(batch, "The run was cancelled before this was uploaded.")
+        return False
+    with TemporaryFile() as file:
+        written = write_requests(judgments, file)
+        if written < len(judgments):
+            batches.shorten(batch, kept=judgments[:written])
+        file.seek(0)
+        input_file = client.upload(file)
+    batches.note(batch, status=Status.UPLOADED, input_file=input_file, failures=0, reason="")
+    return True
+
+
+def _submit(batch: Batch, client: BatchClient) -> bool:
+    if _was_cancelled(batch):
+        batches.drop(batch, "The run was cancelled before this was submitted.")
+        return False
+    # Written before the call: whoever goes on after a crash sees that the provider may have it already.
+    batches.note(batch, status=Status.SUBMITTING)
+    return _note_submitted(batch, client.create(batch.input_file, str(batch.pk)))
+
+
+def _submit_again(batch: Batch, client: BatchClient) -> bool:
+    """Go on where a worker died, or lost the connection, while it submitted."""
+    # The batch carries its own key as metadata, so it is found by what we wrote, not by an id never received.
+    found = client.find(str(batch.pk), batch.created_at - CLOCKS_DIFFER)
+    if found is not None:
+        return _note_submitted(batch, found)
+    if _was_cancelled(batch):
+        batches.drop(batch, "The run was cancelled before this was submitted.")
+        return False
+    return _note_submitted(batch, client.create(batch.input_file, str(batch.pk)))
+
+
+def _note_submitted(batch: Batch, remote: RemoteBatch) -> bool:
+    now = timezone.now()
+    batches.note(
+        batch,
+        status=Status.IN_PROGRESS,
+        provider_id=remote.id,
+        submitted_at=now,
+        due_at=now + SOONEST,
+        failures=0,
+        reason="",
+    )
+    return False
+
+
+def _look(batch: Batch, client: BatchClient) -> bool:
+    remote = client.look(batch.provider_id)
+    counts = {"completed": remote.completed, "failed": remote.failed, "failures": 0, "reason": ""}
+    if remote.status == "failed":
+        return _refuse(batch, f"The server refuses the batch: {remote.refusal or 'it does not say why.'}")
+    if remote.has_ended:
+        batches.note(batch, status=Status.COLLECTING, **counts)
+        return True
+    if _was_cancelled(batch) and remote.can_be_cancelled:
+        client.cancel(batch.provider_id)
+    assert batch.submitted_at is not None
+    now = timezone.now()
+    batches.note(batch, due_at=now + pause_before_look(now - batch.submitted_at), **counts)
+    return False
+
+
+def _collect(batch: Batch, client: BatchClient) -> bool:
+    remote = client.look(batch.provider_id)
+    replies, why = 0, WITHOUT_REPLY.get(remote.status, "The batch has ended without a reply to it.")
+    for file in remote.files:
+        with TemporaryFile() as lines:
+            client.download(file, lines)
+            lines.seek(0)
+            # In portions, each stored by itself: a worker that dies here collects only what is left.
+            for portion in portions(lines):
+                batches.store(batch=batch, said=portion)
+                failures = [each for each in portion.values() if isinstance(each, str)]
+                replies, why = replies + len(portion) - len(failures), next(iter(failures), why)
+    batches.close(batch, without_reply=why)
+    if remote.status == "cancelled":
+        leases.stop_run(batch.run, f"The batch {batch.provider_id} was cancelled at the provider.")
+    elif remote.status == "completed" and not replies and batch.requests >= MAX_CONSECUTIVE_FAILURES:
+        reason = f"None of the {batch.requests} requests of a batch had a reply. The last one: {why}"
+        leases.stop_run(batch.run, reason)
+    return False
+
+
+WITHOUT_REPLY = {
+    "expired": "The batch expired before its turn came.",
+    "cancelled": "The batch was cancelled before its turn came.",
+}
+STEPS: dict[Status, Callable[[Batch, BatchClient], bool]] = {
+    Status.PREPARED: _upload,
+    Status.UPLOADED: _submit,
+    Status.SUBMITTING: _submit_again,
+    Status.IN_PROGRESS: _look,
+    Status.COLLECTING: _collect,
+}
+
+
+def _refuse(batch: Batch, reason: str) -> bool:
+    """End a batch that the provider does not take, and stop the run: the next one would fare no better."""
+    batches.drop(batch, reason)
+    leases.stop_run(batch.run, reason)
+    return False
+
+
+def _give_up_or_stop(batch: Batch, sentence: str) -> None:
+    """Stop the run when a batch is gone; when that was said before, and someone resumed, ask anew.
+
+    A mistyped address makes batches unknown too, so a person decides what is paid twice.
+    """
+    if batch.reason == sentence:
+        batches.drop(batch, sentence)
+        return
+    _put_off(batch, sentence)
+    hint = "Check the address and the key; when the run is resumed and it is still unknown, it is asked anew."
+    leases.stop_run(batch.run, f"{sentence} {hint}")
+
+
+def _note_failure(batch: Batch, error: RequestFailed) -> None:
+    """Leave a batch alone for a while, longer each time; stop the run where waiting would not help."""
+    if error.permanent and batch.status in (Status.PREPARED, Status.SUBMITTING):
+        _refuse(batch, error.sentence)
+    elif timezone.now() > batch.created_at + batches.KEPT:
+        batches.drop(batch, f"It could not be collected in {batches.KEPT.days} days. {error.sentence}")
+    else:
+        _put_off(batch, error.sentence, wait=error.wait or 0)
+        if error.fatal_for_run:
+            leases.stop_run(batch.run, error.sentence)
+        elif batch.failures >= MAX_CONSECUTIVE_FAILURES:
+            many = f"{batch.failures} calls in a row had no answer. The last one: {error.sentence}"
+            leases.stop_run(batch.run, many)
+
+
+def _put_off(batch: Batch, reason: str, *, wait: float = 0) -> None:
+    pause = max(min(SOONEST * 2 ** min(batch.failures, 8), LATEST), timedelta(seconds=wait))
+    batches.note(batch, reason=reason, failures=batch.failures + 1, due_at=timezone.now() + pause)

@@ -1,0 +1,265 @@
+"""Batches in the database: who is at one, which judgments it holds, and what came of them.
+
+A batch leases its judgments for as long as a provider keeps replies, and lets go of each when its reply is
+stored or the batch ends. One worker at a time is at a batch; if it dies, another goes on from the same step.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+from itertools import groupby
+from operator import itemgetter
+from threading import Event, Thread
+from typing import Any
+from uuid import UUID
+
+from django.db import OperationalError, connections, transaction
+from django.db.models import F, QuerySet, Sum
+from django.utils import timezone
+
+from judges.core.models import Batch, Judge, Judgment, Run
+from judges.endpoints.client import Reply
+from judges.endpoints.work import Outcome, Prices
+from judges.runs.asking import MAX_ATTEMPTS, outcome_of_reply
+from judges.runs.commands import leases
+from judges.runs.commands.budgets import used_up
+from judges.runs.queries.batches import due_batches, expected_cost, open_batches, planned_by_judge
+from judges.runs.queries.work import work_of
+
+MOST_REQUESTS = 50_000  # in one file, at OpenAI
+KEPT = timedelta(days=30)  # for which replies can be fetched; so long a batch leases its judgments
+HELD = timedelta(seconds=20)  # that a batch waits after the worker that was at it died
+HELD_ANEW_EVERY = 5.0
+Status = Judgment.Status
+
+
+class HoldLost(Exception):  # noqa: N818 - it reads as what happened
+    """Another worker is at the batch now, because this one was silent for too long."""
+
+
+@transaction.atomic
+def take(*, run: int, holder: UUID) -> Batch | None:
+    """Return a batch of the run that is due, held by this holder from now on. Locks the run."""
+    Run.objects.select_for_update().get(pk=run)
+    batch = due_batches().filter(run=run).order_by("due_at").first()
+    if batch is None:
+        return None
+    batch.holder, batch.held_until = holder, timezone.now() + HELD
+    batch.save(update_fields=["holder", "held_until"])
+    return batch
+
+
+@transaction.atomic
+def begin(*, run: int, holder: UUID) -> Batch | None:
+    """Lease judgments of one model to a new batch, as many as the budget and a file allow. Locks the run.
+
+    None where nothing is to be asked now. The run stops when its budget allows not even one more request.
+    """
+    locked = Run.objects.select_for_update().get(pk=run)
+    if locked.status != Run.Status.RUNNING:
+        return None
+    planned = planned_by_judge(locked)
+    for (endpoint, model), group in groupby(sorted(planned, key=_group), key=_group):
+        if not _is_being_collected(locked, endpoint, model):
+            shares, cost = _affordable(locked, list(group))
+            if shares:
+                return _new_batch(locked, shares, cost, holder)
+    if planned and locked.budget and not open_batches(locked).exists():
+        leases.stop_run(locked, used_up(locked.budget))
+    return None
+
+
+def _group(planned: tuple[Judge, int]) -> tuple[int, str]:
+    judge = planned[0]
+    assert judge.endpoint_id is not None
+    return judge.endpoint_id, judge.model
+
+
+def _is_being_collected(run: Run, endpoint: int, model: str) -> bool:
+    """Return whether judgments may still come back from a batch; they are asked again all together."""
+    return open_batches(run).filter(endpoint=endpoint, model=model, status=Batch.Status.COLLECTING).exists()
+
+
+def _affordable(
+    run: Run, planned: Sequence[tuple[Judge, int]]
+) -> tuple[list[tuple[Judge, int]], Decimal | None]:
+    """Return how many judgments of each judge fit into a file and the budget, and what they may cost."""
+    room, left = MOST_REQUESTS, _left(run)
+    shares: list[tuple[Judge, int]] = []
+    costs: list[Decimal | None] = []
+    for judge, count in planned:
+        each, fit = expected_cost(run, judge), min(count, room)
+        if left is not None and each:
+            fit = min(fit, int(left / each))
+            left -= each * fit
+        if fit:
+            shares.append((judge, fit))
+            costs.append(None if each is None else each * fit)
+            room -= fit
+        if fit < count:
+            break
+    return shares, None if None in costs else sum((cost for cost in costs if cost), Decimal(0))
+
+
+def _left(run: Run) -> Decimal | None:
+    """Return what of the budget is neither spent nor kept for open batches; None without a budget."""
+    if run.budget is None:
+        return None
+    kept = open_batches(run).aggregate(sum=Sum("expected_cost"))["sum"]
+    return max(run.budget - run.spent - (kept or Decimal(0)), Decimal(0))
+
+
+def _new_batch(run: Run, shares: Sequence[tuple[Judge, int]], cost: Decimal | None, holder: UUID) -> Batch:
+    now, judge = timezone.now(), shares[0][0]
+    assert judge.endpoint is not None
+    batch = Batch.objects.create(
+        run=run,
+        endpoint=judge.endpoint,
+        model=judge.model,
+        requests=sum(count for _, count in shares),
+        expected_cost=cost,
+        due_at=now,
+        holder=holder,
+        held_until=now + HELD,
+    )
+    for of, count in shares:
+        planned = Judgment.objects.filter(run=run, judge=of, status=Status.PLANNED).order_by("pk")
+        Judgment.objects.filter(pk__in=planned.values("pk")[:count]).update(
+            status=Status.LEASED, lease=batch.pk, leased_until=now + KEPT
+        )
+    return batch
+
+
+def judgments_in(batch: Batch) -> QuerySet[Judgment]:
+    """Return the judgments that a batch holds: those without an outcome of it yet."""
+    return Judgment.objects.filter(run=batch.run_id, status=Status.LEASED, lease=batch.pk)
+
+
+@contextmanager
+def hold_batch(batch: Batch) -> Iterator[None]:
+    """Keep hold of a batch while a step takes its time, and let go of it at the end."""
+    done = Event()
+    mine = Batch.objects.filter(pk=batch.pk, holder=batch.holder)
+
+    def hold() -> None:
+        try:
+            while not done.wait(HELD_ANEW_EVERY):
+                with suppress(OperationalError):  # a busy database may have time at the next turn
+                    mine.all().update(held_until=timezone.now() + HELD)
+        finally:
+            connections.close_all()
+
+    thread = Thread(target=hold, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+        mine.all().update(holder=None, held_until=None)
+
+
+def note(batch: Batch, **fields: Any) -> None:
+    """Write what became known of a batch; raises HoldLost where another worker is at it by now."""
+    if not Batch.objects.filter(pk=batch.pk, holder=batch.holder).update(**fields):
+        raise HoldLost
+    for name, value in fields.items():
+        setattr(batch, name, value)
+
+
+@transaction.atomic
+def shorten(batch: Batch, *, kept: Sequence[int]) -> None:
+    """Leave to later batches what did not fit into the file."""
+    note(batch, requests=len(kept))
+    _free(judgments_in(batch).filter(pk__gt=kept[-1]))
+
+
+def store(*, batch: Batch, said: Mapping[int, Reply | str]) -> None:
+    """Write what a batch's output says of some judgments.
+
+    A reply without a usable score is asked for once more, a request without a reply until it was asked
+    MOST_CALLS times; both go back into the plan until then.
+    """
+    replies = {pk: each for pk, each in said.items() if isinstance(each, Reply)}
+    before = {row.pk: row for row in judgments_in(batch).filter(pk__in=replies)}
+    run = Run.objects.get(pk=batch.run_id)
+    outcomes = [
+        _second_chance(outcome_of_reply(work, replies[work.judgment]), before[work.judgment], run)
+        for work in work_of(list(before))  # read before rows are locked, for it takes longest
+    ]
+    failures = sorted((each, pk) for pk, each in said.items() if isinstance(each, str))
+    with transaction.atomic():
+        _store_replies(batch, outcomes, before)
+        for sentence, group in groupby(failures, key=itemgetter(0)):
+            _put_back(judgments_in(batch).filter(pk__in=[pk for _, pk in group]), sentence)
+
+
+def _store_replies(batch: Batch, outcomes: Sequence[Outcome], before: Mapping[int, Judgment]) -> None:
+    """Write outcomes of what the batch still holds. Locks the run, so that no reply is counted twice."""
+    Run.objects.select_for_update().get(pk=batch.run_id)
+    held = set(judgments_in(batch).filter(pk__in=before).values_list("pk", flat=True))
+    kept = [outcome for outcome in outcomes if outcome.judgment in held]
+    prices = Prices(batch.endpoint.input_price, batch.endpoint.output_price).in_batches()
+    leases.store(run=batch.run_id, endpoint=batch.endpoint_id, holder=batch.pk, outcomes=kept, prices=prices)
+    for outcome in kept:
+        _add_usage_before(before[outcome.judgment])
+
+
+def _second_chance(outcome: Outcome, before: Judgment, run: Run) -> Outcome:
+    """Plan a first unreadable reply once more; one that was unreadable before has a reason already."""
+    again = outcome.attempts % MAX_ATTEMPTS and run.status != Run.Status.CANCELLED
+    if outcome.status == Status.UNREADABLE and not before.reason and again:
+        return replace(outcome, status=Status.PLANNED)
+    return outcome
+
+
+def _add_usage_before(row: Judgment) -> None:
+    """Add what earlier replies to the same judgment took; what is unknown in one is unknown in the sum."""
+    if row.input_tokens is None or row.output_tokens is None:
+        return
+    Judgment.objects.filter(pk=row.pk).update(
+        input_tokens=F("input_tokens") + row.input_tokens,
+        output_tokens=F("output_tokens") + row.output_tokens,
+        cost=None if row.cost is None else F("cost") + row.cost,
+    )
+
+
+def _put_back(judgments: QuerySet[Judgment], sentence: str) -> None:
+    """Plan anew what had no reply, or give it up where it was asked often enough."""
+    free: dict[str, Any] = {"lease": None, "leased_until": None, "attempts": F("attempts") + 1}
+    tired = judgments.annotate(asked=F("attempts") % MAX_ATTEMPTS).filter(asked=MAX_ATTEMPTS - 1)
+    tired.filter(reason__gt="").update(status=Status.UNREADABLE, **free)
+    reason = f"{MAX_ATTEMPTS} calls failed. The last one: {sentence}"
+    tired.update(status=Status.FAILED, reason=reason, answered_at=timezone.now(), **free)
+    judgments.update(status=Status.PLANNED, **free)
+
+
+@transaction.atomic
+def close(batch: Batch, *, without_reply: str) -> None:
+    """Mark a batch as collected; judgments about which it says nothing had no reply. Locks the run."""
+    run = Run.objects.select_for_update().get(pk=batch.run_id)
+    _put_back(judgments_in(batch), without_reply)
+    note(batch, status=Batch.Status.COLLECTED, closed_at=timezone.now())
+    if run.status == Run.Status.CANCELLED:
+        leases.end_plan(run)
+
+
+@transaction.atomic
+def drop(batch: Batch, reason: str) -> None:
+    """Give up a batch of which nothing can come, and plan again what it holds. Locks the run."""
+    run = Run.objects.select_for_update().get(pk=batch.run_id)
+    _free(judgments_in(batch))
+    note(batch, status=Batch.Status.FAILED, closed_at=timezone.now(), reason=reason)
+    if run.status == Run.Status.CANCELLED:
+        leases.end_plan(run)
+
+
+def _free(judgments: QuerySet[Judgment]) -> None:
+    judgments.update(status=Status.PLANNED, lease=None, leased_until=None)
+
+
+def make_due(run: Run) -> None:
+    """Let a worker look after a run's open batches at once."""
+    open_batches(run).update(due_at=timezone.now())

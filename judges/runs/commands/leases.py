@@ -1,0 +1,312 @@
+"""Leasing judgments to a worker and writing back what came of them, in short transactions.
+
+A lease is the right to ask a judgment until a moment. A worker that dies keeps nothing: when its leases run
+out, another one takes them, or the sweeper frees them. Only the holder of a lease can write its outcome, so
+each is written once.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from uuid import UUID
+
+from django.db import connection, transaction
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from annotate.webhooks.commands import announce
+from judges.core.models import Endpoint, Judgment, Run
+from judges.endpoints.work import Outcome, Prices
+from judges.runs.commands import holders
+from judges.runs.commands.budgets import used_up
+from judges.runs.commands.holders import LEASE
+
+WINDOW = timedelta(seconds=6)  # over which an endpoint's limits are kept
+RUN_FINISHED = "run.finished"  # an event of webhooks
+
+
+@dataclass(frozen=True)
+class Load:
+    """What a holder is busy with when it asks for more.
+
+    held: the places that it may be using. unanswered: its judgments in a call or waiting for one. ahead: how
+    many it wants beyond its places, because it comes to them before it could ask again.
+    """
+
+    held: int = 0
+    unanswered: int = 0
+    ahead: int = 0
+
+
+NOTHING = Load()
+
+
+@dataclass(frozen=True)
+class Leased:
+    """What a worker may ask now; `come_back` when there will be more for it, though not at once.
+
+    `has_ended`: the run no longer goes on, and what is leased already should not be asked either. `places`:
+    how many calls it may have in flight.
+    """
+
+    judgments: Sequence[int]
+    come_back: bool = False
+    has_ended: bool = False
+    resting_until: datetime | None = None
+    places: int = 0
+
+
+@transaction.atomic
+def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, load: Load = NOTHING) -> Leased:
+    """Lease judgments of a running run on one endpoint for up to `how_many` calls at the same time.
+
+    As many as the run has places for, as limits and budget allow, and as no other run has a claim to. Locks
+    the run, then the endpoint, then each judgment that it takes, skipping those being taken.
+    """
+    locked = Run.objects.select_for_update().get(pk=run)
+    if locked.status != Run.Status.RUNNING:
+        return Leased([], has_ended=True)
+    server = Endpoint.objects.select_for_update().get(pk=endpoint)
+    judgments = Judgment.objects.filter(run=run, judge__in=list(server.judges.values_list("pk", flat=True)))
+    if not is_under_way(judgments):
+        return Leased([])
+    most = how_many + load.ahead
+    affordable, allowed = _affordable(locked, server, most), _allowed_now(server, most)
+    if affordable == 0 and locked.budget and not judgments.filter(status=Judgment.Status.LEASED).exists():
+        stop_run(locked, used_up(locked.budget))
+        return Leased([])
+    # Who may ask nothing now claims no more places, or it would keep others from them.
+    wanted = how_many if min(affordable, allowed) else min(load.held, how_many)
+    claim = holders.claim_places(endpoint=server, run=run, holder=holder, held=load.held, wanted=wanted)
+    if claim is None:
+        return Leased([])
+    room = claim.places + min(load.ahead, 2 * claim.places) - load.unanswered
+    if allowed < most:  # a window's requests are for all runs
+        room = min(room, -(-allowed // claim.runs))
+    room = min(room, affordable)
+    taken = _take(judgments, room, holder)
+    _count_against_limits(server, len(taken))
+    return Leased(
+        taken,
+        come_back=bool(taken) or room <= 0,
+        resting_until=server.resting_until,
+        places=claim.places,
+    )
+
+
+def is_under_way(judgments: QuerySet[Judgment]) -> bool:
+    """Return whether any of the judgments is planned or leased."""
+    return (
+        judgments.filter(status=Judgment.Status.PLANNED).exists()
+        or judgments.filter(status=Judgment.Status.LEASED).exists()
+    )
+
+
+@transaction.atomic
+def store(*, run: int, endpoint: int, holder: UUID, outcomes: Sequence[Outcome], prices: Prices) -> int:
+    """Write outcomes of leases that this holder still has; return how many were written.
+
+    What was spent counts for the run whether or not the lease was still held: the call has been paid.
+    """
+    now = timezone.now()
+    costs = [prices.cost(each.input_tokens, each.output_tokens) for each in outcomes]
+    rows = [_row(each, cost, now, holder) for each, cost in zip(outcomes, costs, strict=True)]
+    with connection.cursor() as cursor:
+        cursor.executemany(_WRITE, rows)  # type: ignore[arg-type]
+        written = int(cursor.rowcount)
+    spent = sum((cost for cost in costs if cost is not None), Decimal(0))
+    if spent:
+        Run.objects.filter(pk=run).update(spent=F("spent") + spent)
+    tokens = sum((each.input_tokens or 0) + (each.output_tokens or 0) for each in outcomes)
+    Endpoint.objects.filter(pk=endpoint, tokens_per_minute__isnull=False).update(
+        window_tokens=F("window_tokens") + tokens
+    )
+    return written
+
+
+def renew(*, run: int, holder: UUID) -> None:
+    """Let the holder's leases run from now on."""
+    _held_by(run, holder).update(leased_until=timezone.now() + LEASE)
+    holders.keep_alive(holder=holder)
+
+
+@transaction.atomic
+def give_back(*, run: int, holder: UUID, besides: Collection[int] = ()) -> None:
+    """Let go of the holder's leases, so that others can ask them at once, besides those in a call."""
+    _held_by(run, holder).exclude(pk__in=besides).update(
+        status=Judgment.Status.PLANNED, lease=None, leased_until=None
+    )
+
+
+def _held_by(run: int, holder: UUID) -> QuerySet[Judgment]:
+    return Judgment.objects.filter(run=run, lease=holder, status=Judgment.Status.LEASED)
+
+
+@transaction.atomic
+def sweep() -> int:
+    """Free what no living worker holds, whatever its run's state; return how many judgments that were.
+
+    In a run that goes on, or may be resumed, they are planned again. In one that is over they are taken out
+    of the plan, or a new plan would count them as there. A worker that was only held up is given as long
+    again as a lease. Batches have holds of their own.
+    """
+    long_ago = timezone.now() - LEASE
+    abandoned = Judgment.objects.filter(status=Judgment.Status.LEASED, leased_until__lt=long_ago)
+    abandoned = abandoned.exclude(run__via=Run.Via.BATCH)
+    runs = set(abandoned.values_list("run", flat=True).distinct())
+    freed = 0
+    for run in Run.objects.select_for_update().filter(pk__in=runs).order_by("pk"):
+        freed += abandoned.filter(run=run).update(
+            status=Judgment.Status.PLANNED, lease=None, leased_until=None
+        )
+        if run.status in Run.OVER:
+            end_plan(run)
+    holders.forget_the_dead()
+    return freed
+
+
+def end_plan(run: Run) -> None:
+    """Plan no more of a run; what was unreadable once, and would have been asked again, stays so."""
+    planned = Judgment.objects.filter(run=run, status=Judgment.Status.PLANNED)
+    planned.filter(reason__gt="").update(status=Judgment.Status.UNREADABLE)
+    planned.delete()
+
+
+def let_rest(*, endpoint: int, until: datetime) -> None:
+    """Tell every worker that a server asked to wait."""
+    Endpoint.objects.filter(Q(resting_until__isnull=True) | Q(resting_until__lt=until), pk=endpoint).update(
+        resting_until=until
+    )
+
+
+@transaction.atomic
+def finish_if_done(*, run: int) -> None:
+    """Finish a running run in which nothing is planned or leased any more. Locks the run.
+
+    Each worker asks when it has stored its last outcome, so whoever is the last one sees all of them. What
+    workers gave back of a cancelled run is planned no more.
+    """
+    locked = Run.objects.select_for_update().get(pk=run)
+    if locked.status == Run.Status.CANCELLED:
+        end_plan(locked)
+    if locked.status == Run.Status.RUNNING and not is_under_way(Judgment.objects.filter(run=run)):
+        locked.status, locked.finished_at = Run.Status.FINISHED, timezone.now()
+        locked.save(update_fields=["status", "finished_at"])
+        announce(locked.project_id, RUN_FINISHED, {"run": locked.pk})
+
+
+def stop_run(run: Run, reason: str) -> None:
+    """Stop a running run for a reason that a person must see; nothing happens to one that is not running."""
+    Run.objects.filter(pk=run.pk, status=Run.Status.RUNNING).update(
+        status=Run.Status.STOPPED, reason=reason, finished_at=timezone.now()
+    )
+
+
+def _take(judgments: QuerySet[Judgment], how_many: int, holder: UUID) -> list[int]:
+    """Lease what a dead worker left behind first, then what was never asked.
+
+    What the holder was too slow to renew it is still asking.
+    """
+    if how_many <= 0:
+        return []
+    rows = judgments.select_for_update(skip_locked=True).values_list("pk", flat=True)
+    ended = rows.filter(status=Judgment.Status.LEASED, leased_until__lt=timezone.now())
+    taken = list(ended.exclude(lease=holder)[:how_many])
+    planned = rows.filter(status=Judgment.Status.PLANNED).order_by("pk")
+    taken += planned[: how_many - len(taken)]
+    Judgment.objects.filter(pk__in=taken).update(
+        status=Judgment.Status.LEASED, lease=holder, leased_until=timezone.now() + LEASE
+    )
+    return taken
+
+
+def _affordable(run: Run, server: Endpoint, how_many: int) -> int:
+    """Return how many more calls the budget allows, if each costs half as much again as the mean so far."""
+    if run.budget is None:
+        return how_many
+    judgments = Judgment.objects.filter(run=run)
+    in_flight = judgments.filter(status=Judgment.Status.LEASED).count()
+    answered = judgments.filter(answered_at__isnull=False, cost__isnull=False).count()
+    each = run.spent / answered * Decimal("1.5") if answered else _first_guess(server)
+    left = run.budget - run.spent - each * in_flight
+    return max(min(how_many, int(left / each) if each else how_many), 0)
+
+
+def _first_guess(server: Endpoint) -> Decimal:
+    """Return a cautious cost of a call before any was answered: 2,000 tokens in, 200 out."""
+    return Prices(server.input_price, server.output_price).cost(2000, 200) or Decimal(0)
+
+
+def _allowed_now(server: Endpoint, how_many: int) -> int:
+    now = timezone.now()
+    if server.resting_until and server.resting_until > now + timedelta(seconds=1):
+        return 0
+    if server.window_began_at is None or now >= server.window_began_at + _window(server):
+        server.window_began_at, server.window_requests, server.window_tokens = now, 0, 0
+    share = _window(server) / timedelta(minutes=1)
+    if server.tokens_per_minute and server.window_tokens >= server.tokens_per_minute * share:
+        return 0
+    if server.requests_per_minute:
+        return min(how_many, max(int(server.requests_per_minute * share) - server.window_requests, 0))
+    return how_many
+
+
+def _window(server: Endpoint) -> timedelta:
+    """Return the window over which limits are kept: long enough for one request."""
+    if server.requests_per_minute:
+        return max(WINDOW, timedelta(minutes=1) / server.requests_per_minute)
+    return WINDOW
+
+
+def _count_against_limits(server: Endpoint, calls: int) -> None:
+    if server.requests_per_minute or server.tokens_per_minute:
+        server.window_requests += calls
+        server.save(update_fields=["window_began_at", "window_requests", "window_tokens"])
+
+
+_COLUMNS = (
+    "status",
+    "attempts",
+    "value",
+    "rationale",
+    "reply",
+    "reason",
+    "input_tokens",
+    "output_tokens",
+    "cost",
+    "seconds",
+    "answered_at",
+)
+_WRITE = (
+    f"UPDATE {Judgment._meta.db_table} SET {', '.join(f'{name} = %s' for name in _COLUMNS)}, "
+    "lease = NULL, leased_until = NULL WHERE id = %s AND lease = %s"
+)
+
+
+def _row(outcome: Outcome, cost: Decimal | None, now: datetime, holder: UUID) -> list[object]:
+    values = {**outcome.__dict__, **_with_earlier(outcome, cost), "answered_at": _answered_at(outcome, now)}
+    fields = [Judgment._meta.get_field(name) for name in _COLUMNS]
+    adapted = [
+        field.get_db_prep_save(values[field.name], connection)  # type: ignore[union-attr]
+        for field in fields
+    ]
+    lease_field = Judgment._meta.get_field("lease")
+    return [*adapted, outcome.judgment, lease_field.get_db_prep_save(holder, connection)]
+
+
+def _answered_at(outcome: Outcome, now: datetime) -> datetime | None:
+    was_put_back = outcome.status == Judgment.Status.PLANNED and not outcome.reason
+    return None if was_put_back else now
+
+
+def _with_earlier(outcome: Outcome, cost: Decimal | None) -> dict[str, object]:
+    """Return tokens and cost with those of an unreadable reply that an earlier slice stored."""
+    earlier = outcome.earlier
+    if earlier is None:
+        return {"cost": cost}
+    return {
+        "input_tokens": earlier.input_tokens + (outcome.input_tokens or 0),
+        "output_tokens": earlier.output_tokens + (outcome.output_tokens or 0),
+        "cost": None if earlier.cost is None else earlier.cost + (cost or Decimal(0)),
+    }

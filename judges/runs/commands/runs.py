@@ -1,0 +1,240 @@
+"""Planning a run and steering it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+from itertools import islice
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from annotate.core.audit import record
+from annotate.core.guideline import FrozenDimension, FrozenGuideline
+from annotate.core.models import Item, Project, User
+from annotate.rating.commands.rounds import freeze_guideline
+from annotate.webhooks.commands import announce
+from judges.core.errors import RunRefusedError, RunStateError
+from judges.core.models import Judge, Judgment, Run
+from judges.core.specification import Scope
+from judges.endpoints.queries import refusal
+from judges.methods import METHODS
+from judges.runs.commands.batches import make_due
+from judges.runs.commands.leases import RUN_FINISHED, end_plan, is_under_way
+from judges.runs.queries.runs import left_behind
+from judges.tasks import collect_judgments
+
+BATCH = 2000
+
+
+@transaction.atomic
+def plan_run(
+    *,
+    project: Project,
+    scope: Scope,
+    by: User | None,
+    budget: Decimal | None = None,
+    via: Run.Via = Run.Via.CALLS,
+) -> Run:
+    """Write a run with one row for each judgment of the scope that the project does not have yet.
+
+    Locks the project's row. What another run has planned or answered is not planned, and so not paid, again;
+    what a run that is over left without an answer is taken over. Raises RunRefusedError.
+    """
+    project = Project.objects.select_for_update().get(pk=project.pk)
+    guideline = freeze_guideline(project)
+    dimensions = _dimensions(FrozenGuideline.from_json(guideline.content), scope.dimensions)
+    for judge in scope.judges:
+        _refuse_unsuitable(judge, project, dimensions, scope, budget)
+    run = Run.objects.create(project=project, guideline=guideline, budget=budget, via=via, created_by=by)
+    _take_over(run, scope.judges, dimensions)
+    rows = (row for judge in scope.judges for row in _rows(run, judge, dimensions, scope.pairs))
+    while batch := list(islice(rows, BATCH)):
+        Judgment.objects.bulk_create(batch, ignore_conflicts=True)
+    planned = {"judges": [judge.name for judge in scope.judges], "budget": budget, "via": via}
+    record(project, "run.planned", run, after=planned, by=by)
+    return run
+
+
+@transaction.atomic
+def start_run(*, run: Run) -> Run:
+    """Let workers ask: begins a planned run, resumes a paused or stopped one. Locks the run's row."""
+    run = _lock_run(run)
+    if run.status == Run.Status.RUNNING:
+        return run
+    if run.status in Run.OVER:
+        raise RunStateError(
+            gettext("This run is {status}; plan a new one for what is missing.").format(
+                status=run.get_status_display()
+            )
+        )
+    now = timezone.now()
+    run.status, run.reason, run.finished_at = Run.Status.RUNNING, "", None
+    run.started_at = run.started_at or now
+    if not is_under_way(Judgment.objects.filter(run=run)):
+        run.status, run.finished_at = Run.Status.FINISHED, now
+    run.save(update_fields=["status", "reason", "started_at", "finished_at"])
+    record(run.project, "run.started", run)
+    if run.status == Run.Status.RUNNING:
+        make_due(run)
+        _wake_after_commit(run)
+    else:
+        announce(run.project_id, RUN_FINISHED, {"run": run.pk})
+    return run
+
+
+@transaction.atomic
+def pause_run(*, run: Run) -> Run:
+    """Let no new call begin; calls in flight are finished and kept. Locks the run's row.
+
+    No batch is begun or looked after either; those at the provider are collected when the run is resumed.
+    """
+    run = _lock_run(run)
+    if run.status == Run.Status.PAUSED:
+        return run
+    if run.status != Run.Status.RUNNING:
+        raise RunStateError(
+            gettext("This run is {status}; only a running one can be paused.").format(
+                status=run.get_status_display()
+            )
+        )
+    run.status = Run.Status.PAUSED
+    run.save(update_fields=["status"])
+    record(run.project, "run.paused", run)
+    return run
+
+
+@transaction.atomic
+def cancel_run(*, run: Run) -> Run:
+    """End a run for good: what was never asked is planned no more, answers stay. Locks the run's row.
+
+    Batches are cancelled at their provider; what they have answered by then is paid, and collected.
+    """
+    run = _lock_run(run)
+    if run.status in Run.OVER:
+        return run
+    run.status, run.finished_at = Run.Status.CANCELLED, timezone.now()
+    run.save(update_fields=["status", "finished_at"])
+    record(run.project, "run.cancelled", run)
+    end_plan(run)
+    if run.via == Run.Via.BATCH:
+        make_due(run)
+        _wake_after_commit(run)
+    return run
+
+
+@transaction.atomic
+def retry_failed(*, run: Run) -> Run:
+    """Ask again what failed, and let the run go on. Unreadable replies were answers and stay as they are."""
+    run = _lock_run(run)
+    if run.status == Run.Status.CANCELLED:
+        raise RunStateError(gettext("This run was cancelled; plan a new one for what is missing."))
+    failed = Judgment.objects.filter(run=run, status=Judgment.Status.FAILED)
+    if not failed.update(status=Judgment.Status.PLANNED, reason=""):
+        return run
+    run.status, run.reason, run.finished_at = Run.Status.RUNNING, "", None
+    run.started_at = run.started_at or timezone.now()
+    run.save(update_fields=["status", "reason", "finished_at", "started_at"])
+    record(run.project, "run.retried", run)
+    _wake_after_commit(run)
+    return run
+
+
+def _wake_after_commit(run: Run) -> None:
+    # Workers look for work by themselves every few seconds, so a broker that is away loses nothing.
+    transaction.on_commit(lambda: collect_judgments.delay(run.pk), robust=True)
+
+
+def _lock_run(run: Run) -> Run:
+    return Run.objects.select_for_update().get(pk=run.pk)
+
+
+def _take_over(run: Run, judges: Sequence[Judge], dimensions: Sequence[FrozenDimension]) -> None:
+    """Plan anew what failed in a cancelled run, or was in flight when a run ended and never answered."""
+    left = Judgment.objects.filter(
+        left_behind(timezone.now()),
+        judge__in=judges,
+        dimension__in=[dimension.id for dimension in dimensions],
+    )
+    left.update(run=run, status=Judgment.Status.PLANNED, reason="", lease=None, leased_until=None)
+
+
+def _dimensions(guideline: FrozenGuideline, keys: Iterable[str]) -> list[FrozenDimension]:
+    found = []
+    for key in keys:
+        dimension = guideline.dimension(key)
+        if dimension is None:
+            raise RunRefusedError(gettext("The project has no dimension {key!r}.").format(key=key))
+        found.append(dimension)
+    if not found:
+        raise RunRefusedError(gettext("Choose at least one dimension."))
+    return found
+
+
+def _refuse_unsuitable(
+    judge: Judge,
+    project: Project,
+    dimensions: Sequence[FrozenDimension],
+    scope: Scope,
+    budget: Decimal | None,
+) -> None:
+    if judge.project_id != project.pk:
+        raise RunRefusedError(gettext("This judge belongs to another project."))
+    if judge.endpoint is None:
+        raise RunRefusedError(
+            gettext("{name} was imported and has no endpoint that could be asked.").format(name=judge.name)
+        )
+    if budget is not None and not judge.endpoint.has_prices:
+        raise RunRefusedError(
+            gettext(
+                "The prices of {name} are unknown, so no budget can be kept; enter its prices or "
+                "leave the budget out."
+            ).format(name=judge.endpoint.name)
+        )
+    method = METHODS[judge.method]
+    if method.asks_pairs and not scope.pairs:
+        raise RunRefusedError(
+            gettext("{name} compares two systems at a time; choose pairs of systems.").format(name=judge.name)
+        )
+    for dimension in dimensions:
+        if reason := refusal(judge, dimension):
+            raise RunRefusedError(
+                gettext("{name} cannot judge {name_2}: {reason}").format(
+                    name=judge.name, name_2=dimension.name, reason=reason
+                )
+            )
+
+
+def _rows(
+    run: Run, judge: Judge, dimensions: Sequence[FrozenDimension], pairs: Sequence[tuple[int, int]]
+) -> Iterator[Judgment]:
+    subjects = _ordered_pairs(run, pairs) if METHODS[judge.method].asks_pairs else _single_items(run)
+    for item, other in subjects:
+        for dimension in dimensions:
+            for sample in range(judge.samples):
+                yield Judgment(
+                    run=run,
+                    judge=judge,
+                    dimension_id=dimension.id,
+                    item_id=item,
+                    other_id=other,
+                    sample=sample,
+                )
+
+
+def _single_items(run: Run) -> Iterator[tuple[int, int | None]]:
+    items = Item.objects.filter(document__project=run.project_id).order_by("pk")
+    for item in items.values_list("pk", flat=True).iterator(BATCH):
+        yield item, None
+
+
+def _ordered_pairs(run: Run, pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int | None]]:
+    """Yield both orders of each pair of systems, document by document."""
+    for first, second in pairs:
+        items = Item.objects.filter(document__project=run.project_id, system__in=(first, second))
+        by_document: dict[int, dict[int, int]] = {}
+        for document, system, item in items.order_by("document").values_list("document", "system", "pk"):
+            by_document.setdefault(document, {})[system] = item
+        for of in by_document.values():
+            if len(of) == 2:
+                yield of[first], of[second]
+                yield of[second], of[first]

@@ -1,0 +1,323 @@
+"""One slice of a run at one endpoint: lease, ask concurrently, store, until nothing is left or time is up.
+
+Calls run in one event loop. The database is asked in a thread of its own, so that neither a write nor the
+next lease holds up a call. A judgment is leased until its outcome is stored; no more of them are begun than
+may be in flight or waiting to be stored, and a worker that is killed repeats at most as many calls as that.
+
+When time is up, or the run does not go on, no call begins. What is not in a call is given back at once, and
+the slice is handed over: whoever waits for it may go on to something else, while the calls in flight end,
+each under its lease and its timeout, and are stored.
+"""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TypeVar
+from uuid import uuid4
+
+from django.db import InterfaceError, OperationalError, connections
+
+from judges.core.models import Run
+from judges.endpoints.client import Client, Server
+from judges.endpoints.work import Outcome, Prices, Work
+from judges.runs.asking import NotAsked, ask
+from judges.runs.commands import holders, leases
+from judges.runs.pacing import ConsecutiveFailures, NobodyAnswers, RateLimiter
+from judges.runs.queries.runs import goes_on
+from judges.runs.queries.work import Questions
+
+STORED_AFTER = 0.05  # seconds that an outcome waits for others at the most
+STORED_AT_ONCE = 32  # outcomes that may wait to be stored together, or are being stored
+RENEWED_EVERY = holders.LEASE.total_seconds() / 4
+COME_BACK_AFTER = 0.25
+LOOK_AHEAD = 0.25  # seconds of calls that are leased before there are places for them; slow calls never are
+DATABASE_RETRY_SECONDS = 30.0
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class LeasedWork:
+    """What was leased, and the questions that it means."""
+
+    lease: leases.Leased
+    work: Sequence[Work]
+
+
+@dataclass(frozen=True)
+class Share:
+    """The part of a run that goes to one endpoint."""
+
+    run: int
+    endpoint: int
+    server: Server
+    prices: Prices
+
+
+class Pipeline:
+    """Works on a share until nothing is left for this worker, or until its slice is over.
+
+    until: when the slice is over, on the monotonic clock. stopping: whether it is over before that. Once it
+    only has calls in flight to end, it calls `hand_over`.
+    """
+
+    def __init__(
+        self,
+        share: Share,
+        *,
+        until: float,
+        stopping: Callable[[], bool],
+        hand_over: Callable[[], None],
+        patience: ConsecutiveFailures,
+    ) -> None:
+        self._share = share
+        self._until = until
+        self._stopping = stopping
+        self._hand_over = hand_over
+        self._holder = uuid4()
+        self._database = ThreadPoolExecutor(1)
+        self._most_calls = holders.most_places(share.server.calls_in_flight)
+        self._pace = RateLimiter(patience=patience)
+        self._questions = Questions()
+        self._more = True
+        self._is_handed_over = False
+        self._leasing: asyncio.Future[LeasedWork] | None = None
+        self._lease_next = 0.0
+        self._ahead = 0
+        self._places_known = 0  # to the database as ours
+        self._ready: deque[Work] = deque()
+        self._asked: dict[asyncio.Task[Outcome], int] = {}
+        self._answered: list[asyncio.Task[Outcome]] = []
+        self._outcomes: list[Outcome] = []
+        self._storing: asyncio.Future[bool] | None = None
+        self._being_stored = 0
+        self._last_stored = self._last_renewed = time.monotonic()
+        self._news = asyncio.Event()
+        self._rest_told = 0.0
+
+    async def work(self) -> None:
+        """Lease, ask and store; leases that are still held at the end are given back."""
+        client = Client(self._share.server)
+        try:
+            await self._work(client)
+        except NobodyAnswers as error:
+            reason = str(error)
+            await self._db(lambda: leases.stop_run(Run(pk=self._share.run), reason))
+        finally:
+            await self._end(client)
+
+    async def _work(self, client: Client) -> None:
+        while self._more or self._leasing or self._unanswered or self._answered or self._has_to_store:
+            self._news.clear()
+            self._take_leased_if_there()
+            self._gather_answers()
+            self._store_if_due()
+            if not self._pace.is_stopped and (time.monotonic() >= self._until or self._stopping()):
+                self._begin_no_more()
+            self._lease_if_short()
+            self._begin(client)
+            await self._hand_over_if_draining()
+            await self._tell_places_if_draining()
+            await self._tell_rest()
+            await self._renew_if_due()
+            await self._wait_for_news()
+
+    @property
+    def _unanswered(self) -> int:
+        """Judgments in a call, or waiting for one."""
+        return len(self._ready) + len(self._asked)
+
+    @property
+    def _has_to_store(self) -> bool:
+        return bool(self._outcomes) or self._storing is not None
+
+    @property
+    def _held_places(self) -> int:
+        """Places in use, or that may come into use before the database is asked for more."""
+        return max(self._pace.in_flight, min(self._pace.places, self._unanswered))
+
+    def _lease_if_short(self) -> None:
+        now, places = time.monotonic(), self._pace.places
+        if not self._more or self._leasing is not None or now < self._lease_next:
+            return
+        lacks_judgments = self._unanswered < places or self._unanswered - places < self._ahead // 2
+        gives_up_places = self._held_places < self._places_known and places < self._places_known
+        lacks_places = places < self._most_calls
+        if lacks_judgments or gives_up_places or lacks_places:
+            self._ahead = min(int(self._pace.answered_within(1.0) * LOOK_AHEAD), 2 * self._most_calls)
+            load = leases.Load(self._held_places, self._unanswered, self._ahead)
+            self._leasing = self._later(lambda: self._lease(load))
+
+    def _lease(self, load: leases.Load) -> LeasedWork:
+        share = self._share
+        leased = leases.lease(
+            run=share.run,
+            endpoint=share.endpoint,
+            holder=self._holder,
+            how_many=self._most_calls,
+            load=load,
+        )
+        self._places_known = max(leased.places, load.held)
+        return LeasedWork(leased, self._questions.work_of(leased.judgments))
+
+    def _take_leased_if_there(self) -> None:
+        """Take what was leased, and note whether there will be more."""
+        if self._leasing is None or not self._leasing.done():
+            return
+        found, self._leasing = self._leasing.result(), None
+        if found.lease.has_ended:
+            self._begin_no_more()
+        if self._pace.is_stopped:
+            return  # it is given back with the rest
+        if found.lease.resting_until:
+            self._pace.resting_until = max(self._pace.resting_until, found.lease.resting_until.timestamp())
+        self._ready.extend(found.work)
+        self._more = found.lease.come_back
+        if self._more:
+            self._pace.give_places(found.lease.places)
+        if not found.work:
+            self._lease_next = time.monotonic() + COME_BACK_AFTER
+
+    def _begin_no_more(self) -> None:
+        self._more = False
+        self._pace.stop()
+        self._ready.clear()
+
+    def _begin(self, client: Client) -> None:
+        """Begin as many as may be lost with this process: those in flight and those not stored."""
+        held = len(self._asked) + len(self._answered) + len(self._outcomes) + self._being_stored
+        longest = self._share.server.timeout_seconds
+        for _ in range(min(len(self._ready), self._pace.places + STORED_AT_ONCE - held)):
+            work = self._ready.popleft()
+            task = asyncio.create_task(ask(work, client, self._pace, longest=longest))
+            task.add_done_callback(self._note_answered)
+            self._asked[task] = work.judgment
+
+    def _note_answered(self, task: "asyncio.Task[Outcome]") -> None:
+        del self._asked[task]
+        self._answered.append(task)
+        self._news.set()
+
+    async def _hand_over_if_draining(self) -> None:
+        """Give back at once what is in no call when no call begins any more, and hand the slice over."""
+        who_waited_has_ended = len(self._asked) == self._pace.in_flight and not self._answered
+        if not self._pace.is_stopped or self._is_handed_over or self._leasing or not who_waited_has_ended:
+            return
+        self._is_handed_over = True
+        kept = [*self._asked.values(), *(outcome.judgment for outcome in self._outcomes)]
+        # What is being stored comes before this in the thread of the database.
+        await self._db(lambda: leases.give_back(run=self._share.run, holder=self._holder, besides=kept))
+        held = self._places_known = self._held_places
+        await self._db(lambda: holders.drain(holder=self._holder, in_flight=held))
+        self._hand_over()
+
+    async def _tell_places_if_draining(self) -> None:
+        """Leave places to others as calls come to an end, when there will be no next claim."""
+        held = self._held_places
+        if not self._more and self._leasing is None and held < self._places_known:
+            self._places_known = held
+            await self._db(lambda: holders.drain(holder=self._holder, in_flight=held))
+
+    def _gather_answers(self) -> None:
+        answered, self._answered = self._answered, []
+        failures = [error for task in answered if (error := task.exception())]
+        self._outcomes += [task.result() for task in answered if not task.exception()]
+        for error in failures:
+            if not isinstance(error, NotAsked):
+                raise error
+
+    def _store_if_due(self) -> None:
+        if self._storing is not None and self._storing.done():
+            if not self._storing.result():
+                self._begin_no_more()
+            self._storing, self._being_stored = None, 0
+        waited = time.monotonic() - self._last_stored > STORED_AFTER
+        due = waited or not self._asked or len(self._outcomes) >= STORED_AT_ONCE // 2
+        if self._outcomes and self._storing is None and due:
+            batch, self._outcomes = self._outcomes, []
+            self._being_stored, self._last_stored = len(batch), time.monotonic()
+            self._storing = self._later(lambda: self._store(batch))
+
+    def _store(self, batch: list[Outcome]) -> bool:
+        """Write outcomes; return whether the run still goes on, for the next lease may be far off."""
+        share = self._share
+        leases.store(
+            run=share.run,
+            endpoint=share.endpoint,
+            holder=self._holder,
+            outcomes=batch,
+            prices=share.prices,
+        )
+        return goes_on(share.run)
+
+    async def _tell_rest(self) -> None:
+        until = self._pace.resting_until
+        if until > max(self._rest_told, time.time() + 0.5):
+            self._rest_told = until
+            moment = datetime.fromtimestamp(until, UTC)
+            await self._db(lambda: leases.let_rest(endpoint=self._share.endpoint, until=moment))
+
+    async def _renew_if_due(self) -> None:
+        if time.monotonic() - self._last_renewed > RENEWED_EVERY:
+            self._last_renewed = time.monotonic()
+            await self._db(lambda: leases.renew(run=self._share.run, holder=self._holder))
+
+    async def _wait_for_news(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STORED_AFTER):
+                await self._news.wait()
+
+    async def _db(self, what: Callable[[], T]) -> T:
+        return await self._later(what)
+
+    def _later(self, what: Callable[[], T]) -> "asyncio.Future[T]":
+        """Do something with the database, after all that was asked of it before."""
+        future = asyncio.get_running_loop().run_in_executor(self._database, persistently, what)
+        future.add_done_callback(lambda _: self._news.set())
+        return future
+
+    async def _end(self, client: Client) -> None:
+        calls = list(self._asked)
+        for task in calls:
+            task.cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+        try:
+            await self._leave_the_database()
+        finally:
+            self._database.shutdown()
+            await client.close()
+
+    async def _leave_the_database(self) -> None:
+        if self._leasing is not None:
+            await self._leasing
+        if self._storing is not None:
+            await self._storing
+        batch = [*self._outcomes, *_outcomes(self._answered)]
+        if batch:
+            await self._db(lambda: self._store(batch))
+        await self._db(lambda: leases.give_back(run=self._share.run, holder=self._holder))
+        await self._db(lambda: holders.let_go(holder=self._holder))
+        await self._db(lambda: leases.finish_if_done(run=self._share.run))
+        await self._db(connections.close_all)
+
+
+def persistently(what: Callable[[], T]) -> T:
+    """Do something with the database, again and again for a while if the database is away."""
+    until = time.monotonic() + DATABASE_RETRY_SECONDS
+    while True:
+        try:
+            return what()
+        except (OperationalError, InterfaceError):
+            if time.monotonic() > until:
+                raise
+            connections.close_all()
+            time.sleep(0.5)
+
+
+def _outcomes(tasks: Sequence["asyncio.Task[Outcome]"]) -> list[Outcome]:
+    return [task.result() for task in tasks if not task.cancelled() and not task.exception()]

@@ -1,0 +1,88 @@
+"""Batches: which need attention, what their judgments may cost, how a run's are shown."""
+
+from datetime import timedelta
+from decimal import Decimal
+from math import ceil
+from statistics import fmean
+
+from django.db.models import Avg, Count, Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from judges.core.models import Batch, Judge, Judgment, Run
+from judges.endpoints.queries import estimated_tokens
+from judges.endpoints.work import Prices
+from judges.runs.queries.work import work_of
+
+ATTENDED = (Run.Status.RUNNING, Run.Status.CANCELLED, Run.Status.FINISHED)
+CAUTION = Decimal("1.1")  # by which a batch may cost more than the mean of earlier answers says
+SAMPLED = 16  # prompts whose length is measured where a judge has not answered yet
+SOONEST, LATEST = timedelta(seconds=5), timedelta(minutes=1)
+
+
+def pause_before_look(age: timedelta) -> timedelta:
+    """Return how long to leave alone a batch of some age: 5 s at first, then longer, at the most 1 min."""
+    return min(max(age / 12, SOONEST), LATEST)
+
+
+def open_batches(run: Run) -> QuerySet[Batch]:
+    """Return a run's batches that were neither collected nor failed."""
+    return Batch.objects.filter(run=run, closed_at__isnull=True)
+
+
+def due_batches() -> QuerySet[Batch]:
+    """Return the batches that a worker should look after now: open, due, and in nobody's hands."""
+    now = timezone.now()
+    free = Q(held_until__isnull=True) | Q(held_until__lt=now)
+    return Batch.objects.filter(free, closed_at__isnull=True, due_at__lte=now, run__status__in=ATTENDED)
+
+
+def runs_with_due_batches() -> list[int]:
+    """Return the runs with batches that are due, or with judgments that are in no batch."""
+    due = due_batches().filter(run=OuterRef("pk"))
+    planned = Judgment.objects.filter(run=OuterRef("pk"), status=Judgment.Status.PLANNED)
+    waiting = Q(Exists(due)) | Q(Exists(planned), status=Run.Status.RUNNING)
+    return list(Run.objects.filter(waiting, via=Run.Via.BATCH).values_list("pk", flat=True))
+
+
+def batches_of(run: Run) -> list[Batch]:
+    """Return a run's batches in their order, with their endpoints. One query."""
+    return list(Batch.objects.filter(run=run).select_related("endpoint").order_by("created_at"))
+
+
+def planned_by_judge(run: Run) -> list[tuple[Judge, int]]:
+    """Return the judges with judgments that are in no batch, and how many, the oldest judgments first."""
+    rows = (
+        Judgment.objects.filter(run=run, status=Judgment.Status.PLANNED)
+        .values_list("judge")
+        .annotate(count=Count("pk"))
+        .order_by("judge")
+    )
+    counts = dict(rows)
+    judges = Judge.objects.filter(pk__in=counts, endpoint__isnull=False).select_related("endpoint")
+    return [(judge, counts[judge.pk]) for judge in judges.order_by("pk")]
+
+
+def expected_cost(run: Run, judge: Judge) -> Decimal | None:
+    """Return what a judgment in a batch may cost: the mean of the judge's answers and a tenth, or a guess.
+
+    The guess, made before there are answers, counts some of the prompts and the longest reply. None where
+    prices are unknown.
+    """
+    assert judge.endpoint is not None
+    prices = Prices(judge.endpoint.input_price, judge.endpoint.output_price).in_batches()
+    if (mean := _mean_usage(judge)) is not None:
+        cost = prices.cost(*mean)
+        return None if cost is None else CAUTION * cost
+    planned = Judgment.objects.filter(run=run, judge=judge, status=Judgment.Status.PLANNED)
+    sample = work_of(list(planned.order_by("pk").values_list("pk", flat=True)[:SAMPLED]))
+    if not sample:
+        return None
+    length = fmean(estimated_tokens(work.question.messages) for work in sample)
+    return prices.cost(ceil(length), judge.max_tokens)
+
+
+def _mean_usage(judge: Judge) -> tuple[int, int] | None:
+    """Return the mean tokens of one call, in and out; a judgment may have been asked twice."""
+    answered = judge.judgments.filter(input_tokens__isnull=False, output_tokens__isnull=False)
+    mean = answered.aggregate(sent=Avg("input_tokens"), got=Avg("output_tokens"))
+    return None if mean["sent"] is None else (ceil(mean["sent"]), ceil(mean["got"]))

@@ -1,0 +1,132 @@
+"""What the pages of runs show besides the counts."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, Q, QuerySet
+from django.utils import timezone
+
+from annotate.core.models import Project
+from judges.core.models import Batch, Endpoint, Judgment, Run
+from judges.runs.queries.batches import batches_of
+from judges.runs.queries.runs import RunProgress, progress_of, runs_of
+from judges.runs.queries.watching import runs_without_worker
+
+MOST_REASONS = 5
+LISTED_RUNS = 50
+Status = Judgment.Status
+
+
+@dataclass(frozen=True)
+class JudgeCounts:
+    """One judge's part of a run."""
+
+    name: str
+    total: int
+    done: int
+    unreadable: int
+    failed: int
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why judgments have no value, and how many have none for it."""
+
+    status: str
+    reason: str
+    count: int
+
+
+@dataclass(frozen=True)
+class RunLine:
+    """A run in the list of runs, with the names of the judges that it asks."""
+
+    progress: RunProgress
+    judges: Sequence[str]
+
+
+@dataclass(frozen=True)
+class RunState:
+    """A run as its page tells it. `resting`: endpoints that asked everyone to wait."""
+
+    progress: RunProgress
+    judges: Sequence[JudgeCounts]
+    reasons: Sequence[Reason]
+    resting: Sequence[Endpoint]
+    waits_for_worker: bool
+    batches: Sequence[Batch]
+
+    @property
+    def run(self) -> Run:
+        """The run itself."""
+        return self.progress.run
+
+    @property
+    def moves(self) -> bool:
+        """Whether the page has to look again by itself."""
+        return moves(self.progress)
+
+
+def moves(progress: RunProgress) -> bool:
+    """Return whether counts may change without anyone doing anything.
+
+    What a paused run has in flight still comes, but not from batches, which wait to be collected.
+    """
+    run = progress.run
+    if run.via == Run.Via.BATCH and run.status != Run.Status.CANCELLED:
+        return run.status == Run.Status.RUNNING
+    return run.status == Run.Status.RUNNING or progress.in_flight > 0
+
+
+def run_lines(project: Project) -> list[RunLine]:
+    """Return a project's last runs with their counts and judges, the newest first. Four queries."""
+    runs = list(runs_of(project.pk)[:LISTED_RUNS])
+    asked = Judgment.objects.filter(run__in=runs).order_by("judge__name")
+    names: defaultdict[int | None, list[str]] = defaultdict(list)
+    for run, name in asked.values_list("run", "judge__name").distinct():
+        names[run].append(name)
+    return [RunLine(progress, names[progress.run.pk]) for progress in progress_of(runs)]
+
+
+def run_state(run: Run) -> RunState:
+    """Return everything about a run. Seven queries."""
+    progress = progress_of([run])[0]
+    judgments = Judgment.objects.filter(run=run)
+    of_run = Endpoint.objects.filter(judges__in=judgments.values("judge"), resting_until__gt=timezone.now())
+    return RunState(
+        progress=progress,
+        judges=_judges(judgments),
+        reasons=_reasons(judgments),
+        resting=list(of_run.distinct()) if progress.run.status == Run.Status.RUNNING else [],
+        waits_for_worker=waits_for_worker(progress),
+        batches=batches_of(run),
+    )
+
+
+def waits_for_worker(progress: RunProgress) -> bool:
+    """Return whether a run has been going on for a while and nobody asks. One query at the most."""
+    run = progress.run
+    return run.status == Run.Status.RUNNING and runs_without_worker().filter(pk=run.pk).exists()
+
+
+def listed_judgments(judgments: QuerySet[Judgment], status: str) -> QuerySet[Judgment]:
+    """Return those of some judgments in a status, with all that a list of them shows."""
+    related = ("judge", "dimension", "item__document", "item__system", "other__system")
+    return judgments.filter(status=status).select_related(*related).order_by("pk")
+
+
+def _judges(judgments: QuerySet[Judgment]) -> list[JudgeCounts]:
+    rows = judgments.values_list("judge__name").annotate(
+        total=Count("pk"),
+        done=Count("pk", filter=Q(status=Status.DONE)),
+        unreadable=Count("pk", filter=Q(status=Status.UNREADABLE)),
+        failed=Count("pk", filter=Q(status=Status.FAILED)),
+    )
+    return [JudgeCounts(*row) for row in rows.order_by("judge__name")]
+
+
+def _reasons(judgments: QuerySet[Judgment]) -> list[Reason]:
+    without = judgments.filter(status__in=(Status.UNREADABLE, Status.FAILED))
+    rows = without.values_list("status", "reason").annotate(count=Count("pk")).order_by("-count", "reason")
+    return [Reason(*row) for row in rows[:MOST_REASONS]]

@@ -1,0 +1,309 @@
+"""What a run would ask, cost and take, before anything is written."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from statistics import fmean
+
+from django.db.models import Avg, Count, Q
+from django.utils import timezone
+
+from annotate.core.guideline import FrozenDimension
+from annotate.core.guidelines import current_guideline
+from annotate.core.models import Document, Item, Project
+from judges.core.models import Endpoint, Judge, Judgment, Run
+from judges.core.specification import Scope
+from judges.endpoints.queries import estimated_tokens, refusal
+from judges.endpoints.work import BATCH_WINDOW, Prices
+from judges.methods import METHODS
+from judges.methods.base import Subject
+from judges.runs.queries.runs import left_behind
+from judges.runs.queries.work import question
+
+SAMPLED_DOCUMENTS = 8
+SAMPLED_SUBJECTS = 2  # of each document
+NOTHING_MISSING = "All of these judgments are there or belong to another run; nothing is missing."
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens and seconds of one judgment: the mean of `answers` answered ones, or an estimate where 0.
+
+    The estimate counts the prompts of some items and the longest reply that the judge allows.
+    """
+
+    input_tokens: float
+    output_tokens: float
+    answers: int = 0
+
+
+@dataclass(frozen=True)
+class JudgePlan:
+    """What one judge would be asked. `problem` says why it cannot judge some of the dimensions.
+
+    Of those that are `there`, some have `failed`, and others are `waiting` for an answer in another run.
+    """
+
+    judge: Judge
+    judgments: int
+    there: int
+    failed: int
+    waiting: int
+    usage: Usage | None
+    problem: str = ""
+    via: Run.Via = Run.Via.CALLS
+
+    @property
+    def calls(self) -> int:
+        """Judgments that nobody has planned or made yet."""
+        return self.judgments - self.there
+
+    @property
+    def input_tokens(self) -> int | None:
+        """Tokens that all calls send, None where nothing is known of them."""
+        return round(self.calls * self.usage.input_tokens) if self.usage else None
+
+    @property
+    def output_tokens(self) -> int | None:
+        """Tokens that all calls get back; at the most where nothing was answered yet."""
+        return round(self.calls * self.usage.output_tokens) if self.usage else None
+
+    @property
+    def cost(self) -> Decimal | None:
+        """What all calls cost; None where the endpoint's prices are unknown."""
+        if not self.calls:
+            return Decimal(0)
+        assert self.judge.endpoint is not None
+        prices = Prices(self.judge.endpoint.input_price, self.judge.endpoint.output_price)
+        prices = prices.in_batches() if self.via == Run.Via.BATCH else prices
+        return prices.cost(self.input_tokens, self.output_tokens)
+
+
+@dataclass(frozen=True)
+class EndpointTime:
+    """How long an endpoint takes for its share: by its limits, and at the pace of its past answers.
+
+    None where it has no limits, or has answered nothing yet.
+    """
+
+    endpoint: Endpoint
+    calls: int
+    seconds_by_limits: float | None
+    seconds_by_pace: float | None
+
+    @property
+    def seconds(self) -> float | None:
+        """The longer of both, None where neither is known."""
+        known = [each for each in (self.seconds_by_limits, self.seconds_by_pace) if each is not None]
+        return max(known, default=None)
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """The whole run; through the batch interface endpoints have no time of their own."""
+
+    judges: Sequence[JudgePlan]
+    endpoints: Sequence[EndpointTime]
+    via: Run.Via = Run.Via.CALLS
+
+    @property
+    def judgments(self) -> int:
+        """All judgments of the scope."""
+        return sum(each.judgments for each in self.judges)
+
+    @property
+    def there(self) -> int:
+        """Those that some run has planned or made."""
+        return sum(each.there for each in self.judges)
+
+    @property
+    def failed(self) -> int:
+        """Those of `there` that failed; they are retried on the page of their run."""
+        return sum(each.failed for each in self.judges)
+
+    @property
+    def waiting(self) -> int:
+        """Those of `there` that nobody has answered yet; they belong to another run."""
+        return sum(each.waiting for each in self.judges)
+
+    @property
+    def calls(self) -> int:
+        """Those that the run would ask."""
+        return sum(each.calls for each in self.judges)
+
+    @property
+    def problems(self) -> list[str]:
+        """Why the run cannot be planned like this."""
+        return [each.problem for each in self.judges if each.problem]
+
+    @property
+    def cost(self) -> Decimal | None:
+        """What the run costs, None where a price is unknown."""
+        costs = [each.cost for each in self.judges]
+        return None if None in costs else sum((cost for cost in costs if cost is not None), Decimal(0))
+
+    @property
+    def is_upper_bound(self) -> bool:
+        """Whether the cost counts the longest replies of a judge that has not answered yet."""
+        return any(each.calls and each.usage and not each.usage.answers and each.cost for each in self.judges)
+
+    def remarks(self, budget: Decimal | None) -> list[str]:
+        """What to know before the run is started within a budget."""
+        if self.judgments and not self.calls:
+            return [NOTHING_MISSING]
+        if budget is None:
+            return []
+        if self.cost is None:
+            return [
+                "A price is unknown, so no budget can be kept: give the endpoint prices, or leave it empty."
+            ]
+        if self.cost > budget:
+            return ["It may cost more than the budget; it then stops, and goes on with a larger one."]
+        return []
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it takes with all endpoints at work at the same time; None where one is unknown.
+
+        Through the batch interface, at the most: when a batch that was not asked twice has ended.
+        """
+        if self.via == Run.Via.BATCH:
+            return BATCH_WINDOW.total_seconds()
+        times = [each.seconds for each in self.endpoints]
+        return None if None in times else max((time for time in times if time is not None), default=0.0)
+
+
+def plan_of(project: Project, scope: Scope, via: Run.Via = Run.Via.CALLS) -> RunPlan:
+    """Return what a run over a scope would ask, cost and take. Eight queries at the most, whatever its size.
+
+    The judges need their endpoints and templates.
+    """
+    guideline = current_guideline(project)
+    dimensions = [each for each in guideline.dimensions if each.key in set(scope.dimensions)]
+    subjects = _subjects(project, scope)
+    there = _there(scope, dimensions)
+    used, sample = _mean_usage(scope), list(_sample(project, scope))
+    plans = [
+        JudgePlan(
+            judge=judge,
+            judgments=subjects[METHODS[judge.method].asks_pairs] * len(dimensions) * judge.samples,
+            there=there[judge.pk, "there"],
+            failed=there[judge.pk, "failed"],
+            waiting=there[judge.pk, "waiting"],
+            usage=used.get(judge.pk) or _estimate_usage(judge, dimensions, sample),
+            problem=_problem(judge, dimensions),
+            via=via,
+        )
+        for judge in scope.judges
+    ]
+    return RunPlan(plans, [] if via == Run.Via.BATCH else _times(plans), via)
+
+
+def _problem(judge: Judge, dimensions: Sequence[FrozenDimension]) -> str:
+    reasons = (refusal(judge, dimension) for dimension in dimensions)
+    reason = next(filter(None, reasons), "")
+    return f"{judge.name}: {reason}" if reason else ""
+
+
+def _subjects(project: Project, scope: Scope) -> dict[bool, int]:
+    """Return how many items there are, and how many ordered pairs of items in the scope's pairs."""
+    documents: dict[int, set[int]] = defaultdict(set)
+    items = Item.objects.filter(document__project=project).values_list("system", "document")
+    for system, document in items.iterator(5000):
+        documents[system].add(document)
+    pairs = sum(len(documents[first] & documents[second]) for first, second in scope.pairs)
+    return {False: sum(map(len, documents.values())), True: 2 * pairs}
+
+
+def _there(scope: Scope, dimensions: Sequence[FrozenDimension]) -> Counter[tuple[int, str]]:
+    """Count by judge the judgments of the scope that are there, and those that failed or wait."""
+    pairs = {*scope.pairs, *((second, first) for first, second in scope.pairs)}
+    of_judges = {judge.pk: METHODS[judge.method].asks_pairs for judge in scope.judges}
+    counts: Counter[tuple[int, str]] = Counter()
+    status = Judgment.Status
+    waiting = Q(status__in=[status.PLANNED, status.LEASED])
+    # What plan_run takes over is to be asked: counted as there, it would never be.
+    there = ~left_behind(timezone.now()) | Q(run__isnull=True)
+    rows = (
+        Judgment.objects.filter(there, judge__in=of_judges, dimension__in=[each.id for each in dimensions])
+        .values_list("judge", "item__system", "other__system")
+        .annotate(
+            there=Count("pk"),
+            failed=Count("pk", filter=Q(status=status.FAILED)),
+            waiting=Count("pk", filter=waiting),
+        )
+        .order_by()
+    )
+    for judge, system, other, *counted in rows:
+        if not of_judges[judge] or (system, other) in pairs:
+            for name, count in zip(("there", "failed", "waiting"), counted, strict=True):
+                counts[judge, name] += count
+    return counts
+
+
+def _mean_usage(scope: Scope) -> dict[int, Usage]:
+    """Return the mean usage of the judges that have answered."""
+    answered = Judgment.objects.filter(
+        judge__in=[judge.pk for judge in scope.judges],
+        input_tokens__isnull=False,
+        output_tokens__isnull=False,
+    )
+    rows = answered.values("judge").annotate(
+        answers=Count("pk"), input=Avg("input_tokens"), output=Avg("output_tokens")
+    )
+    return {row["judge"]: Usage(row["input"], row["output"], row["answers"]) for row in rows.order_by()}
+
+
+def _sample(project: Project, scope: Scope) -> Iterator[Subject]:
+    """Yield some items, and some pairs of the scope. Documents are taken by digest, as good as at random."""
+    documents = Document.objects.filter(project=project, items__isnull=False).distinct()
+    for document in documents.order_by("digest").prefetch_related("items")[:SAMPLED_DOCUMENTS]:
+        parts = tuple((part["label"], part["text"]) for part in document.parts)
+        texts = {item.system_id: item.text for item in document.items.all()}
+        for text in list(texts.values())[:SAMPLED_SUBJECTS]:
+            yield Subject(parts, text)
+        pairs = [pair for pair in scope.pairs if texts.keys() >= set(pair)]
+        for first, second in pairs[:SAMPLED_SUBJECTS]:
+            yield Subject(parts, texts[first], texts[second])
+
+
+def _estimate_usage(
+    judge: Judge, dimensions: Sequence[FrozenDimension], sample: Sequence[Subject]
+) -> Usage | None:
+    """Return the mean length of a judge's prompts about the sample, and of its longest replies."""
+    method = METHODS[judge.method]
+    possible = [dimension for dimension in dimensions if not method.refuses(dimension)]
+    lengths = [
+        estimated_tokens(question(judge, subject, dimension).messages)
+        for subject in sample
+        if (subject.other is not None) == method.asks_pairs
+        for dimension in possible
+    ]
+    return Usage(fmean(lengths), judge.max_tokens) if lengths else None
+
+
+def _times(plans: Sequence[JudgePlan]) -> list[EndpointTime]:
+    endpoints = {each.judge.endpoint_id: each.judge.endpoint for each in plans if each.judge.endpoint}
+    rows = (
+        Judgment.objects.filter(judge__endpoint__in=endpoints, seconds__isnull=False)
+        .values_list("judge__endpoint")
+        .annotate(mean=Avg("seconds"))
+    )
+    paces = dict(rows.order_by())
+    return [
+        _time(endpoint, [each for each in plans if each.judge.endpoint_id == key], paces.get(key))
+        for key, endpoint in endpoints.items()
+    ]
+
+
+def _time(endpoint: Endpoint, plans: Sequence[JudgePlan], seconds_each: float | None) -> EndpointTime:
+    calls = sum(each.calls for each in plans)
+    tokens = sum((each.input_tokens or 0) + (each.output_tokens or 0) for each in plans)
+    limits = [
+        60 * amount / limit
+        for amount, limit in ((calls, endpoint.requests_per_minute), (tokens, endpoint.tokens_per_minute))
+        if limit
+    ]
+    by_pace = None if seconds_each is None else calls * seconds_each / endpoint.calls_in_flight
+    return EndpointTime(endpoint, calls, max(limits, default=None), by_pace)

@@ -1,0 +1,95 @@
+"""What admins watch of judges: whether runs go on, what they cost, and which wait for a decision."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.urls import reverse
+from django.utils import timezone
+
+from annotate.core.models import Project
+from annotate.watching.registry import Need, OverviewSection
+from judges.core.models import Batch, Judgment, Run
+
+WORKER_SHOULD_TAKE = timedelta(seconds=10)
+Status = Run.Status
+
+
+@dataclass(frozen=True)
+class Spending:
+    """A project's runs by what they do, what they have spent, and what they still may spend.
+
+    `allowed` is the sum of the budgets of runs that can still spend, None where one of them has no budget.
+    """
+
+    running: int
+    waiting: int
+    ended: int
+    spent: Decimal
+    allowed: Decimal | None
+
+
+def work_waits() -> Exists:
+    """Return whether the project of a row has a run that goes on while nobody asks, as an expression."""
+    return Exists(runs_without_worker().filter(project=OuterRef("project")))
+
+
+def runs_without_worker() -> QuerySet[Run]:
+    """Return the runs that go on and have had no worker for a while."""
+    now = timezone.now()
+    long_ago = now - WORKER_SHOULD_TAKE
+    judgments = Judgment.objects.filter(run=OuterRef("pk"))
+    asked = judgments.filter(status=Judgment.Status.LEASED, leased_until__gt=now)
+    answered = judgments.filter(answered_at__gt=long_ago)
+    batches = Batch.objects.filter(run=OuterRef("pk"))
+    unattended = batches.filter(
+        Q(held_until__isnull=True) | Q(held_until__lt=now), closed_at__isnull=True, due_at__lt=long_ago
+    )
+    begun_or_ended = batches.filter(Q(closed_at__isnull=True) | Q(closed_at__gt=long_ago))
+    return Run.objects.filter(
+        Q(via=Run.Via.CALLS) & ~Exists(asked) & ~Exists(answered)
+        | Q(via=Run.Via.BATCH) & (Exists(unattended) | ~Exists(begun_or_ended)),
+        status=Status.RUNNING,
+        started_at__lt=long_ago,
+    )
+
+
+def needs_of_runs(project: Project) -> list[Need]:
+    """Return the runs that were paused, or stopped by themselves, and wait for an admin. One query."""
+    waiting = Run.objects.filter(project=project, status__in=(Status.PAUSED, Status.STOPPED)).order_by("pk")
+    return [
+        Need(
+            f"Run {run.pk} of judges is paused; resume it or cancel it."
+            if run.status == Status.PAUSED
+            else f"Run {run.pk} of judges stopped: {run.reason}",
+            reverse("run", args=[project.slug, run.pk]),
+        )
+        for run in waiting[:5]
+    ]
+
+
+def spending_section(project: Project) -> OverviewSection | None:
+    """Return what judges do and cost, None where there was never a run. One query."""
+    over = (Status.FINISHED, Status.CANCELLED)
+    may_spend = ~Q(status__in=over)
+    found = Run.objects.filter(project=project).aggregate(
+        all=Count("pk"),
+        running=Count("pk", filter=Q(status=Status.RUNNING)),
+        ended=Count("pk", filter=Q(status__in=over)),
+        unlimited=Count("pk", filter=may_spend & Q(budget__isnull=True)),
+        money=Sum("spent"),
+        allowed=Sum("budget", filter=may_spend),
+    )
+    if not found["all"]:
+        return None
+    return OverviewSection(
+        "judges/runs/_spending.html",
+        Spending(
+            running=found["running"],
+            waiting=found["all"] - found["running"] - found["ended"],
+            ended=found["ended"],
+            spent=found["money"] or Decimal(0),
+            allowed=None if found["unlimited"] else found["allowed"] or Decimal(0),
+        ),
+    )

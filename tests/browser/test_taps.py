@@ -1,0 +1,357 @@
+"""Taps and clicks rate what they hit, on long texts, at every size, with a pause between down and up."""
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect
+from pytest_django.live_server_helper import LiveServer
+
+from annotate.core.models import Dimension, Dispute, Rating
+from annotate.disputes.commands.disputes import post_message
+from annotate.people.commands import save_preferences
+from annotate.rating.commands.rounds import close_round_one, open_round_two
+from tests.browser.conftest import PATIENCE
+from tests.browser.long_texts import make_long_project
+from tests.browser.people import signed_in
+from tests.browser.waiting import expect_stored
+from tests.factories import Cast
+from tests.rating.rounds import opened, rate
+
+SIZES = [(390, 844), (844, 390), (768, 1024), (640, 400), (1280, 800)]
+PAUSE = 80  # milliseconds between down and up, as of a person; a browser takes 500 for a long press
+SAVES = re.compile(r".*/rate/\d+/[a-z-]+/$")
+# What each click hit, and by how much what was pressed had moved since.
+WATCH = """
+window.clicks = [];
+let pressed = null;
+addEventListener("pointerdown", ({ target }) => {
+    pressed = { target, top: target.getBoundingClientRect().top };
+}, { capture: true });
+addEventListener("click", ({ target }) => {
+    if (!pressed) return;
+    const { top } = pressed.target.getBoundingClientRect();
+    window.clicks.push({ hit: target === pressed.target, moved: Math.round(Math.abs(top - pressed.top)) });
+}, { capture: true });
+"""
+# Where the middle of an element can be hit, once it is scrolled into view; null where something covers it.
+MIDDLE = """(element) => {
+    const middle = () => {
+        const { left, top, width, height } = element.getBoundingClientRect();
+        return { x: left + width / 2, y: top + height / 2 };
+    };
+    const isFree = () => document.elementFromPoint(middle().x, middle().y) === element;
+    if (!isFree()) element.scrollIntoView({ block: "center", behavior: "instant" });
+    return isFree() ? middle() : null;
+}"""
+
+# Scroll an element so that the bar at the bottom, or the end of the window, covers the lower third of it.
+TO_EDGE = """(element) => {
+    const bar = document.querySelector(".steps");
+    const isOver = getComputedStyle(bar).position === "sticky";
+    const edge = isOver ? innerHeight - bar.offsetHeight : innerHeight;
+    const { top, height } = element.getBoundingClientRect();
+    window.scrollBy({ top: top + height * 2 / 3 - edge, behavior: "instant" });
+}"""
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """A mouse or a finger on a page."""
+
+    page: Page
+    down: Callable[[float, float], None]
+    up: Callable[[float, float], None]
+
+    def tap(self, element: Locator) -> None:
+        """Press an element, and lift the pointer after a pause; the click must hit the element."""
+        x, y = self.press(element)
+        self.page.wait_for_timeout(PAUSE)
+        self.lift(x, y)
+
+    def press(self, element: Locator) -> tuple[float, float]:
+        middle = element.evaluate(MIDDLE)
+        assert middle is not None, "something covers what is to be tapped"
+        self.down(middle["x"], middle["y"])
+        return middle["x"], middle["y"]
+
+    def lift(self, x: float, y: float) -> None:
+        """Lift the pointer where it was pressed, and check what the click hit."""
+        clicks = self.page.evaluate("window.clicks.length")
+        self.up(x, y)
+        self.page.wait_for_function("before => window.clicks.length > before", arg=clicks)
+        assert self.page.evaluate("window.clicks.at(-1)") == {"hit": True, "moved": 0}
+
+
+def finger(page: Page) -> Pointer:
+    touch = page.context.new_cdp_session(page)
+
+    def down(x: float, y: float) -> None:
+        touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+
+    def up(_x: float, _y: float) -> None:
+        touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+    return Pointer(page, down, up)
+
+
+def mouse(page: Page) -> Pointer:
+    def down(x: float, y: float) -> None:
+        page.mouse.move(x, y)
+        page.mouse.down()
+
+    def up(x: float, y: float) -> None:
+        page.mouse.move(x, y)
+        page.mouse.up()
+
+    return Pointer(page, down, up)
+
+
+POINTERS = {"finger": finger, "mouse": mouse}
+
+
+@pytest.fixture
+def cast(transactional_db: None) -> Cast:
+    return make_long_project()
+
+
+@pytest.fixture(params=POINTERS)
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def device(browser: Browser, live_server: LiveServer, kind: str) -> Iterator[BrowserContext]:
+    """Give a profile of a phone, or of a computer."""
+    context = browser.new_context(
+        base_url=live_server.url,
+        viewport={"width": 390, "height": 844},
+        has_touch=kind == "finger",
+        reduced_motion="reduce",
+    )
+    context.set_default_timeout(PATIENCE)
+    expect.set_options(timeout=PATIENCE)
+    context.add_init_script(WATCH)
+    yield context
+    context.close()
+
+
+def at_first_item(device: BrowserContext, cast: Cast, width: int = 390, height: int = 844) -> Page:
+    page = signed_in(device, cast.annotators[0].user)
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(f"/projects/{cast.project.slug}/rate/")
+    expect(page.locator("body[data-ahead=ready] .row.focused")).to_have_count(1)
+    return page
+
+
+def point(page: Page, key: str, value: int) -> Locator:
+    return page.locator(f'[data-key="{key}"] input[type=radio][value="{value}"]')
+
+
+def keys(cast: Cast) -> list[str]:
+    return list(Dimension.objects.filter(project=cast.project).values_list("key", flat=True))
+
+
+def stored() -> dict[str, int | None]:
+    return dict(Rating.objects.values_list("dimension__key", "value"))
+
+
+def wait_for_stored(page: Page, expected: dict[str, int | None]) -> None:
+    """Wait until the database holds exactly these values."""
+    give_up = time.monotonic() + PATIENCE / 1000
+    while stored() != expected and time.monotonic() < give_up:
+        page.wait_for_timeout(20)
+    assert stored() == expected
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_every_tap_rates_the_point_that_it_hits(
+    device: BrowserContext, cast: Cast, kind: str, width: int, height: int
+) -> None:
+    opened(cast)
+    page = at_first_item(device, cast, width, height)
+    pointer = POINTERS[kind](page)
+    expected: dict[str, int | None] = {}
+    # Down the page and up again: the panel that closes lies above the finger, then below it.
+    for value, order in ((4, keys(cast)), (2, keys(cast)[::-1])):
+        for key in order:
+            pointer.tap(point(page, key, value))
+            expect(point(page, key, value)).to_be_checked()
+            expect(page.locator(f'[data-key="{key}"] input:checked')).to_have_count(1)
+            expect(page.locator(".row.focused")).to_have_attribute("data-key", key)
+            expected[key] = value
+            wait_for_stored(page, expected)
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390)])
+def test_a_tap_at_the_edge_of_what_is_seen_does_not_scroll_under_the_finger(
+    device: BrowserContext, cast: Cast, kind: str, width: int, height: int
+) -> None:
+    opened(cast)
+    page = at_first_item(device, cast, width, height)
+    pointer = POINTERS[kind](page)
+    expected: dict[str, int | None] = {}
+    for key in keys(cast):
+        point(page, key, 3).evaluate(TO_EDGE)
+        pointer.tap(point(page, key, 3))
+        expected[key] = 3
+        wait_for_stored(page, expected)
+
+
+def test_a_second_tap_at_the_same_place_hits_the_same_point(
+    device: BrowserContext, cast: Cast, kind: str
+) -> None:
+    opened(cast)
+    page = at_first_item(device, cast)
+    page.add_style_tag(
+        content="* { overflow-anchor: none }"
+    )  # as Safari, which does not keep in place by itself
+    pointer = POINTERS[kind](page)
+    expected: dict[str, int | None] = {}
+    for key in keys(cast):
+        x, y = pointer.press(point(page, key, 4))
+        pointer.lift(x, y)
+        expect(page.locator(".row.focused")).to_have_attribute("data-key", key)
+        pointer.down(x, y)
+        pointer.lift(x, y)
+        expected[key] = 4
+        wait_for_stored(page, expected)
+
+
+def test_a_tap_from_a_comment_that_was_typed_rates_what_it_hits(
+    device: BrowserContext, cast: Cast, kind: str
+) -> None:
+    opened(cast)
+    page = at_first_item(device, cast)
+    first, second, *_ = keys(cast)
+    page.locator(f'[name="{first}-cannot_rate"]').check()
+    expect(page.locator(f'.row[data-key="{first}"] .says')).to_have_text("Cannot rate: say why in a comment")
+    page.locator(f'[name="{first}-comment"]').fill("A line.\n" * 6)
+    POINTERS[kind](page).tap(point(page, second, 2))
+    expect(point(page, second, 2)).to_be_checked()
+    expect(page.locator(f'.row[data-key="{first}"] .says')).to_have_text("Cannot rate")
+    wait_for_stored(page, {first: None, second: 2})
+
+
+def test_news_of_another_window_waits_until_the_finger_is_lifted(
+    device: BrowserContext, cast: Cast, kind: str
+) -> None:
+    opened(cast)
+    page = at_first_item(device, cast)
+    other = device.new_page()
+    other.goto(page.url)
+    first, *_, last = keys(cast)
+    page.bring_to_front()
+    pointer = POINTERS[kind](page)
+    x, y = pointer.press(point(page, last, 2))
+    point(other, first, 5).evaluate("radio => radio.click()")
+    expect(point(page, first, 5)).to_be_checked()
+    expect(page.locator("#notices")).to_be_empty()
+    pointer.lift(x, y)
+    expect(page.locator("#notices")).to_contain_text("was just changed to 5 in another window")
+    wait_for_stored(page, {first: 5, last: 2})
+
+
+def test_a_refusal_waits_until_the_finger_is_lifted(device: BrowserContext, cast: Cast, kind: str) -> None:
+    opened(cast)
+    page = at_first_item(device, cast)
+    held: list[Route] = []
+    page.route(SAVES, lambda route: held.append(route))
+    first, *_, last = keys(cast)
+    pointer = POINTERS[kind](page)
+    pointer.tap(point(page, first, 3))
+    expect_stored(page, lambda: len(held), 1)  # "Saving…" stands there before anything is sent
+    x, y = pointer.press(point(page, last, 2))
+    held[0].fulfill(status=409, json={"message": "The round is over."})
+    page.unroute(SAVES)
+    page.wait_for_function("Unsent.count() === 0")
+    expect(page.locator(".row-refusal:visible, #refused p")).to_have_count(0)
+    pointer.lift(x, y)
+    expect(page.locator(f'[data-key="{first}"] .row-refusal')).to_contain_text("The round is over.")
+    wait_for_stored(page, {last: 2})
+
+
+def test_ending_the_pause_before_the_next_item_moves_nothing_under_the_finger(
+    device: BrowserContext, cast: Cast, kind: str
+) -> None:
+    opened(cast)
+    assert cast.annotators[0].user
+    save_preferences(user=cast.annotators[0].user, goes_on=True)
+    page = at_first_item(device, cast, 844, 390)
+    pointer = POINTERS[kind](page)
+    page.clock.install()
+    for key in keys(cast):
+        pointer.tap(point(page, key, 3))
+        page.clock.run_for(10)
+    expect(page.locator("#advance")).to_be_visible()
+    pointer.press(point(page, keys(cast)[-1], 5))
+    expect(page.locator("#advance")).to_be_visible()
+    page.keyboard.press("Shift")
+    expect(page.locator("#advance")).to_be_hidden()
+
+
+@pytest.mark.parametrize("kind", ["mouse"])
+def test_a_pointer_lifted_elsewhere_rates_nothing_and_still_selects_the_row(
+    device: BrowserContext, cast: Cast
+) -> None:
+    opened(cast)
+    page = at_first_item(device, cast, 1280, 800)
+    _first, second, third, *_ = keys(cast)
+    pointer = mouse(page)
+    pointer.press(point(page, third, 2))
+    page.mouse.move(-50, 400)
+    page.mouse.up()
+    expect(page.locator(".row.focused")).to_have_attribute("data-key", third)
+    expect(page.locator("input:checked")).to_have_count(0)
+    page.keyboard.press("Shift+Tab")
+    expect(page.locator(".row.focused")).to_have_attribute("data-key", second)
+    assert stored() == {}
+
+
+@pytest.mark.parametrize("kind", ["mouse"])
+def test_tab_selects_the_row_also_where_the_end_of_a_press_was_lost(
+    device: BrowserContext, cast: Cast
+) -> None:
+    opened(cast)
+    page = at_first_item(device, cast)
+    first, second, third, *_ = keys(cast)
+    mouse(page).press(point(page, second, 2))
+    expect(point(page, second, 2)).to_be_focused()
+    expect(page.locator(".row.focused")).to_have_attribute("data-key", first)
+    while page.evaluate("document.activeElement.closest('.row').dataset.key") == second:
+        page.keyboard.press("Tab")
+    expect(page.locator(".row.focused")).to_have_attribute("data-key", third)
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_every_answer_in_a_dispute_is_the_one_that_is_hit_while_others_write(
+    device: BrowserContext, cast: Cast, kind: str, width: int, height: int
+) -> None:
+    round = opened(cast)
+    key = keys(cast)[0]
+    for annotator, value in zip(cast.annotators, (1, 3, 5), strict=True):
+        rate(cast, round, annotator, cast.items[0], value, key=key)
+    close_round_one(project=cast.project, by=cast.admin)
+    open_round_two(project=cast.project, by=cast.admin)
+    dispute = Dispute.objects.get()
+    page = signed_in(device, cast.annotators[0].user)
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(f"/projects/{cast.project.slug}/disputes/{dispute.number}/")
+    pointer = POINTERS[kind](page)
+    pointer.tap(page.get_by_label("Stay on this dispute"))
+    expect(page.get_by_label("Stay on this dispute")).to_be_checked()
+    for value in (4, 1):
+        mine = Rating.objects.filter(
+            assignment__round__number=2, assignment__annotator=cast.annotators[0]
+        ).values_list("value", flat=True)
+        x, y = pointer.press(page.locator(f'#answer-buttons button[data-keys="{value}"]'))
+        said = f"What do you think of {value}? " * 8
+        with page.expect_response(lambda response: "seen=" in response.url and response.status == 200):
+            post_message(dispute=dispute, author=cast.annotators[1], text=said)
+        expect(page.locator("#discussion")).not_to_contain_text(said)
+        pointer.lift(x, y)
+        expect(page.locator("#answered")).to_contain_text(f"you changed to {value}.")
+        expect(page.locator("#discussion")).to_contain_text(said)
+        assert list(mine) == [value]

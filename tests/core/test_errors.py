@@ -1,0 +1,24 @@
+"""A refusal is told to programs in one shape, and knows nothing of how it is told."""
+
+import ast
+import json
+from pathlib import Path
+
+from annotate.core import errors
+from annotate.core.errors import InvalidValueError
+from annotate.core.http_errors import error_as_json
+
+
+def test_a_program_gets_code_sentence_and_fields_with_the_errors_status() -> None:
+    response = error_as_json(InvalidValueError("Not on the scale.", fields={"value": "Choose 1 to 5."}))
+    assert response.status_code == 422
+    assert json.loads(response.content) == {
+        "code": "invalid_value",
+        "message": "Not on the scale.",
+        "fields": {"value": "Choose 1 to 5."},
+    }
+
+
+def test_errors_know_nothing_of_the_web() -> None:
+    source = ast.parse(Path(errors.__file__).read_text())
+    assert not [node for node in ast.walk(source) if isinstance(node, ast.Import | ast.ImportFrom)]

@@ -1,0 +1,57 @@
+"""What the database refuses, whatever the code above it does: rewriting a history and deleting from it."""
+
+import pytest
+from django.db import IntegrityError, InternalError, connection, transaction
+from django.utils import timezone
+
+from annotate.core.models import AuditEntry, DisputeEvent, Post, RatingChange
+from annotate.disputes.commands.disputes import post_message
+from tests.factories import make_project
+from tests.rating.rounds import discussed
+
+HISTORIES = [RatingChange, DisputeEvent, Post, AuditEntry]
+REFUSED = (IntegrityError, InternalError)
+
+
+@pytest.fixture
+def history():
+    """A project with rows in every history."""
+    cast = make_project()
+    dispute = discussed(cast, 1, 3, 5)
+    post_message(dispute=dispute, author=cast.annotators[0], text="Why?")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("model", HISTORIES)
+def test_a_history_is_not_rewritten(history, model):
+    before = list(model.objects.values())
+    with pytest.raises(REFUSED, match="never rewritten"), transaction.atomic():
+        model.objects.update(at=timezone.now())
+    assert list(model.objects.values()) == before
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("model", HISTORIES)
+def test_nothing_is_deleted_from_a_history(history, model):
+    before = list(model.objects.values())
+    assert before
+    with pytest.raises(REFUSED, match="never rewritten"), transaction.atomic():
+        model.objects.all().delete()
+    assert list(model.objects.values()) == before
+
+
+def guards():
+    listed = {
+        "sqlite": "SELECT name FROM sqlite_master WHERE type = 'trigger'",
+        "postgresql": "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal",
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(listed[connection.vendor])
+        return {name for (name,) in cursor.fetchall() if name.startswith("annotate_")}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("time", ["first", "after the end of a transactional test"])
+def test_every_history_has_its_guards_also_after_a_database_was_emptied(history, time):
+    tables = [model._meta.db_table for model in HISTORIES]
+    assert guards() == {f"{table}_{guard}" for table in tables for guard in ("append_only", "never_deleted")}

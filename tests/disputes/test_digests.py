@@ -1,0 +1,164 @@
+"""The daily mail about disputes that need someone: who gets it, when, and how it ends."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.core import mail
+from django.test import Client
+from django.utils import timezone
+
+from annotate.core.models import DisputeDigest, Preferences, Round
+from annotate.disputes.commands.digests import send_digests
+from annotate.disputes.commands.disputes import answer_dispute, post_message
+from annotate.disputes.digest_mail import digest_token
+from annotate.people.commands import save_preferences
+from annotate.periodic_tasks import enqueue_digests
+from annotate.rating.commands.rounds import close_round_two
+from config.celery import app
+from tests.factories import make_project
+from tests.rating.rounds import discussed
+
+pytestmark = pytest.mark.django_db
+ADDRESS = "https://concord.example.org"
+
+
+@pytest.fixture
+def cast(clock):
+    """One unit is discussed since yesterday; its first rater asked for digests; it stays noon of today."""
+    cast = make_project()
+    discussed(cast, 1, 3, 5)
+    Round.objects.update(opened_at=timezone.now() - timedelta(days=1))
+    user = cast.annotators[0].user
+    assert user
+    save_preferences(user=user, digest_address=ADDRESS)
+    return cast
+
+
+def morning(days=0):
+    """Return nine o'clock, this many days after tomorrow."""
+    return (timezone.localtime() + timedelta(days=1 + days)).replace(hour=9)
+
+
+def dispute_of(cast):
+    return cast.project.rounds.get(number=1).disputes.get()
+
+
+def test_one_message_says_what_needs_the_person_with_links(cast):
+    send_digests(now=morning())
+    (message,) = mail.outbox
+    assert message.to == [cast.annotators[0].user.email]
+    assert message.subject == "Concord: 1 dispute needs you"
+    assert f"{cast.project.name}: dispute 1, Fluency" in message.body
+    assert f"{ADDRESS}/projects/{cast.project.slug}/disputes/1/\n" in message.body
+    for other in cast.annotators[1:]:
+        assert other.label not in message.body
+
+
+def test_nobody_who_did_not_ask_is_sent_one(cast):
+    Preferences.objects.update(digest_address="")
+    send_digests(now=morning())
+    assert mail.outbox == []
+
+
+def test_the_same_day_brings_no_second_one_and_a_day_without_news_none(cast):
+    for days in (0, 0, 1, 2):
+        send_digests(now=morning(days))
+    assert len(mail.outbox) == 1
+
+
+def test_what_others_did_since_the_last_one_is_news(cast):
+    send_digests(now=morning())
+    post = post_message(dispute=dispute_of(cast), author=cast.annotators[1], text="Why?")
+    later = morning(1)
+    # The histories refuse to be rewritten, so the digest is put before the post instead.
+    DisputeDigest.objects.update(at=post.at - timedelta(seconds=1))
+    send_digests(now=later)
+    assert len(mail.outbox) == 2
+    answer_dispute(dispute=dispute_of(cast), rater=cast.annotators[0], value=None, comment="Because.")
+    send_digests(now=morning(2))
+    assert len(mail.outbox) == 2  # it waits for others now
+
+
+def test_a_closed_round_and_a_closed_place_need_nobody(cast):
+    place = cast.annotators[0]
+    place.active = False
+    place.save(update_fields=["active"])
+    send_digests(now=morning())
+    place.active = True
+    place.save(update_fields=["active"])
+    close_round_two(project=cast.project, by=cast.admin)
+    send_digests(now=morning())
+    assert mail.outbox == []
+
+
+def test_none_comes_before_the_morning_and_none_without_a_mail_server(cast, settings):
+    send_digests(now=morning().replace(hour=6))
+    settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+    send_digests(now=morning())
+    assert not DisputeDigest.objects.exists()
+
+
+def test_a_message_that_no_server_takes_is_sent_later(cast, monkeypatch):
+    with monkeypatch.context() as away:
+        away.setattr("django.core.mail.EmailMessage.send", refuse)
+        send_digests(now=morning())
+    assert not DisputeDigest.objects.exists()
+    send_digests(now=morning())
+    assert len(mail.outbox) == 1
+
+
+def refuse(*args):
+    raise ConnectionRefusedError
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_wakes_only_while_someone_is_due(cast, monkeypatch):
+    monkeypatch.setitem(app.conf, "task_always_eager", True)
+    monkeypatch.setattr("annotate.disputes.commands.digests.MORNING", 0)
+    enqueue_digests()
+    enqueue_digests()
+    assert len(mail.outbox) == 1
+    assert DisputeDigest.objects.get().day == timezone.localdate()
+
+
+def test_the_link_of_a_message_ends_them_without_signing_in_once_it_is_confirmed(cast):
+    send_digests(now=morning())
+    (message,) = mail.outbox
+    stop = message.extra_headers["List-Unsubscribe"].strip("<>")
+    assert stop in message.body
+    path = stop.removeprefix(ADDRESS)
+    anyone = Client(enforce_csrf_checks=True)
+    assert "Send me no more of them" in anyone.get(path).content.decode()
+    assert Preferences.objects.get().digest_address
+    ended = anyone.post(path, {"List-Unsubscribe": "One-Click"}).content.decode()
+    assert "You are sent no more of them." in ended
+    assert not Preferences.objects.get().digest_address
+    assert anyone.get(f"/account/digest/{digest_token(cast.admin)}x/").status_code == 404
+
+
+def test_it_is_off_until_it_is_ticked_and_the_links_lead_to_where_it_was(cast, client):
+    client.force_login(cast.annotators[1].user)
+    page = "/account/preferences/"
+    assert "checked" not in box(client.get(page))
+    chosen = {
+        "theme": "system",
+        "text_size": "normal",
+        "line_length": "full",
+        "font": "sans",
+        "motion": "system",
+        "language": "",
+    }
+    client.post(page, {**chosen, "digest": "on"})
+    kept = Preferences.objects.get(user=cast.annotators[1].user)
+    assert kept.digest_address == "http://testserver"
+    assert "checked" in box(client.get(page))
+    client.post(page, chosen)
+    kept.refresh_from_db()
+    assert kept.digest_address == ""
+
+
+def box(page):
+    found = re.search(r'<input type="checkbox" name="digest"[^>]*>', page.content.decode())
+    assert found is not None
+    return found[0]

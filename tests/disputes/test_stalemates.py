@@ -1,0 +1,212 @@
+"""Disputes that discussion does not resolve end by themselves, and every kept value has a reason."""
+
+import json
+
+import pytest
+from django.urls import reverse
+
+from annotate.core.errors import InvalidValueError
+from annotate.core.models import AskedRater, Dispute, RatingChange
+from annotate.disputes.commands.asking import ask_raters
+from annotate.disputes.commands.disputes import (
+    adjudicate,
+    answer_dispute,
+    ask_again,
+    leave_open,
+    open_again,
+    post_message,
+    take_back,
+)
+from annotate.disputes.queries.disputes import work_list
+from annotate.exports.formats.text import export_table
+from annotate.exports.registry import TABLES
+from annotate.people.commands import deactivate_member
+from annotate.rating.commands.rounds import close_round_two
+from tests.factories import Cast, make_project
+from tests.rating.rounds import discussed
+
+pytestmark = pytest.mark.django_db
+
+
+def disputed(*values: int) -> tuple[Cast, Dispute]:
+    cast = make_project(annotators=len(values), raters_per_item=len(values))
+    return cast, discussed(cast, *values)
+
+
+def asked(dispute: Dispute) -> list[str]:
+    return list(dispute.asked_raters.order_by("rater__alias").values_list("rater__alias", flat=True))
+
+
+def differ(dispute: Dispute, *raters) -> Dispute:
+    for rater in raters:
+        dispute = answer_dispute(dispute=dispute, rater=rater, value=None, differs=True)
+    return dispute
+
+
+def test_whoever_is_at_an_end_of_the_values_is_asked_and_who_stands_between_is_not() -> None:
+    _, dispute = disputed(3, 4, 5)
+    assert asked(dispute) == ["A", "C"]
+    _, all_at_ends = disputed(3, 3, 5)
+    assert asked(all_at_ends) == ["A", "B", "C"]
+
+
+def test_of_categories_everyone_is_asked() -> None:
+    cast = make_project()
+    cast.dimensions[0].measurement_level = "nominal"
+    cast.dimensions[0].save()
+    for value in range(2, 5):
+        cast.dimensions[0].points.create(value=value, label=f"Name {value}")
+    assert asked(discussed(cast, 1, 3, 5)) == ["A", "B", "C"]
+
+
+def test_raters_who_each_say_that_they_differ_end_the_dispute() -> None:
+    cast, dispute = disputed(1, 3, 5)
+    first, _, third = cast.annotators
+    assert differ(dispute, first).status == "open"
+    assert asked(dispute) == ["C"]
+    assert differ(dispute, third).status == "irresolvable"
+    assert asked(dispute) == []
+    assert list(dispute.events.values_list("kind", flat=True)) == ["opened", "irresolvable"]
+    causes = RatingChange.objects.filter(rating__assignment__round__number=2)
+    assert set(causes.values_list("cause", flat=True)) == {"differs"}
+    for place in cast.annotators:
+        assert dispute in work_list(place).done
+
+
+def test_an_argument_is_answered_by_the_others_and_a_short_reason_is_none() -> None:
+    cast, dispute = disputed(1, 3, 5)
+    first, _, third = cast.annotators
+    answer_dispute(dispute=dispute, rater=first, value=None, comment="The text says so in line two.")
+    answer_dispute(dispute=dispute, rater=third, value=None, short_reason="The text supports it")
+    assert Dispute.objects.get().status == "irresolvable"
+    cast, dispute = disputed(1, 3, 5)
+    first, _, third = cast.annotators
+    answer_dispute(dispute=dispute, rater=first, value=None, short_reason="The text supports it")
+    answer_dispute(dispute=dispute, rater=third, value=None, comment="Line two is about the price.")
+    assert asked(dispute) == ["A"]  # who has not answered what is new
+    assert differ(dispute, first).status == "irresolvable"
+
+
+@pytest.mark.parametrize("how", ["post", "argument", "value"])
+def test_something_new_takes_an_irresolvable_dispute_up_again(how: str) -> None:
+    cast, dispute = disputed(1, 3, 5)
+    first, second, third = cast.annotators
+    differ(dispute, first, third)
+    if how == "post":
+        post_message(dispute=dispute, author=second, text="What of line four?")
+        expected = ["A", "C"]
+    elif how == "argument":
+        answer_dispute(dispute=dispute, rater=first, value=None, comment="Line four says otherwise.")
+        expected = ["C"]
+    else:
+        answer_dispute(dispute=dispute, rater=second, value=2, comment="I see.")
+        expected = ["A", "C"]
+    dispute.refresh_from_db()
+    assert dispute.status == "open"
+    assert list(dispute.events.values_list("kind", flat=True))[-1] == "taken_up"
+    assert asked(dispute) == expected
+
+
+def test_values_that_meet_settle_an_irresolvable_dispute() -> None:
+    cast, dispute = disputed(3, 4, 5)
+    differ(dispute, cast.annotators[0], cast.annotators[2])
+    assert answer_dispute(dispute=dispute, rater=cast.annotators[0], value=4).status == "settled"
+    assert asked(dispute) == []
+
+
+def test_taking_back_that_we_differ_opens_the_dispute_for_oneself() -> None:
+    cast, dispute = disputed(1, 3, 5)
+    first, _, third = cast.annotators
+    differ(dispute, first, third)
+    assert take_back(dispute=dispute, rater=third, revision=1).status == "open"
+    assert asked(dispute) == ["C"]
+
+
+def test_an_admin_decides_gives_up_or_has_everyone_answer_again() -> None:
+    cast, dispute = disputed(1, 3, 5)
+    differ(dispute, cast.annotators[0], cast.annotators[2])
+    assert ask_again(dispute=dispute, note="Read line two.", by=cast.admin).status == "open"
+    assert asked(dispute) == ["A", "B", "C"]
+    assert differ(dispute, *cast.annotators).status == "irresolvable"
+    assert adjudicate(dispute=dispute, value=3, note="Line two.", by=cast.admin).status == "adjudicated"
+    assert open_again(dispute=dispute, note="I misread it.", by=cast.admin).status == "open"
+    assert asked(dispute) == ["A", "B", "C"]
+    differ(dispute, *cast.annotators)
+    assert leave_open(dispute=dispute, note="It is ambiguous.", by=cast.admin).status == "left_open"
+
+
+def test_who_left_is_waited_for_by_nobody() -> None:
+    cast, dispute = disputed(1, 3, 5)
+    deactivate_member(place=cast.annotators[2])
+    assert differ(dispute, cast.annotators[0]).status == "irresolvable"
+
+
+def test_closing_round_two_leaves_it_irresolvable() -> None:
+    cast, dispute = disputed(1, 3, 5)
+    differ(dispute, cast.annotators[0], cast.annotators[2])
+    close_round_two(project=cast.project, by=cast.admin)
+    dispute.refresh_from_db()
+    assert dispute.status == "irresolvable"
+    rows = [json.loads(line) for line in export("final_values", cast) if line]
+    assert [row["status"] for row in rows if row["status"] != "undisputed"] == ["irresolvable"]
+
+
+def export(table: str, cast: Cast) -> list[str]:
+    return b"".join(export_table(cast.project, TABLES[table], "jsonl")).decode().splitlines()
+
+
+def test_a_value_is_kept_with_a_reason_or_not_at_all() -> None:
+    cast, dispute = disputed(1, 3, 5)
+    first = cast.annotators[0]
+    with pytest.raises(InvalidValueError, match="Say why you keep your value"):
+        answer_dispute(dispute=dispute, rater=first, value=None)
+    with pytest.raises(InvalidValueError, match="none of this project’s short reasons: The text supports it"):
+        answer_dispute(dispute=dispute, rater=first, value=None, short_reason="Because")
+    assert not RatingChange.objects.filter(rating__assignment__round__number=2).exists()
+
+
+def test_short_reasons_are_the_projects_are_counted_and_exported(client) -> None:
+    cast, dispute = disputed(1, 3, 5)
+    cast.project.keep_reasons = ["Line two"]
+    cast.project.save()
+    client.force_login(cast.annotators[0].user)
+    address = reverse("dispute", args=[cast.project.slug, dispute.number])
+    assert 'name="short_reason" value="Line two"' in client.get(address).content.decode()
+    sent = {"rater": "A", "seen_revision": 0, "short_reason": "Line two"}
+    assert client.post(f"{address}answer/", sent).status_code == 302
+    differ(dispute, cast.annotators[2])
+    client.force_login(cast.admin)
+    listed = client.get(reverse("disputes", args=[cast.project.slug]), {"status": "irresolvable"})
+    assert "Values were kept because:" in listed.content.decode()
+    assert '<span dir="auto">Line two</span> 1 ·' in listed.content.decode()
+    rows = [json.loads(line) for line in export("history", cast)]
+    assert [(row["cause"], row["short_reason"]) for row in rows if row["round"] == 2] == [
+        ("kept", "Line two"),
+        ("differs", ""),
+    ]
+    overview = client.get(reverse("project", args=[cast.project.slug])).content.decode()
+    assert "1 could not be resolved by discussion and waits for an adjudicator." in overview
+
+
+def test_the_page_invites_who_stands_between_and_says_how_it_ended(client) -> None:
+    cast, dispute = disputed(3, 4, 5)
+    address = reverse("dispute", args=[cast.project.slug, dispute.number])
+    client.force_login(cast.annotators[1].user)
+    assert "you are welcome to answer, but you are not asked to" in client.get(address).content.decode()
+    differ(dispute, cast.annotators[0], cast.annotators[2])
+    html = client.get(address).content.decode()
+    assert "discussion did not resolve it" in html
+    adjudicate(dispute=dispute, value=5, note="So it is.", by=cast.admin)
+    html = client.get(address).content.decode()
+    assert '<span class="axis-decided" style="left: 100.00%">5</span>' in html
+    assert ". Decided: 5" in html
+
+
+def test_what_is_waited_for_follows_from_the_history_alone() -> None:
+    cast, dispute = disputed(1, 3, 5)
+    answer_dispute(dispute=dispute, rater=cast.annotators[0], value=None, comment="Line two.")
+    post_message(dispute=dispute, author=cast.annotators[1], text="Why?")
+    before = set(AskedRater.objects.values_list("rater", "since"))
+    AskedRater.objects.all().delete()
+    ask_raters([dispute])
+    assert set(AskedRater.objects.values_list("rater", "since")) == before != set()

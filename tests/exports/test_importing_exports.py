@@ -1,0 +1,318 @@
+"""An export imported into an installation without its project, and exported again: the same bytes."""
+
+import json
+import zipfile
+from decimal import Decimal
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from annotate.core.models import (
+    AuditEntry,
+    Dispute,
+    Document,
+    GoldItem,
+    Item,
+    Membership,
+    Project,
+    Rating,
+    User,
+)
+from annotate.disputes.commands.disputes import (
+    adjudicate,
+    answer_dispute,
+    leave_open,
+    post_message,
+    take_back,
+)
+from annotate.exports.manifest import hash_of, sha256_of
+from annotate.exports.registry import Part
+from annotate.exports.restoring.archive import ExportArchive
+from annotate.exports.restoring.restored import RESTORERS, Restored
+from annotate.quality.commands import decide_counting, mark_gold
+from annotate.rating.commands.ratings import Answer, save_rating
+from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two
+from annotate.rating.commands.units import WantedUnit, ask_for_units
+from annotate.rating.evidence import Passage
+from annotate.setup.commands import delete_project, reword_guidelines
+from judges.core.models import Judgment, Run
+from tests.factories import Cast, make_project
+from tests.judges.factories import make_judge, make_judgment, make_run
+from tests.rating.rounds import assigned, frozen, opened, rate
+
+pytestmark = pytest.mark.django_db
+
+STRANGE = ' "Fünf", 5; =1+1\n\r\n\u2028 שלום 🙂\\ '
+
+
+@pytest.fixture
+def cast() -> Cast:
+    """Two rounds with everything that can be in them, and judges of three kinds with their runs."""
+    cast = make_project(dimensions=("fluency", "coherence"), documents=3)
+    Document.objects.update(parts=[{"label": "Review 1", "text": STRANGE}, {"label": "", "text": "Fine."}])
+    Item.objects.update(text=STRANGE)
+    judged(cast)
+    mark_gold(project=cast.project, item=cast.items[5], use=GoldItem.Use.PRACTICE)
+    rated(cast)
+    close_round_one(project=cast.project, by=cast.admin)
+    open_round_two(project=cast.project, by=cast.admin)
+    discuss(cast)
+    return cast
+
+
+def judged(cast: Cast) -> None:
+    """Judge before any round is open, so that runs quote a guideline that no round has."""
+    make_judgment(make_judge(cast.project, "rts", name="Reasoner"), cast.items[1], cast.dimensions[0])
+    pairs = make_judge(cast.project, "h2h", name="Pairs")
+    both = {"other": cast.items[1], "value": 0.5, "cost": Decimal("0.00000123"), "seconds": 0.1}
+    make_judgment(pairs, cast.items[0], cast.dimensions[1], **both, input_tokens=7, output_tokens=1)
+    chooser = make_judge(cast.project, "mcq", name="Chooser", samples=2, temperature=0.7)
+    run = make_run(cast.project, chooser)
+    done, unreadable = run.judgments.order_by("pk")[:2]
+    Judgment.objects.filter(pk=done.pk).update(status="done", value=2.5, reply="B", attempts=1)
+    Judgment.objects.filter(pk=unreadable.pk).update(status="unreadable", reason="No option.", reply=STRANGE)
+    ended = {"budget": "2.5", "spent": "2.49", "status": "stopped", "reason": "The budget is spent."}
+    Run.objects.filter(pk=run.pk).update(**ended)
+
+
+def rated(cast: Cast) -> None:
+    round = opened(cast)
+    first, second, third = cast.annotators
+    unit = WantedUnit(cast.items[4].pk, cast.dimensions[1].pk, 0.25)
+    ask_for_units(round=round, units=[unit], raters=1, origin="routing policy 9", seed=77)
+    for annotator, value in zip(cast.annotators, (1, 3, 5), strict=True):
+        for item in cast.items[:3]:
+            rate(cast, round, annotator, item, value, comment=STRANGE)
+    place = assigned(cast, round, first, cast.items[3])
+    evidence = (Passage(0, 1, 7), Passage(2, 0, 4))
+    for answer in (
+        Answer(value=4, unsure=True),
+        Answer(value=2, comment="Read again.", evidence=evidence),
+        Answer(cannot_rate=True, comment="It is empty."),
+    ):
+        save_rating(assignment=place, dimension=frozen(round, "coherence"), answer=answer, by=first.user)
+    reword_guidelines(project=cast.project, guidelines="Read *twice*.", note="Clearer.", by=cast.admin)
+    for annotator in (first, second):
+        rate(cast, round, annotator, cast.items[3], 2)
+    decide_counting(place=third, counted=False, note="Always 5.", by=cast.admin)
+
+
+def discuss(cast: Cast) -> None:
+    first, second, _ = cast.annotators
+    disputes = list(Dispute.objects.order_by("number"))
+    assert len(disputes) == 3
+    answer_dispute(dispute=disputes[0], rater=first, value=3, comment="You are right.")
+    answer_dispute(dispute=disputes[1], rater=second, value=1)
+    revision = Rating.objects.get(assignment__round__number=2, assignment__annotator=second).revision
+    take_back(dispute=disputes[1], rater=second, revision=revision)
+    post_message(dispute=disputes[1], author=second, text=STRANGE)
+    adjudicate(dispute=disputes[1], value=3, note="Two of three.", by=cast.admin)
+    leave_open(dispute=disputes[2], note="Nobody knows.", by=cast.admin)
+
+
+def exported(project: Project, target: Path, *arguments: str) -> bytes:
+    call_command("export", project.slug, "--to", str(target), *arguments, verbosity=0, stdout=StringIO())
+    return target.read_bytes()
+
+
+def imported(path: Path, *arguments: str) -> dict[str, object]:
+    out = StringIO()
+    call_command("import_export", str(path), "--json", *arguments, stdout=out)
+    return dict(json.loads(out.getvalue()))
+
+
+def taken_away(cast: Cast, path: Path, *arguments: str) -> bytes:
+    """Export the project and delete it, so that the installation is one without it."""
+    content = exported(cast.project, path, *arguments)
+    delete_project(project=cast.project, name=cast.project.name, by=cast.admin)
+    assert not Rating.objects.exists()
+    return content
+
+
+@pytest.mark.parametrize(("closed", "format"), [(False, "jsonl"), (True, "jsonl"), (False, "parquet")])
+def test_exported_again_it_is_the_same_byte_by_byte(
+    cast: Cast, tmp_path: Path, closed: bool, format: str
+) -> None:
+    if closed:
+        close_round_two(project=cast.project, by=cast.admin)
+    before = taken_away(cast, tmp_path / "first.zip", "--format", format)
+    told = imported(tmp_path / "first.zip", "--admin", cast.admin.email)
+    assert (told["identical"], told["differing"]) == (True, [])
+    project = Project.objects.get()
+    assert exported(project, tmp_path / "second.zip", "--format", format) == before
+    with zipfile.ZipFile(tmp_path / "first.zip") as archive:
+        empty = [each.filename for each in archive.infolist() if not each.file_size]
+    assert [Path(name).stem for name in empty] == []
+
+
+def test_what_was_left_out_stays_empty_and_the_rest_is_the_same(cast: Cast, tmp_path: Path) -> None:
+    without = [word for part in (Part.COMMENTS, Part.THREADS, Part.REPLIES) for word in ("--without", part)]
+    before = taken_away(cast, tmp_path / "first.zip", *without)
+    assert imported(tmp_path / "first.zip")["identical"]
+    assert exported(Project.objects.get(), tmp_path / "second.zip", *without) == before
+    assert not Rating.objects.exclude(comment="").exists()
+
+
+def test_it_works_as_before_and_nobody_can_sign_in_as_a_rater(cast: Cast, tmp_path: Path) -> None:
+    raters = {place.pseudonym for place in cast.annotators}
+    client = Client()
+    client.force_login(cast.admin)
+    address = reverse("results_page", args=[cast.project.slug, "agreement"])
+    figures = client.get(address).content.decode().split("<table")[1].split("</table")[0]
+    loads = loads_by_pseudonym(cast.project)
+    assert sorted(loads.values()) == [(0, 3), (0, 4), (1, 3)]
+    taken_away(cast, tmp_path / "first.zip")
+    imported(tmp_path / "first.zip", "--admin", cast.admin.email)
+    again = client.get(address).content.decode().split("<table")[1].split("</table")[0]
+    assert again == figures
+    assert loads_by_pseudonym(Project.objects.get()) == loads
+    places = Membership.objects.filter(role="annotator").select_related("user")
+    assert {place.label for place in places} == {place.pseudonym for place in places} == raters
+    standing_in = User.objects.filter(email__endswith=".invalid")
+    assert {user.name for user in standing_in} == {"admin", *raters}
+    assert not any(user.is_active or user.has_usable_password() for user in standing_in)
+    assert AuditEntry.objects.filter(project__isnull=False).first().act == "project.restored"  # type: ignore[union-attr]
+
+
+def loads_by_pseudonym(project: Project) -> dict[str, tuple[int, int]]:
+    """How many items each annotator has finished, and begun."""
+    out = StringIO()
+    call_command("people", project.slug, "--json", stdout=out)
+    places = [place for place in json.loads(out.getvalue()) if place["role"] == "annotator"]
+    return {place["pseudonym"]: (place["items_done"], place["items_begun"]) for place in places}
+
+
+def test_a_run_that_was_going_on_is_paused_and_said_to_differ(cast: Cast, tmp_path: Path) -> None:
+    Run.objects.filter(status="stopped").update(status="running", reason="", started_at=timezone.now())
+    taken_away(cast, tmp_path / "first.zip")
+    out = StringIO()
+    with pytest.raises(SystemExit) as ended:
+        call_command("import_export", str(tmp_path / "first.zip"), stdout=out)
+    assert ended.value.code == 1
+    assert "these differ, see docs/export.md: runs.jsonl." in out.getvalue()
+    assert Run.objects.filter(status="paused").count() == 1
+
+
+def test_nothing_is_imported_twice_or_over_something_else(cast: Cast, tmp_path: Path) -> None:
+    exported(cast.project, tmp_path / "first.zip")
+    with pytest.raises(CommandError, match=f"There is a project “{cast.project.slug}” already"):
+        imported(tmp_path / "first.zip")
+    assert Project.objects.count() == 1
+
+
+def changed(source: Path, target: Path, name: str, content: bytes | None) -> Path:
+    """Copy an export with another content of one file, or without it."""
+    with zipfile.ZipFile(source) as before, zipfile.ZipFile(target, "w") as after:
+        for each in before.namelist():
+            if not each.endswith(f"/{name}"):
+                after.writestr(each, before.read(each))
+            elif content is not None:
+                after.writestr(each, content)
+    return target
+
+
+def test_what_is_no_export_of_concord_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    cast = make_project()
+    exported(cast.project, whole := tmp_path / "whole.zip")
+    exported(cast.project, tmp_path / "csv.zip", "--format", "csv")
+    exported(cast.project, tmp_path / "sources.zip", "--without", "sources")
+    (tmp_path / "text.zip").write_text("no zip")
+    (tmp_path / "folder").mkdir()
+    changed(whole, tmp_path / "other.zip", "items.jsonl", b"{}\n")
+    changed(whole, tmp_path / "gone.zip", "items.jsonl", None)
+    changed(whole, tmp_path / "empty.zip", "manifest.json", b"[]")
+    delete_project(project=cast.project, name=cast.project.name, by=cast.admin)
+    for name, sentence in {
+        "csv.zip": "Exports in JSONL and Parquet can be imported",
+        "sources.zip": "made without the texts of its documents",
+        "text.zip": "neither a zip file nor a folder",
+        "folder": "not an export of Concord",
+        "other.zip": "items.jsonl is not as it was exported",
+        "gone.zip": "not an export of Concord",
+        "empty.zip": "not an export of Concord",
+        "nothing.zip": "There is no file",
+    }.items():
+        with pytest.raises(CommandError, match=sentence):
+            imported(tmp_path / name)
+    with pytest.raises(CommandError, match="Nobody has an account"):
+        imported(whole, "--admin", "nobody@example.com")
+    assert not Project.objects.exists()
+
+
+def without_project(tmp_path: Path, **files: bytes) -> Path:
+    """Export a project with a rating, delete it, and put other tables in the place of some."""
+    cast = make_project()
+    round = opened(cast)
+    rate(cast, round, cast.annotators[0], cast.items[0], 3)
+    folder = tmp_path / "made"
+    call_command("export", cast.project.slug, "--folder", str(folder), stdout=StringIO())
+    delete_project(project=cast.project, name=cast.project.name, by=cast.admin)
+    for name, content in files.items():
+        (folder / f"{name}.jsonl").write_bytes(content)
+    forge_manifest(folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("table", "content"),
+    [
+        ("project", b""),
+        ("items", b""),
+        ("items", b"{\n"),
+        ("items", b"[1]\n"),
+        ("items", b'{"document": "d1", "system": "s1"}\n'),
+        ("guidelines", b'{"round": "one"}\n'),
+    ],
+)
+def test_tables_that_do_not_fit_each_other_leave_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, table: str, content: bytes
+) -> None:
+    folder = without_project(tmp_path, **{table: content})
+    with pytest.raises(CommandError, match="do not fit each other"):
+        imported(folder)
+    assert not Project.objects.exists()
+    assert not [each for each in caplog.records if each.levelname == "ERROR"]
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("value", "3"), ("value", 2**70), ("value", True), ("comment", "a\0b"), ("rater", 1)],
+)
+def test_a_value_of_another_kind_leaves_nothing(tmp_path: Path, column: str, value: object) -> None:
+    folder = without_project(tmp_path)
+    row = json.loads((folder / "ratings.jsonl").read_text())
+    (folder / "ratings.jsonl").write_text(json.dumps(row | {column: value}) + "\n")
+    forge_manifest(folder)
+    with pytest.raises(CommandError, match="do not fit each other"):
+        imported(folder)
+    assert not Project.objects.exists()
+
+
+def test_a_mistake_of_ours_is_called_one_and_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    folder = without_project(tmp_path)
+
+    def mistaken(restored: Restored, archive: ExportArchive) -> None:
+        del archive
+        assert restored.actors["nobody"]
+
+    RESTORERS["mistaken"] = mistaken
+    try:
+        with pytest.raises(CommandError, match=r"An error in Concord stopped the import \(KeyError\)"):
+            imported(folder)
+    finally:
+        del RESTORERS["mistaken"]
+    assert not Project.objects.exists()
+    assert "KeyError: 'nobody'" in caplog.text
+
+
+def forge_manifest(folder: Path) -> None:
+    """Make the manifest say what the files are now."""
+    manifest = json.loads((folder / "manifest.json").read_text())
+    files = {name: sha256_of(folder / name) for name in manifest["files"]}
+    manifest.update(files=files, content_hash=hash_of(files))
+    (folder / "manifest.json").write_text(json.dumps(manifest))

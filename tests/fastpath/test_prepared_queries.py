@@ -1,0 +1,44 @@
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from annotate.core.models import Assignment, Membership
+from annotate.fastpath.queries import MOMENT, NUMBERS, WORD, Prepared
+from tests.factories import make_project
+from tests.fastpath.fast_path import fast_path  # noqa: F401 - plays each test by both ways
+from tests.rating.rounds import opened
+
+pytestmark = pytest.mark.django_db
+
+
+def places(slug, item):
+    return Assignment.objects.select_related("round__guideline", "annotator").filter(
+        round__project__slug=slug, item=item
+    )
+
+
+def test_a_prepared_query_gives_what_its_queryset_gives(django_assert_num_queries):
+    prepared = Prepared(places, WORD, NUMBERS[0])
+    for _ in range(2):
+        cast = make_project()
+        opened(cast)
+        for item in (cast.items[0].pk, cast.items[1].pk, 0):
+            with django_assert_num_queries(1):
+                found = prepared.all(cast.project.slug, item)
+                guidelines = [each.round.guideline.content for each in found]
+            expected = list(places(cast.project.slug, item))
+            assert sorted(found, key=lambda each: each.pk) == sorted(expected, key=lambda each: each.pk)
+            assert guidelines == [each.round.guideline.content for each in expected]
+            assert all(each.annotator is None for each in found)
+    assert prepared.first("no such project", 0) is None
+
+
+def test_a_moment_can_be_put_into_a_prepared_query():
+    cast = make_project()
+    prepared = Prepared(lambda before: Membership.objects.filter(joined_at__lt=before), MOMENT)
+    now = timezone.now()
+    assert prepared.all(now - timedelta(days=1)) == []
+    assert {each.pk for each in prepared.all(now + timedelta(days=1))} >= {
+        each.pk for each in cast.annotators
+    }

@@ -1,0 +1,172 @@
+import pytest
+
+from judges.core.models import Judge, Judgment, PromptTemplate
+from judges.methods import METHODS
+from tests.factories import make_project
+from tests.judges.factories import make_endpoint, make_judge, make_judgment, make_run, make_template
+from tests.judges.pages import address, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def cast(client):
+    cast = make_project()
+    client.force_login(cast.admin)
+    return cast
+
+
+def entered(cast, **changes):
+    endpoint = cast.project.endpoints.first() or make_endpoint(cast.project)
+    usual = {
+        "name": "GPT by RTS",
+        "endpoint": endpoint.pk,
+        "model": "gpt-x",
+        "template": "shipped:rts",
+        "score_from": "text",
+        "samples": 1,
+        "temperature": 0,
+        "max_tokens": "",
+    }
+    return {**usual, **changes}
+
+
+def add(client, cast, **changes):
+    return client.post(address(cast, "new/"), entered(cast, **changes))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_judge_is_made_with_a_prompt_as_shipped(client, cast, method):
+    assert add(client, cast, template=f"shipped:{method}").status_code == 302
+    judge = Judge.objects.get()
+    assert (judge.method, judge.max_tokens) == (method, METHODS[method].max_tokens)
+    template = PromptTemplate.objects.get()
+    assert (template.text, template.version) == (METHODS[method].default_template, 1)
+    assert (judge.template, template.created_by) == (template, cast.admin)
+
+
+def test_two_judges_as_shipped_share_their_prompt(client, cast):
+    add(client, cast)
+    add(client, cast, name="Another")
+    assert PromptTemplate.objects.count() == 1
+    assert Judge.objects.filter(template=PromptTemplate.objects.get()).count() == 2
+
+
+def test_a_judge_is_made_with_a_prompt_of_the_project_and_has_its_method(client, cast):
+    template = make_template(cast.project, "mcq")
+    add(client, cast, template=str(template.pk), samples=5, temperature=0.7, max_tokens=20)
+    judge = Judge.objects.get()
+    assert (judge.method, judge.template, judge.samples) == ("mcq", template, 5)
+    assert (judge.temperature, judge.max_tokens) == (0.7, 20)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"name": ""}, "This field is required."),
+        ({"name": "Taken"}, "The project has a judge Taken already; choose another name."),
+        ({"template": "shipped:oracle"}, "Select a valid choice."),
+        ({"template": "0"}, "Select a valid choice."),
+        ({"temperature": 3}, "less than or equal to 2"),
+        ({"samples": 0}, "greater than or equal to 1"),
+        ({"samples": 2, "temperature": 0}, "At temperature 0 all samples are alike"),
+        ({"structured": "on", "score_from": "probabilities"}, "choose one of both"),
+    ],
+)
+def test_what_cannot_be_is_refused_beside_its_field(client, cast, changes, says):
+    make_judge(cast.project, name="Taken")
+    reply = add(client, cast, **changes)
+    assert reply.status_code == 422
+    assert says in text_of(reply)
+    assert Judge.objects.count() == 1
+
+
+def test_endpoints_and_prompts_of_another_project_cannot_be_chosen(client, cast):
+    other = make_project().project
+    for changes in ({"endpoint": make_endpoint(other).pk}, {"template": str(make_template(other).pk)}):
+        assert add(client, cast, **changes).status_code == 422
+    assert not Judge.objects.exists()
+
+
+def test_a_judge_without_judgments_can_be_changed(client, cast):
+    judge = make_judge(cast.project)
+    client.post(address(cast, f"{judge.pk}/"), entered(cast, name="Other", model="gpt-y"))
+    judge.refresh_from_db()
+    assert (judge.name, judge.model) == ("Other", "gpt-y")
+
+
+def test_a_judge_with_judgments_stays_as_it_is(client, cast):
+    judge = make_judge(cast.project)
+    page = client.get(address(cast, f"{judge.pk}/"))
+    assert "Save the judge" in page.content.decode()
+    make_run(cast.project, judge)
+    reply = client.post(address(cast, f"{judge.pk}/"), entered(cast, name="Other"))
+    assert reply.status_code == 409
+    assert f"{judge.name} has judgments, so it stays as it is; make a new judge." in text_of(reply)
+    assert "Save the judge" not in client.get(address(cast, f"{judge.pk}/")).content.decode()
+    judge.refresh_from_db()
+    assert judge.name != "Other"
+
+
+def test_a_judge_with_judgments_leads_to_its_figures_and_to_what_has_no_value(client, cast):
+    judge = make_judge(cast.project)
+    unreadable = {"status": Judgment.Status.UNREADABLE, "value": None, "reason": "No score."}
+    make_judgment(judge, cast.items[0], cast.dimensions[0], **unreadable)
+    page = client.get(address(cast, f"{judge.pk}/")).content.decode()
+    assert f'href="{address(cast, f"{judge.pk}/beside-people/")}"' in page
+    assert f'href="{address(cast, f"{judge.pk}/judgments/unreadable/")}"' in page
+    assert "judgments/failed/" not in page
+    assert 'name="temperature" value="0"' in page
+
+
+def test_the_list_says_what_each_judge_is_and_has(client, cast):
+    judge = make_judge(cast.project, samples=3, temperature=1)
+    unreadable = {"status": Judgment.Status.UNREADABLE, "value": None, "reason": "No score."}
+    make_judgment(judge, cast.items[0], cast.dimensions[0])
+    make_judgment(judge, cast.items[1], cast.dimensions[0], **unreadable)
+    listed = text_of(client.get(address(cast)))
+    assert "gpt-3.5-turbo-0301 · Reason, then score at" in listed
+    assert "3 samples at temperature 1 1 done 1 unreadable" in listed
+
+
+def test_without_an_endpoint_the_first_step_is_to_add_one(client, cast):
+    assert "Add an endpoint first" in text_of(client.get(address(cast)))
+    assert client.get(address(cast, "new/")).url == address(cast, "endpoints/new/")
+
+
+def test_a_researcher_reads_judges_and_makes_none(client, cast):
+    judge = make_judge(cast.project)
+    client.force_login(cast.researcher)
+    for path in ("", f"{judge.pk}/"):
+        page = client.get(address(cast, path)).content.decode()
+        assert judge.name in page
+        assert "Add a judge" not in page
+        assert "Save the judge" not in page
+    assert client.get(address(cast, "new/")).status_code == 404
+    assert client.post(address(cast, f"{judge.pk}/"), entered(cast)).status_code == 404
+
+
+@pytest.mark.parametrize("who", ["outsider", "annotator"])
+@pytest.mark.parametrize("path", ["", "new/", "endpoints/", "prompts/", "runs/", "runs/new/"])
+def test_nobody_else_sees_any_of_it(client, cast, who, path):
+    make_endpoint(cast.project)
+    client.force_login(cast.outsider if who == "outsider" else cast.annotators[0].user)
+    assert client.get(address(cast, path)).status_code == 404
+
+
+def test_a_judge_of_another_project_is_not_there(client, cast):
+    other = make_judge(make_project().project)
+    assert client.get(address(cast, f"{other.pk}/")).status_code == 404
+
+
+def test_more_judges_need_no_more_queries(client, cast, django_assert_max_num_queries):
+    def queries():
+        with django_assert_max_num_queries(20) as counted:
+            client.get(address(cast))
+        return len(counted)
+
+    make_judgment(make_judge(cast.project), cast.items[0], cast.dimensions[0])
+    one = queries()
+    for _ in range(3):
+        make_judgment(make_judge(cast.project), cast.items[0], cast.dimensions[0])
+    assert queries() == one

@@ -1,0 +1,225 @@
+from io import BytesIO
+
+import pytest
+
+from annotate.core.models import Role
+from judges.core.models import Judgment, PromptTemplate
+from judges.methods import METHODS
+from tests.factories import make_member, make_project
+from tests.judges.factories import make_judge, make_judgment, make_run, make_template
+from tests.judges.pages import HTMX, address, html_of, text_of
+
+pytestmark = pytest.mark.django_db
+
+PAPER = "Score the {{ dimension }} of {{ text }} from {{ minimum }} to {{ maximum }}.\n"
+
+
+@pytest.fixture
+def cast(client):
+    cast = make_project(dimensions=("fluency", "coherence"))
+    client.force_login(cast.admin)
+    return cast
+
+
+def write(client, cast, method="rts", **sent):
+    return client.post(address(cast, f"prompts/new/{method}/"), {"name": "Paper", "text": PAPER, **sent})
+
+
+def change(client, cast, template, **sent):
+    return client.post(address(cast, f"prompts/{template.pk}/"), {"text": PAPER, **sent})
+
+
+def file(content):
+    upload = BytesIO(content)
+    upload.name = "paper.txt"
+    return upload
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_new_prompt_begins_with_the_text_as_shipped(client, cast, method):
+    reply = client.get(address(cast, f"prompts/new/{method}/"))
+    text = reply.context["form"]["text"].value()
+    assert text == METHODS[method].default_template
+    assert write(client, cast, method, text=text).status_code == 302
+    assert PromptTemplate.objects.get().version == 1
+
+
+def test_the_text_is_kept_word_for_word(client, cast):
+    text = "  {{ text }}\r\n\r\nEnd  \n"
+    write(client, cast, text=text)
+    assert PromptTemplate.objects.get().text == "  {{ text }}\n\nEnd  \n"
+
+
+def test_a_text_file_takes_the_place_of_the_text(client, cast):
+    write(client, cast, text="", file=file(b"\xef\xbb\xbf" + PAPER.encode()))
+    assert PromptTemplate.objects.get().text == PAPER
+
+
+def test_what_was_written_is_given_as_a_file(client, cast):
+    template = make_template(cast.project, text=PAPER)
+    reply = client.get(address(cast, f"prompts/{template.pk}/text/"))
+    assert reply.content.decode() == PAPER
+    assert reply["Content-Type"] == "text/plain; charset=utf-8"
+    assert "attachment" in reply["Content-Disposition"]
+
+
+@pytest.mark.parametrize(
+    ("method", "sent", "says"),
+    [
+        ("rts", {"text": "Score {{ text }} by {{ mood }}."}, "{{ mood }} is not a placeholder here"),
+        ("rts", {"text": "Score it."}, "The template needs the placeholder {{ text }}."),
+        ("mcq", {"text": "Choose for {{ text }}."}, "The template needs the placeholder {{ options }}."),
+        ("h2h", {"text": "{{ text_1 }}"}, "The template needs the placeholder {{ text_2 }}."),
+        ("rts", {"text": ""}, "The template needs the placeholder {{ text }}."),
+        ("rts", {"name": ""}, "This field is required."),
+        ("rts", {"name": "Taken"}, "The project has a prompt Taken already"),
+        ("rts", {"file": file(b"\xff\xfe\x00")}, "This file is no text in UTF-8"),
+        ("rts", {"file": file(b" " * 200_001)}, "This file is too large for a prompt."),
+    ],
+)
+def test_a_text_that_cannot_be_asked_with_is_refused(client, cast, method, sent, says):
+    make_template(cast.project, name="Taken")
+    reply = write(client, cast, method, **sent)
+    assert reply.status_code == 422
+    assert says in text_of(reply)
+    assert PromptTemplate.objects.count() == 1
+
+
+def test_an_unknown_method_is_not_there(client, cast):
+    assert client.get(address(cast, "prompts/new/oracle/")).status_code == 404
+
+
+# Versions
+
+
+def test_a_prompt_that_was_never_asked_with_changes_in_place(client, cast):
+    judge = make_judge(cast.project)
+    make_run(cast.project, judge)
+    change(client, cast, judge.template)
+    assert list(PromptTemplate.objects.values_list("version", "text")) == [(1, PAPER)]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"status": Judgment.Status.FAILED, "value": None, "reason": "No answer."},
+        {"status": Judgment.Status.PLANNED, "value": None, "attempts": 1},
+    ],
+)
+def test_a_prompt_that_was_asked_with_stays_and_gets_a_next_version(client, cast, asked):
+    judge = make_judge(cast.project, "rts")
+    make_judgment(judge, cast.items[0], cast.dimensions[0], **asked)
+    reply = change(client, cast, judge.template)
+    old, new = PromptTemplate.objects.order_by("version")
+    assert reply.url == address(cast, f"prompts/{new.pk}/")
+    assert (old.text, old.version) == (METHODS["rts"].default_template, 1)
+    assert (new.text, new.version, new.name, new.method) == (PAPER, 2, old.name, "rts")
+    judge.refresh_from_db()
+    assert judge.template == old
+    assert "so it cannot change" in text_of(client.get(address(cast, f"prompts/{old.pk}/")))
+
+
+def test_saving_the_same_text_makes_no_version(client, cast):
+    judge = make_judge(cast.project)
+    make_judgment(judge, cast.items[0], cast.dimensions[0])
+    change(client, cast, judge.template, text=METHODS["rts"].default_template)
+    assert PromptTemplate.objects.count() == 1
+
+
+def test_the_list_shows_every_version_and_its_judges(client, cast):
+    judge = make_judge(cast.project)
+    make_judgment(judge, cast.items[0], cast.dimensions[0])
+    change(client, cast, judge.template)
+    listed = text_of(client.get(address(cast, "prompts/")))
+    assert "version 2 for 0 judges · version 1 for 1 judge" in listed
+
+
+# Preview
+
+
+def preview(client, cast, template, **sent):
+    sent = {"text": PAPER, "show": "preview", **sent}
+    return client.post(address(cast, f"prompts/{template.pk}/"), sent, headers=HTMX)
+
+
+def test_the_preview_shows_a_real_item_and_counts_tokens(client, cast):
+    template = make_template(cast.project)
+    shown = text_of(preview(client, cast, template, on_dimension="coherence", on_item=2))
+    assert "item 2 of 4, Coherence · about 19 tokens" in shown  # 73 characters, 4 a token
+    assert shown.endswith("Score the Coherence of What system-2 wrote about product 1. from 1 to 5.")
+    template.refresh_from_db()
+    assert template.text != PAPER
+
+
+def test_a_preview_of_head_to_head_shows_two_texts(client, cast):
+    template = make_template(cast.project, "h2h")
+    shown = text_of(preview(client, cast, template, text="{{ text_1 }} OR {{ text_2 }}"))
+    assert f"{cast.items[0].text} OR {cast.items[1].text}" in shown
+
+
+def test_a_preview_says_what_is_wrong(client, cast):
+    template = make_template(cast.project)
+    assert "{{ mood }} is not a placeholder here" in text_of(
+        preview(client, cast, template, text="{{ mood }}")
+    )
+
+
+@pytest.mark.parametrize("sent", [{"on_dimension": "style"}, {"on_item": "0"}, {"on_item": "x"}])
+def test_a_preview_of_what_is_not_there_shows_the_first(client, cast, sent):
+    assert "item 1 of 4, Fluency" in text_of(preview(client, cast, make_template(cast.project), **sent))
+
+
+def test_a_project_without_items_previews_nothing(client):
+    cast = make_project(documents=0)
+    client.force_login(cast.admin)
+    assert "import items to see" in text_of(client.get(address(cast, "prompts/new/rts/")))
+
+
+def test_the_fragment_of_the_preview_is_its_part_of_the_page(client, cast):
+    template = make_template(cast.project)
+    fragment = html_of(preview(client, cast, template))
+    assert fragment.startswith('<div class="preview"')
+    page = client.post(address(cast, f"prompts/{template.pk}/"), {"text": PAPER, "show": "preview"})
+    assert fragment in html_of(page)
+
+
+# Access and queries
+
+
+def test_a_researcher_reads_prompts_and_changes_none(client, cast):
+    template = make_template(cast.project)
+    client.force_login(cast.researcher)
+    page = client.get(address(cast, f"prompts/{template.pk}/")).content.decode()
+    assert "Judge one quality" in page
+    assert "Save the prompt" not in page
+    assert client.get(address(cast, f"prompts/{template.pk}/text/")).status_code == 200
+    assert client.get(address(cast, "prompts/new/rts/")).status_code == 404
+    assert change(client, cast, template).status_code == 404
+
+
+def test_an_admin_who_rates_can_still_set_up_judges(client, cast):
+    make_member(cast.project, Role.ANNOTATOR, user=cast.admin)
+    template = make_template(cast.project)
+    assert client.get(address(cast, "prompts/")).status_code == 200
+    assert change(client, cast, template).status_code == 302
+
+
+def test_prompts_of_another_project_are_not_there(client, cast):
+    other = make_template(make_project().project)
+    for path in ("", "text/"):
+        assert client.get(address(cast, f"prompts/{other.pk}/{path}")).status_code == 404
+
+
+def test_more_prompts_need_no_more_queries(client, cast, django_assert_max_num_queries):
+    def queries(path):
+        with django_assert_max_num_queries(25) as counted:
+            client.get(address(cast, path))
+        return len(counted)
+
+    first = make_template(cast.project)
+    before = queries("prompts/"), queries(f"prompts/{first.pk}/")
+    for version in (2, 3):
+        make_template(cast.project, name=first.name, version=version)
+        make_template(cast.project)
+    assert (queries("prompts/"), queries(f"prompts/{first.pk}/")) == before

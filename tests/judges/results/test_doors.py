@@ -1,0 +1,265 @@
+"""Every figure of every page of results, by every door: one value, one interval, one count."""
+
+import csv
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from html import unescape
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.core.management import call_command
+from django.test import Client
+from django.utils import timezone
+
+from annotate.core.models import Project, Rating, Role
+from annotate.exports.choice import ExportChoice, Format
+from annotate.exports.folder import write_folder
+from annotate.exports.formats.datasheet import datasheet
+from annotate.rating.commands.rounds import close_round_one, open_round_two
+from annotate.results.registry import PAGES
+from annotate.results.table import Cell, Column, Kind, Table
+from annotate.results.text import number
+from tests.api.client import ApiClient
+from tests.factories import Cast, make_member, make_project
+from tests.judges.factories import make_judge, make_judgments
+from tests.judges.measured import begun, place
+
+pytestmark = pytest.mark.django_db
+
+NAMES = ["agreement", "systems", "so-far", "estimates", "replacement", "judges", "reliability"]
+DIMENSIONS = ("fluency", "coherence")
+JUDGES = ("Reasoner", "Chooser")
+Place = tuple[str, str, tuple[str, ...], str]  # page, table, the heads of the row, column
+Figure = tuple[Any, float | None, float | None, int | None]  # value, low, high, count
+
+
+def people_value(person: int, item: int, key: str) -> int:
+    """Between 1 and 5, near to the other person's and now and then two points or more away."""
+    quality = (item * 7 + len(key)) % 5
+    return 1 + min(4, max(0, quality + (person * item * 5) % 4 - 1)) if item % 3 else 1 + quality
+
+
+def judge_value(shift: int) -> Callable[[int, str, str], int]:
+    return lambda number, system, key: 1 + (number * 7 + len(key) + shift * (number % 3) + len(system)) % 5
+
+
+def scene(
+    dimensions: tuple[str, ...] = DIMENSIONS, judges: tuple[str, ...] = ("Reasoner", "Chooser")
+) -> Cast:
+    """Make 24 items that two people rated in two rounds, and judges beside them."""
+    cast = make_project(dimensions=dimensions, documents=8, systems=3, annotators=2, raters_per_item=2)
+    cast.project.seed = 20_261
+    cast.project.save()
+    round, now = begun(cast, every_item=True), timezone.now()
+    ratings = []
+    for person, annotator in enumerate(cast.annotators):
+        for number_, item in enumerate(cast.items):
+            assignment = place(round, annotator, item, number_ + 1, inclusion_probability=1)
+            for each in cast.dimensions:
+                value = people_value(person, number_, each.key)
+                ratings.append(
+                    Rating(assignment=assignment, dimension=each, value=value, created_at=now, updated_at=now)
+                )
+    Rating.objects.bulk_create(ratings)
+    close_round_one(project=cast.project, by=cast.admin)
+    open_round_two(project=cast.project, by=cast.admin)
+    for shift, name in enumerate(judges):
+        judge = make_judge(cast.project, "mcq" if name == "Chooser" else "rts", name=name)
+        make_judgments(judge, cast, judge_value(shift))
+    return cast
+
+
+def of_api(cast: Cast, name: str) -> dict[str, Any]:
+    answer = ApiClient(cast.researcher).get(f"projects/{cast.project.slug}/results/{name}/")
+    assert answer.status_code == 200, (name, answer.content)
+    result: dict[str, Any] = answer.json()
+    assert result["current"]
+    return result
+
+
+def tables_of(plain: dict[str, Any]) -> list[Table]:
+    return [Table.from_dict(table) for section in plain["sections"] for table in section["tables"]]
+
+
+def figures_of(cast: Cast) -> dict[Place, Figure]:
+    """Every cell of every page by where it stands; people and judges have names there, never keys."""
+    return {
+        (name, table.title, tuple(str(cell.value) for cell in row[: table.heads]), column.key): (
+            cell.value,
+            cell.low,
+            cell.high,
+            cell.count,
+        )
+        for name in NAMES
+        for table in tables_of(of_api(cast, name))
+        for row in table.rows
+        for column, cell in list(zip(table.columns, row, strict=True))[table.heads :]
+    }
+
+
+@pytest.fixture
+def cast(client: Client) -> Cast:
+    cache.clear()
+    made = scene()
+    client.force_login(made.researcher)
+    return made
+
+
+def test_the_names_are_those_of_all_pages() -> None:
+    assert sorted(NAMES) == sorted(PAGES)
+
+
+# Each door gives the tables of a page again, whole or as far as its form goes.
+
+
+def by_command(_: Client, cast: Cast, name: str, tables: list[Table]) -> None:
+    out = StringIO()
+    call_command("results", cast.project.slug, name, "--json", stdout=out)
+    assert tables_of(json.loads(out.getvalue())) == tables
+
+
+def by_csv_of_the_page(client: Client, cast: Cast, name: str, tables: list[Table]) -> None:
+    for table in tables:
+        rows = csv.DictReader(StringIO(file_of(client, cast, name, table, "csv"), newline=""))
+        for row, cells in zip(rows, table.rows, strict=True):
+            for column, cell in zip(table.columns, cells, strict=True):
+                assert row[column.key] == ("" if cell.value is None else str(cell.value))
+                for part in ("low", "high", "count"):
+                    written = row.get(f"{column.key}_{part}", "")
+                    if column.kind not in {Kind.TEXT, Kind.COUNT}:
+                        assert written == ("" if getattr(cell, part) is None else str(getattr(cell, part)))
+
+
+def by_markdown_and_latex(client: Client, cast: Cast, name: str, tables: list[Table]) -> None:
+    for table in tables:
+        for ending, escaped in (("md", lambda text: re.sub(r"([\[\]<])", r"\\\1", text)), ("tex", in_latex)):
+            content = file_of(client, cast, name, table, ending)
+            for row in table.rows:
+                for column, cell in zip(table.columns, row, strict=True):
+                    assert escaped(shown(cell, column)) in content
+
+
+def by_the_page(client: Client, cast: Cast, name: str, tables: list[Table]) -> None:
+    for table in tables:
+        address = f"/projects/{cast.project.slug}/results/{name}/{table.key}/"
+        found = re.findall(r"(?s)<tr>(?:(?!</tr>).)*</tr>", client.get(address).content.decode())
+        rows = [[words(cell) for cell in re.split(r"(?=<t[dh][ >])", row)[1:]] for row in found[1:]]
+        assert len(rows) == len(table.rows)
+        for row, cells in zip(rows, table.rows, strict=True):
+            for text, cell, column in zip(row, cells, table.columns, strict=True):
+                assert text.startswith("undefined" if cell.value is None else plain(cell, column))
+                if cell.low is not None:
+                    assert f"[{number(cell.low, column)}, {number(cell.high or 0.0, column)}]" in text
+                if cell.count is not None and column.kind in {Kind.NUMBER, Kind.SHARE, Kind.P_VALUE}:
+                    assert f"n = {cell.count}" in text
+
+
+def by_the_data_sheet(client: Client, cast: Cast, name: str, tables: list[Table]) -> None:
+    if name == "agreement":
+        sheet = datasheet(cast.project, ExportChoice(Format.JSONL))
+        alphas = next(table for table in tables if table.key == "rounds")
+        for row in alphas.rows:
+            cell = row[2]
+            assert f"| {cell.value:.3f} ({cell.low:.3f} to {cell.high:.3f}) |" in sheet
+
+
+DOORS = [by_command, by_csv_of_the_page, by_markdown_and_latex, by_the_page, by_the_data_sheet]
+
+
+def test_every_door_gives_every_figure(client: Client, cast: Cast) -> None:
+    for name in NAMES:
+        tables = tables_of(of_api(cast, name))
+        assert tables
+        for door in DOORS:
+            door(client, cast, name, tables)
+
+
+def file_of(client: Client, cast: Cast, name: str, table: Table, ending: str) -> str:
+    answer = client.get(f"/projects/{cast.project.slug}/results/{name}/{table.key}.{ending}")
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def plain(cell: Cell, column: Column) -> str:
+    return cell.value if isinstance(cell.value, str) else number(cell.value or 0, column)
+
+
+def shown(cell: Cell, column: Column) -> str:
+    if cell.value is None:
+        return "undefined ("
+    bounds = "" if cell.low is None else f" [{number(cell.low, column)}, {number(cell.high or 0, column)}]"
+    return plain(cell, column) + bounds
+
+
+def in_latex(text: str) -> str:
+    return text.replace("\N{MINUS SIGN}", "$-$").replace("%", r"\%").replace("<", r"\textless{}")
+
+
+def words(html: str) -> str:
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]*>", " ", html))).strip()
+
+
+# The same figure in several tables.
+
+SAME = [
+    [("agreement", "rounds", "round_1_alpha"), ("agreement", "alpha", "round_1"),
+     ("so-far", "alpha", "alpha"), ("agreement", "round-1-alpha", "interval")],
+    [("agreement", "rounds", "round_2_alpha"), ("agreement", "alpha", "round_2"),
+     ("agreement", "round-2-alpha", "interval")],
+    [("judges", "scoring", "spearman"), ("judges", "correlations", "spearman_dataset")],
+    [("judges", "scoring", "with_mean"), ("judges", "alphas", "with_mean")],
+    [("judges", "scoring", "among_people"), ("judges", "alphas", "among_people")],
+    [("judges", "scoring", "correct"), ("judges", "preferences", "correct")],
+    [("judges", "indicator", "fluency"), ("reliability", "indicator", "fluency")],
+    [("judges", "indicator", "coherence"), ("reliability", "indicator", "coherence")],
+]  # fmt: skip
+
+
+def test_one_figure_has_one_interval_in_all_its_tables(cast: Cast) -> None:
+    pages = {name: {table.key: table for table in tables_of(of_api(cast, name))} for name in NAMES}
+    for places in SAME:
+        first, *others = [column_of(pages[name][key], column) for name, key, column in places]
+        assert first
+        assert others == [first] * len(others), places
+
+
+def column_of(table: Table, key: str) -> list[tuple[Any, float | None, float | None]]:
+    index = [each.key for each in table.columns].index(key)
+    return [(row[index].value, row[index].low, row[index].high) for row in table.rows]
+
+
+# What is beside a figure does not change it.
+
+
+def test_another_dimension_changes_no_figure(cast: Cast) -> None:
+    """But sums over all of them, and which systems are neighbours: they are in people's ranking over all."""
+    changed = changed_between(figures_of(scene(DIMENSIONS[:1])), figures_of(cast))
+    assert [each for each in changed if each[2][0] != "all" and not each[3].startswith("neighbours")] == []
+
+
+def test_another_judge_changes_no_figure(cast: Cast) -> None:
+    assert changed_between(figures_of(cast), figures_of(scene(judges=(*JUDGES, "Third")))) == []
+
+
+def changed_between(before: dict[Place, Figure], after: dict[Place, Figure]) -> list[Place]:
+    assert before
+    return [place for place, figure in before.items() if after.get(place) != figure]
+
+
+def test_a_copy_in_another_installation_has_the_same_figures(cast: Cast, tmp_path: Path) -> None:
+    """Other projects were there before it, so that no key in the database is the same."""
+    before = figures_of(cast)
+    (tmp_path / "export").mkdir()
+    write_folder(cast.project, ExportChoice(Format.JSONL), tmp_path / "export")
+    slug = cast.project.slug
+    Project.objects.filter(pk=cast.project.pk).update(slug="elsewhere")
+    call_command("import_export", str(tmp_path / "export"))
+    copy = replace(cast, project=Project.objects.get(slug=slug))
+    make_member(copy.project, Role.RESEARCHER, user=cast.researcher)
+    assert copy.project.pk != cast.project.pk
+    assert figures_of(copy) == before

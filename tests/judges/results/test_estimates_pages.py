@@ -1,0 +1,336 @@
+"""Mean scores from people and a judge: the page and the command say what the pure functions say."""
+
+import json
+from io import StringIO
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+from django.utils import timezone
+
+from annotate.agreement import Stream, rank_sets
+from annotate.core.models import Assignment, Rating, Role
+from annotate.results.commands import current_page
+from annotate.results.registry import result_of
+from annotate.results.table import Cell
+from annotate.templatetags.figures import decimals
+from judges.core.models import Judge, Judgment
+from judges.reliability import (
+    Betting,
+    RatedSample,
+    guaranteed_mean,
+    humans_only,
+    judge_only,
+    pairwise_differences,
+    prediction_powered,
+    projected_widths,
+    regression_estimate,
+    stratified_estimate,
+    weighted_estimate,
+)
+from judges.routing.commands.policies import make_policy, route
+from tests.api.client import ApiClient
+from tests.factories import Cast, make_member, make_project
+from tests.judges.factories import make_judge
+from tests.judges.measured import as_scores, let_judge, rated_at_once, routed_at_once
+from tests.judges.pages import address, text_of
+from tests.judges.routing.project import TRUSTED, routing_project, rts_value, sent_by, spec_of
+from tests.results.reading import cells_of, csv_of
+
+pytestmark = pytest.mark.django_db
+PAGE = "estimates/"
+DOCUMENTS, SYSTEMS = 12, 2
+JUDGE = [4, 2, 5, 1, 3, 2, 4, 3, 5, 2, 3, 1, 4, 4, 2, 2, 5, 3, 3, 1, 4, 2, 5, 2]
+GIVEN = [5, 2, 5, 2, 3, 1, 4, 4, 4, 2, 4, 1, 5, 3, 1, 2]  # the first eight documents are rated
+PEOPLE = GIVEN + [None] * 8
+
+
+def estimated(**people) -> Cast:
+    cast = make_project(documents=DOCUMENTS, systems=SYSTEMS, annotators=1, raters_per_item=1)
+    let_judge(make_judge(cast.project, name="Reasoner"), cast, JUDGE)
+    return cast
+
+
+@pytest.fixture
+def cast(client):
+    cast = estimated()
+    rated_at_once(cast, [PEOPLE])
+    client.force_login(cast.admin)
+    return cast
+
+
+def means(cast, **chosen):
+    """Return the first table, a row for each system."""
+    return cells_of(cast.project, "estimates", "means", **chosen)
+
+
+def says_of(cast, title):
+    """Return what a section says."""
+    page = current_page(project=cast.project, result=result_of(cast.project, "estimates"))
+    return next(section.says for section in page.sections if section.title == title)
+
+
+def of_system(index):
+    values = [np.nan if value is None else value for value in PEOPLE]
+    return RatedSample(judge=JUDGE[index::SYSTEMS], human=values[index::SYSTEMS])
+
+
+def bounds(estimate):
+    """Return value and interval of an estimate as a table has it, or as a function gives it."""
+    if isinstance(estimate, Cell):
+        return [estimate.value, estimate.low, estimate.high]
+    interval = estimate.interval
+    return [estimate.value, interval and interval.low, interval and interval.high]
+
+
+def stream_of(cast):
+    judge = Judge.objects.get(project=cast.project)
+    return Stream(cast.project.seed).of("judge", judge.name, cast.dimensions[0].key)
+
+
+def test_the_page_its_files_the_command_and_the_api_have_the_same_figures(cast, client):
+    html = client.get(address(cast, PAGE), follow=True).content.decode()
+    out = StringIO()
+    call_command("estimates", cast.project.slug, "--json", stdout=out)
+    printed = json.loads(out.getvalue())["sections"]
+    answered = (
+        ApiClient(cast.admin).get(f"projects/{cast.project.slug}/results/estimates/").json()["sections"]
+    )
+    assert printed == answered
+    for row, cells in zip(csv_of(client, cast.project, "estimates", "means"), means(cast), strict=True):
+        for kind in ("humans", "judge", "combined", "guaranteed"):
+            held = [row.get(f"{kind}{part}") or None for part in ("", "_low", "_high")]
+            assert [each and float(each) for each in held] == bounds(cells[kind])
+        assert decimals(float(row["combined"])) in html
+
+
+def test_every_estimate_is_that_of_its_function(cast):
+    for index, row in enumerate(means(cast)):
+        sample, stream = of_system(index), stream_of(cast).of(f"system-{index + 1}")
+        expected = {
+            "humans": humans_only(sample),
+            "judge": judge_only(sample),
+            "combined": regression_estimate(sample),
+            "prediction_powered": prediction_powered(sample),
+            "guaranteed": guaranteed_mean(sample, low=1, high=5, generator=stream),
+        }
+        for name, estimate in expected.items():
+            assert bounds(row[name]) == pytest.approx(bounds(estimate)), name
+        assert (row["rated"].value, row["items"].value) == (8, 12)
+        assert row["worth"].value == pytest.approx(expected["combined"].effective_sample_size)
+
+
+def test_another_level_of_confidence_can_be_chosen(cast):
+    (wide, _), (narrow, _) = (means(cast, confidence=level) for level in ("0.99", "0.9"))
+    assert bounds(wide["humans"]) == pytest.approx(bounds(humans_only(of_system(0), confidence_level=0.99)))
+    assert wide["humans"].low < narrow["humans"].low
+
+
+def test_differences_are_paired_and_ranks_follow(cast):
+    scores = as_scores(JUDGE, [PEOPLE], documents=DOCUMENTS, systems=SYSTEMS)
+    (expected,) = pairwise_differences(scores, betting=Betting(1, 5, stream_of(cast)))
+    (difference,) = cells_of(cast.project, "estimates", "differences")
+    assert difference["paired"].value == "yes"
+    assert bounds(difference["difference"]) == pytest.approx(bounds(expected.estimate))
+    assert bounds(difference["guaranteed"]) == pytest.approx(bounds(expected.guaranteed))
+    assert difference["adjusted_p_value"].value == pytest.approx(expected.adjusted_p_value)
+    sets = {each.system: (each.best, each.worst) for each in rank_sets(scores.system_names, [expected])}
+    for row in means(cast):
+        best, worst = sets[row["system"].value]
+        assert row["ranks"].value == (str(best) if best == worst else f"{best} to {worst}")
+
+
+def test_widths_are_told_for_more_ratings_and_drawn(client, cast):
+    widths = [projected_widths(humans_only(of_system(index)), [5, 10]) for index in range(SYSTEMS)]
+    expected = np.mean(np.array(widths, dtype=float), axis=0)
+    now, *more = cells_of(cast.project, "estimates", "widths")
+    assert [each["ratings"].value for each in more] == [5, 10]
+    assert [each["humans"].value for each in more] == pytest.approx(list(expected))
+    assert (now["now"].value, now["ratings"].value) == ("yes", 8)
+    there = [humans_only(of_system(index)).width for index in range(SYSTEMS)]
+    assert now["humans"].value == pytest.approx(np.mean(np.array(there, dtype=float)))
+    assert now["guaranteed"].value > now["humans"].value
+    assert more[1]["guaranteed"].value < more[0]["guaranteed"].value
+    plot = client.get(reverse("result_file", args=[cast.project.slug, "estimates", "widths", "svg"]))
+    assert "ratings of each system" in plot.content.decode()
+
+
+def test_the_page_names_each_kind_of_interval_and_says_when_the_round_is_open(client, cast):
+    page = text_of(client.get(address(cast, PAGE), follow=True))
+    assert "people only, asymptotic judge only combined, asymptotic" in page
+    assert "first minus second, asymptotic guaranteed, people only" in page
+    assert "at the end of Round I, which is still open" in page
+    assert "Guaranteed ones hold at any number of ratings" in page
+
+
+def test_a_skewed_scale_is_warned_about():
+    cast = estimated()
+    rated_at_once(cast, [[5] * 14 + [4, 4] + [None] * 8])
+    says = "The ratings have only 2 distinct values; trust the guaranteed interval."
+    assert all(says in row["caution"].value for row in means(cast))
+
+
+def test_where_everything_is_rated_nothing_is_estimated_and_nothing_warned_about():
+    cast = estimated()
+    rated_at_once(cast, [[5] * 23 + [4]])
+    first, _ = means(cast)
+    assert bounds(first["humans"]) == [5, 5, 5]
+    assert first["caution"].value == "Every output is rated, so this mean is known and nothing is estimated."
+
+
+def test_units_that_were_drawn_one_by_one_count_by_their_probability(client):
+    """System 1 was sent to people throughout; of system 2 a quarter was drawn to audit the judge."""
+    cast = estimated()
+    drawn = {index: (1.0, value) for index, value in zip(range(0, 24, 2), [5, 4, 3, 5] * 3, strict=True)}
+    audited = {index: (0.25, value) for index, value in ((1, 2), (5, 3), (11, 1), (15, 2), (17, 4), (23, 3))}
+    routed_at_once(cast, drawn | audited)
+    first, second = means(cast)
+    assert bounds(first["humans"]) == [4.25, 4.25, 4.25]
+    human = [audited.get(index, (0, np.nan))[1] for index in range(1, 24, 2)]
+    sample = RatedSample(judge=JUDGE[1::2], human=human)
+    assert bounds(second["combined"]) == pytest.approx(bounds(regression_estimate(sample)))
+
+
+def test_a_system_of_which_some_units_were_sent_for_certain_is_a_stratified_sample(client):
+    cast = estimated()
+    drawn = {0: (1.0, 5), 2: (1.0, 5), 4: (1.0, 4), 8: (0.5, 4), 12: (0.5, 4), 16: (0.5, 5), 20: (0.5, None)}
+    routed_at_once(cast, drawn)
+    human = [drawn.get(index, (0, None))[1] for index in range(0, 24, 2)]
+    sample = RatedSample(
+        judge=JUDGE[::2],
+        human=[np.nan if value is None else value for value in human],
+        probabilities=[1, 1, 1] + [0.5] * 9,
+        assigned=[index in drawn for index in range(0, 24, 2)],
+        strata=["certain"] * 3 + ["audited"] * 9,
+    )
+    first, second = means(cast)
+    assert bounds(first["combined"]) == pytest.approx(bounds(stratified_estimate(sample)))
+    assert "only a weighted estimate is unbiased" in first["humans"].reason
+    assert "1 assigned units have no rating" in first["guaranteed"].reason
+    assert second["combined"].value is None
+    assert "documents drawn at random" in says_of(cast, "Which systems differ")
+
+
+def test_a_unit_without_a_value_of_the_judge_leaves_the_interval_of_its_system():
+    """System 1 stays but for one unit, which nobody has rated yet."""
+    cast = estimated()
+    audited = {2: (0.5, 5), 4: (0.5, 4), 8: (0.5, 4), 12: (0.5, 2), 16: (0.5, 1), 20: (0.5, 5)}
+    routed_at_once(cast, {0: (1.0, None), **audited})
+    first, _ = means(cast)
+    assert first["combined"].low is not None
+    assert "0 of 1 units of the stratum sent to people are rated" in first["caution"].value
+
+
+def test_after_routing_what_people_rated_throughout_is_exact_and_the_rest_is_estimated_from_the_audit():
+    cast = routing_project(raters=1)
+    policy = make_policy(project=cast.project, spec=spec_of(cast, raters=1), by=cast.admin)
+    policy = route(policy=policy, by=cast.admin)
+    sent = sent_by(policy)
+    rate_what_was_asked(policy)
+    trusted, constant, doubted = of_fluency(cast)
+    assert bounds(constant["combined"]) == pytest.approx([4, 4, 4])
+    assert bounds(doubted["humans"]) == pytest.approx([3, 3, 3])  # 1 to 5 in turn
+    audited = sent[TRUSTED, "fluency", "audit"]
+    assert (trusted["combined"].count, trusted["items"].value) == (audited, 30)
+    assert 0 < audited < 30
+    assert trusted["combined"].value == pytest.approx(3)  # people say what the judge says
+
+
+def test_what_an_active_audit_drew_is_weighed_and_has_no_guaranteed_interval():
+    cast = routing_project(raters=1)
+    spread = [item for number, item in enumerate(cast.items) if number % 4 == 0]
+    Judgment.objects.filter(judge__method="mcq", item__in=spread, item__system__name=TRUSTED).update(value=3)
+    spec = spec_of(cast, raters=1, audit="active", audit_share=0.4, decided_by="estimate", threshold=0.2)
+    policy = route(policy=make_policy(project=cast.project, spec=spec, by=cast.admin), by=cast.admin)
+    rate_what_was_asked(policy)
+    trusted = next(each for each in of_fluency(cast) if each["system"].value == TRUSTED)
+    items = [item for item in cast.items if item.system.name == TRUSTED]
+    judge = [rts_value(number, TRUSTED, "fluency") for number in range(1, 31)]
+    chances = dict(policy.units.filter(dimension__key="fluency").values_list("item", "inclusion_probability"))
+    assert len({chances[item.pk] for item in items if item.pk in chances}) > 1
+    sample = RatedSample(
+        judge=judge,
+        human=[value if item.pk in chances else np.nan for item, value in zip(items, judge, strict=True)],
+        probabilities=[chances.get(item.pk, 0.3) for item in items],
+    )
+    expected = weighted_estimate(sample)
+    assert trusted["combined"].value == pytest.approx(expected.value)
+    assert "betting needs units of one probability" in trusted["guaranteed"].reason
+
+
+def of_fluency(cast):
+    judge = str(Judge.objects.get(project=cast.project, name="Reasoner").pk)
+    return [row for row in means(cast, judge=judge) if row["dimension"].key == "fluency"]
+
+
+def rate_what_was_asked(policy):
+    """Give every unit that a policy sent to people the value of its RTS judge."""
+    annotator = policy.project.memberships.filter(role=Role.ANNOTATOR).first()
+    values = {
+        (item, dimension): value
+        for item, dimension, value in policy.rts.judgments.values_list("item", "dimension", "value")
+    }
+    assignments = Assignment.objects.filter(round=policy.round).prefetch_related("units").order_by("pk")
+    for position, assignment in enumerate(assignments, start=1):
+        assignment.annotator, assignment.position = annotator, position
+        assignment.save()
+        for unit in assignment.units.all():
+            Rating.objects.create(
+                assignment=assignment,
+                dimension=unit.dimension,
+                value=values[assignment.item_id, unit.dimension_id],
+                created_at=timezone.now(),
+                updated_at=timezone.now(),
+            )
+
+
+def test_without_people_there_is_only_the_judges_mean(client):
+    cast = estimated()
+    client.force_login(cast.admin)
+    page = text_of(client.get(address(cast, PAGE), follow=True))
+    assert "Nobody has rated yet: there is only the judge’s own mean" in page
+    assert f"{np.mean(JUDGE[::2]):.3f}" in page
+    assert "No differences for Fluency: No person has rated a unit yet." in page
+
+
+def test_without_a_judge_the_page_and_the_command_say_so(client):
+    cast = make_project()
+    client.force_login(cast.admin)
+    assert "No judge that gives scores has judgments yet" in text_of(
+        client.get(address(cast, PAGE), follow=True)
+    )
+    with pytest.raises(CommandError, match="No judge that gives scores has judgments yet"):
+        call_command("estimates", cast.project.slug)
+
+
+def test_a_judge_that_is_not_there_is_refused(client, cast):
+    assert client.get(address(cast, PAGE), {"judge": 0}, follow=True).status_code == 404
+    with pytest.raises(CommandError, match="There is no Judge “Nobody” here"):
+        call_command("estimates", cast.project.slug, "--judge", "Nobody")
+
+
+def test_who_rates_in_an_open_round_one_sees_no_estimates(client, cast):
+    make_member(cast.project, Role.ANNOTATOR, user=cast.admin)
+    assert client.get(address(cast, PAGE)).status_code == 403
+    client.force_login(cast.outsider)
+    assert client.get(address(cast, PAGE)).status_code == 404
+
+
+def test_the_number_of_queries_is_fixed(client, cast, django_assert_num_queries):
+    page = reverse("results_page", args=[cast.project.slug, "estimates"])
+    client.get(page)
+    with django_assert_num_queries(15):
+        client.get(page)
+    let_judge(make_judge(cast.project, name="Second"), cast, JUDGE)
+    client.get(page)
+    with django_assert_num_queries(15):
+        client.get(page)
+
+
+def test_the_command_prints_the_table(cast):
+    out = StringIO()
+    call_command("estimates", cast.project.slug, stdout=out)
+    assert f"{humans_only(of_system(0)).value:.3f} \\[" in out.getvalue()
+    assert "| Fluency | system-1 | system-2 |" in out.getvalue()
+    assert "| Fluency | 8.0 | yes |" in out.getvalue()

@@ -1,0 +1,389 @@
+"""Where judges can be trusted: the results page says what the pure functions say, by every door."""
+
+import json
+import re
+from io import StringIO
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from annotate.core.models import ComputedResult, Role
+from annotate.templatetags.figures import decimals
+from judges.comparison import CORRELATIONS
+from judges.core.models import CalibrationUnit, Judge, RoutingPolicy
+from judges.reliability import DrawnWith, reliability, validity
+from judges.results.queries.pairings import measured_judges, usual_pairing
+from judges.results.tables.streams import stream_of_judge, stream_of_pair
+from tests.factories import make_member, make_project
+from tests.judges.factories import make_judge
+from tests.judges.measured import MCQ, PEOPLE, RTS, as_scores, let_judge, measured_project, rate_all
+from tests.judges.pages import address, file_of, text_of
+from tests.rating.rounds import opened, rate
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def cast(client):
+    cast = measured_project()
+    client.force_login(cast.admin)
+    return cast
+
+
+def page_of(cast, path=""):
+    return f"/projects/{cast.project.slug}/results/reliability/{path}"
+
+
+def printed(cast, *arguments):
+    out = StringIO()
+    call_command("reliability", cast.project.slug, *arguments, stdout=out)
+    return out.getvalue()
+
+
+def reported(cast, *arguments):
+    """Return what the command prints as JSON: the rows of each table, cells by their columns' keys."""
+    found = json.loads(printed(cast, "--json", *arguments))
+    tables = [table for section in found["sections"] for table in section["tables"]]
+    return {
+        table["key"]: [
+            {column["key"]: cell for column, cell in zip(table["columns"], row, strict=True)}
+            for row in table["rows"]
+        ]
+        for table in tables
+    }
+
+
+def values(rows, column):
+    return [row[column].get("value") for row in rows]
+
+
+def drawn_with(cast, beside="Reasoner"):
+    """The streams of the usual pair of judges."""
+    rts, mcq = Judge.objects.get(name="Reasoner"), Judge.objects.get(name="Chooser")
+    (dimension,) = cast.dimensions
+    pair = stream_of_pair(cast.project, rts, mcq, dimension)
+    own = stream_of_judge(cast.project, Judge.objects.get(name=beside), dimension)
+    return DrawnWith(pair, own, pair.of("beside people", beside))
+
+
+@pytest.mark.parametrize("coefficient", CORRELATIONS)
+def test_the_command_gives_what_the_pure_functions_give(cast, coefficient):
+    expected = reliability(as_scores(), MCQ, CORRELATIONS[coefficient])
+    found = reported(cast, "--coefficient", coefficient)
+    for side, name in (("indicator", "fluency"), ("agreement", "fluency"), ("quality", "quality")):
+        of_systems = [getattr(each, side).value for each in expected.systems]
+        assert values(found[side], name) == pytest.approx(of_systems)
+    assert [row["fluency"]["count"] for row in found["indicator"]] == [4, 4, 4]
+    (reading,) = found["validity"]
+    assert reading["meta_correlation"]["value"] == pytest.approx(expected.meta_correlation.value)
+    assert reading["p_value"]["value"] == pytest.approx(expected.validity.p_value)
+    assert expected.indicator_spread
+    assert found["spread"][0]["median"]["value"] == pytest.approx(expected.indicator_spread.median)
+
+
+def test_its_tables_are_downloaded_with_its_figures(cast, client):
+    page = client.get(page_of(cast), {"coefficient": "kendall_tau_b"}).content.decode()
+    found = reported(cast, "--coefficient", "kendall_tau_b")
+    for key in ("indicator", "agreement"):
+        for row, each in zip(file_of(client, cast, page, key), found[key], strict=True):
+            assert row["system"] == each["system"]["value"]
+            figure = each["fluency"].get("value")
+            assert (row["fluency"] or None) == (figure and str(figure))
+            assert decimals(figure) in page
+    (reading,) = file_of(client, cast, page, "validity")
+    (expected,) = found["validity"]
+    assert (reading["reading"], float(reading["systems"])) == (expected["reading"]["value"], 3)
+    assert float(reading["meta_correlation"]) == expected["meta_correlation"]["value"]
+    median = file_of(client, cast, page, "spread")[0]["median"]
+    assert float(median) == found["spread"][0]["median"]["value"]
+    assert [row["system"] for row in file_of(client, cast, page, "quality")] == values(
+        found["quality"], "system"
+    )
+
+
+@pytest.mark.parametrize("asked", ["indicator.doc", "nothing.csv", "indicator.csv?coefficient=none"])
+def test_there_is_no_file_of_what_cannot_be_asked(cast, client, asked):
+    assert client.get(page_of(cast, asked)).status_code == 404
+
+
+@pytest.mark.parametrize("beside", ["Reasoner", "Chooser"])
+def test_intervals_are_those_of_the_judges_streams(cast, beside):
+    people = as_scores() if beside == "Reasoner" else as_scores(MCQ)
+    other = MCQ if beside == "Reasoner" else RTS
+    measure = CORRELATIONS["spearman"]
+    expected = reliability(people, other, measure, drawn_with=drawn_with(cast, beside))
+    found = reported(cast, "--beside-people", "rts" if beside == "Reasoner" else "mcq")
+    for side in ("indicator", "agreement"):
+        for row, each in zip(found[side], expected.systems, strict=True):
+            bounds = getattr(each, side).interval
+            assert row["fluency"].get("low") == (bounds and bounds.low)
+            assert row["fluency"].get("high") == (bounds and bounds.high)
+    ComputedResult.objects.all().delete()
+    assert reported(cast, "--beside-people", "rts" if beside == "Reasoner" else "mcq") == found
+
+
+def test_r_is_the_same_whichever_judge_is_set_beside_people_and_whatever_p_is_over(cast):
+    usual = reported(cast)["indicator"]
+    assert any("low" in row["fluency"] for row in usual)
+    assert reported(cast, "--beside-people", "mcq")["indicator"] == usual
+    assert reported(cast, "--units", "fresh")["indicator"] == usual
+
+
+def test_another_judge_or_dimension_changes_no_figure_that_is_there(cast):
+    before = reported(cast)
+    let_judge(make_judge(cast.project, "mcq", name="Third"), cast, RTS)
+    after = reported(cast, "--mcq", "Chooser")
+    assert after == before
+
+
+def test_m_has_an_interval_over_documents(client):
+    rts, people = np.random.default_rng(1).integers(1, 6, (2, 30)).tolist()
+    cast = measured_project(rts=rts, mcq=rts, people=[people], documents=10)
+    client.force_login(cast.admin)
+    meta = reported(cast)["validity"][0]["meta_correlation"]
+    assert "95 % interval: jackknife of documents" in meta["how"]
+    shown = f"{decimals(meta['value'])} [{decimals(meta['low'])}, {decimals(meta['high'])}]"
+    assert shown in printed(cast).replace("\\", "")
+    assert shown in re.sub(r"(\d) Meta-correlation.*?\. \[", r"\1 [", text_of(client.get(page_of(cast))))
+
+
+def test_p_can_be_that_of_the_other_judge(cast):
+    expected = validity(as_scores(MCQ), RTS, CORRELATIONS["spearman"])
+    (found,) = reported(cast, "--beside-people", "mcq")["validity"]
+    assert found["validity"]["value"] == pytest.approx(expected.correlation.value)
+
+
+def test_the_page_shows_r_and_p_by_system_with_interval_and_items(client, cast):
+    html = client.get(page_of(cast)).content.decode()
+    found = reported(cast)
+    for key in ("indicator", "agreement"):
+        table = html[html.index(f'id="{key}"') :]
+        for row in found[key]:
+            cell = row["fluency"]
+            said = rf"{row['system']['value']}</th>.*?{decimals(cell['value'])}</summary>.*?n = 4"
+            assert re.search(said, table[: table.index("</section>")], re.DOTALL)
+    assert 'hx-get="' + page_of(cast, "indicator.svg") in html
+
+
+def test_the_page_says_whether_r_means_anything_and_with_how_many_systems(client, cast):
+    found = validity(as_scores(), MCQ, CORRELATIONS["spearman"])
+    page = client.get(page_of(cast)).content.decode()
+    assert "No: R does not tell on which systems the judge agrees with people." in page
+    (row,) = file_of(client, cast, page, "validity")
+    assert float(row["validity"]) == pytest.approx(found.correlation.value)
+    assert float(row["p_value"]) == float(row["adjusted_p_value"]) == pytest.approx(found.p_value)
+    assert row["systems"] == "3"
+
+
+def test_r_that_goes_with_p_may_be_used():
+    """R rises with P from system to system: over 7 systems that is an order by chance in 2 of 5,040."""
+    judge = [1, 2, 3, 4, 5]
+    others = [
+        [5, 4, 3, 2, 1],
+        [4, 5, 3, 2, 1],
+        [3, 5, 4, 1, 2],
+        [3, 1, 5, 4, 2],
+        [1, 4, 3, 2, 5],
+        [2, 1, 3, 4, 5],
+        judge,
+    ]
+    rts = [judge[document] for document in range(5) for _ in others]
+    answers = [others[system][document] for document in range(5) for system in range(7)]
+    cast = measured_project(rts=rts, mcq=answers, people=[answers], documents=5, systems=7)
+    (found,) = reported(cast)["validity"]
+    assert found["reading"]["value"].startswith("Yes: where R is higher")
+    assert found["p_value"]["value"] == pytest.approx(2 / 5040)
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("indicator", "Reliability indicator R"),
+        ("agreement", "Agreement with people P"),
+        ("quality", "Quality of systems"),
+        ("spread", "How far R and P differ"),
+    ],
+)
+def test_every_plot_says_what_it_shows(client, cast, key, said):
+    drawing = client.get(page_of(cast, f"{key}.svg")).content.decode()
+    assert f'<title id="plot-{key}">{said}' in drawing
+
+
+def test_names_cannot_break_out_of_a_plot(client, cast):
+    cast.items[0].system.name = "<script>"
+    cast.items[0].system.save()
+    for answer in (client.get(page_of(cast)), client.get(page_of(cast, "indicator.svg"))):
+        assert "&lt;script&gt;" in answer.content.decode()
+        assert "<script>:" not in answer.content.decode()
+
+
+def test_the_page_says_how_it_was_computed(client, cast):
+    page = text_of(client.get(page_of(cast)))
+    assert "Shen and others 2023" in page
+    assert f"the project’s seed {cast.project.seed}" in page
+    assert f'manage.py reliability {cast.project.slug} --rts "Reasoner" --mcq "Chooser"' in page
+
+
+def test_without_people_r_is_shown_and_nothing_is_made_up_beside_it(client):
+    cast = measured_project(people=[])
+    client.force_login(cast.admin)
+    page = text_of(client.get(page_of(cast)))
+    assert "Nobody has rated these items yet" in page
+    assert "It cannot be said yet: no person has rated these items yet." in page
+    found = reported(cast)
+    assert set(found) == {"indicator", "validity", "spread"}
+    assert found["indicator"][0]["fluency"]["value"] == pytest.approx(0.8)  # 1 - 6 * 2 / (4 * 15)
+
+
+def test_people_on_one_system_only_do_not_tell_what_r_means(client):
+    only = [[value if index % 3 == 0 else None for index, value in enumerate(given)] for given in PEOPLE]
+    cast = measured_project(people=only)
+    client.force_login(cast.admin)
+    page = text_of(client.get(page_of(cast)))
+    assert "It cannot be said yet: only one system has both" in page
+    assert "Round I, which is still open" in page
+
+
+def test_a_model_that_answers_one_value_to_all_has_no_r_and_the_cell_says_why(client):
+    cast = measured_project(rts=[5] * 12)
+    client.force_login(cast.admin)
+    reason = "Every value of the judge is 5; a correlation needs values that differ."
+    found = reported(cast)
+    for key in ("indicator", "agreement"):
+        assert [row["fluency"]["reason"] for row in found[key]] == [reason] * 3
+    page = text_of(client.get(page_of(cast)))
+    assert page.count(reason) >= 6
+    assert page.count("undefined") >= 6
+    for key in ("indicator", "quality", "spread"):
+        assert client.get(page_of(cast, f"{key}.svg")).status_code == 200
+
+
+def test_fewer_than_three_items_of_a_system_say_so(client):
+    cast = measured_project(rts=RTS[:6], mcq=MCQ[:6], people=[], documents=2)
+    client.force_login(cast.admin)
+    assert "3 are needed" in text_of(client.get(page_of(cast)))
+
+
+@pytest.mark.parametrize(
+    ("rts", "mcq", "missing"),
+    [(RTS, [], "No MCQ judge"), ([], MCQ, "No RTS judge"), ([], [], "No RTS and no MCQ judge")],
+)
+def test_without_one_of_the_two_the_page_and_the_command_say_which(client, rts, mcq, missing):
+    cast = measured_project(rts=rts, mcq=mcq, people=[])
+    client.force_login(cast.admin)
+    response = client.get(page_of(cast))
+    assert response.status_code == 200
+    assert f"{missing} has judgments yet" in text_of(response)
+    with pytest.raises(CommandError, match=f"{missing} has judgments yet"):
+        call_command("reliability", cast.project.slug)
+
+
+def test_the_usual_pair_is_of_one_model(cast):
+    let_judge(make_judge(cast.project, "rts", name="A stranger", model="other"), cast, RTS)
+    pair = usual_pairing(measured_judges(cast.project))
+    assert (pair.rts.name, pair.mcq.name, pair.warning) == ("Reasoner", "Chooser", "")
+
+
+def test_a_pair_of_two_models_is_shown_with_a_warning(client, cast):
+    stranger = let_judge(make_judge(cast.project, "rts", name="Stranger", model="other"), cast, MCQ)
+    page = text_of(client.get(page_of(cast), {"rts": stranger.pk}))
+    assert "whether two models agree, not whether one agrees with itself" in page
+    assert page.count("1.000") >= 3
+    assert "whether two models agree" not in text_of(client.get(page_of(cast)))
+
+
+def test_a_judge_that_is_not_there_is_not_found(client, cast):
+    chooser = Judge.objects.get(name="Chooser")
+    for asked in ({"rts": 0}, {"rts": chooser.pk}, {"coefficient": "kappa"}):
+        assert client.get(page_of(cast), asked).status_code == 404
+    with pytest.raises(CommandError, match="There is no RTS judge “Chooser” here; there are: "):
+        printed(cast, "--rts", "Chooser")
+
+
+def test_units_that_settled_a_policy_are_counted_and_left_out_when_asked(client, cast):
+    rts, mcq = Judge.objects.get(name="Reasoner"), Judge.objects.get(name="Chooser")
+    round = cast.project.rounds.get(number=1)
+    fields = {"threshold": 0.5, "raters": 1, "seed": 1, "rts": rts, "mcq": mcq}
+    policies = {
+        status: RoutingPolicy.objects.create(
+            project=cast.project, name=status, status=status, round=round, routed_at=timezone.now(), **fields
+        )
+        for status in ("routed", "withdrawn")
+    }
+    settled = {"routed": cast.items[:3], "withdrawn": cast.items}
+    for status, items in settled.items():
+        for item in items:
+            CalibrationUnit.objects.create(policy=policies[status], item=item, dimension=cast.dimensions[0])
+    page = text_of(client.get(page_of(cast)))
+    assert "Of 12 rated units 3 settled r of a policy" in page
+    assert "P counts them" in page
+    (row,) = reported(cast)["rated-units"]
+    assert [row[key]["value"] for key in ("rated", "settling", "left_out")] == [12, 3, 0]
+    people = np.array(PEOPLE, dtype=float)
+    people[:, :3] = np.nan
+    expected = reliability(as_scores(people=people), MCQ, CORRELATIONS["spearman"])
+    found = reported(cast, "--units", "fresh")
+    assert [row["fluency"]["count"] for row in found["agreement"]] == [3, 3, 3]
+    assert values(found["agreement"], "fluency") == pytest.approx(
+        [each.agreement.value for each in expected.systems]
+    )
+    assert found["rated-units"][0]["left_out"]["value"] == 3
+    assert "P leaves them out" in text_of(client.get(page_of(cast), {"units": "fresh"}))
+
+
+@pytest.mark.parametrize("who", ["outsider", "annotator"])
+def test_others_find_nothing(client, cast, who):
+    client.force_login(cast.outsider if who == "outsider" else cast.annotators[0].user)
+    assert client.get(page_of(cast)).status_code == 404
+
+
+def test_who_rates_in_an_open_round_one_sees_no_results_until_it_is_closed(client):
+    cast = make_project()
+    round = opened(cast)
+    rate(cast, round, cast.annotators[0], cast.items[0], 3)
+    make_member(cast.project, Role.ANNOTATOR, user=cast.admin)
+    client.force_login(cast.admin)
+    assert client.get(page_of(cast)).status_code == 403
+    assert page_of(cast) not in client.get(address(cast)).content.decode()
+    client.force_login(cast.researcher)
+    assert client.get(page_of(cast)).status_code == 200
+    assert page_of(cast) in client.get(address(cast)).content.decode()
+
+
+def test_the_page_reads_what_is_kept_in_a_fixed_number_of_queries(client, cast, django_assert_num_queries):
+    client.get(page_of(cast))
+    with django_assert_num_queries(16):
+        client.get(page_of(cast))
+    let_judge(make_judge(cast.project, "mcq", name="Third"), cast, RTS)
+    client.get(page_of(cast))
+    with django_assert_num_queries(16):
+        client.get(page_of(cast))
+
+
+def test_the_command_prints_the_tables(cast):
+    out = printed(cast)
+    assert "Spearman's rho of Reasoner with Chooser over each system’s items" in out
+    assert "| Fluency | No: R does not tell" in out
+    assert re.search(r"\| system-1 \| 0\.800 \\\[", out)
+
+
+def test_the_last_rounds_values_count_unless_another_is_asked_for(cast):
+    def said(project, *arguments):
+        return json.loads(printed(project, "--json", *arguments))["chosen"].get("round")
+
+    assert said(cast) == said(cast, "--round", "1") == "1"
+    with pytest.raises(CommandError, match="There is no People’s values at the end of “2” here"):
+        said(cast, "--round", "2")
+    unrated = measured_project(people=[])
+    assert said(unrated) is None
+    rate_all(unrated, PEOPLE[:1])
+    assert said(unrated) == "1"
+
+
+def test_the_old_address_leads_to_the_page(client, cast):
+    answer = client.get(address(cast, "reliability/"), {"coefficient": "pearson"})
+    assert (answer.status_code, answer["Location"]) == (302, f"{page_of(cast)}?coefficient=pearson")
+    answer = client.get(address(cast, "reliability/indicator.csv"))
+    assert answer["Location"] == page_of(cast)

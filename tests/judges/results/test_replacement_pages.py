@@ -1,0 +1,145 @@
+"""May a judge replace an annotator: the page and the command say what the test says."""
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from annotate.agreement import Stream
+from annotate.core.models import Role
+from annotate.templatetags.figures import decimals
+from judges.reliability import alternative_annotator_test
+from tests.factories import make_member, make_project
+from tests.judges.factories import make_judge
+from tests.judges.measured import let_judge, rated_at_once
+from tests.judges.pages import address, text_of
+from tests.results.reading import cells_of, csv_of
+
+pytestmark = pytest.mark.django_db
+PAGE = "replacement/"
+DOCUMENTS, SYSTEMS = 20, 2
+TRUTH = [1 + index * 7 % 5 for index in range(DOCUMENTS * SYSTEMS)]
+PEOPLE = [
+    [min(5, max(1, value + (index + rater) % 3 - 1)) for index, value in enumerate(TRUTH)]
+    for rater in range(3)
+]
+
+
+def tried(client, judge, people=PEOPLE):
+    cast = make_project(documents=DOCUMENTS, systems=SYSTEMS)
+    rated_at_once(cast, people)
+    let_judge(make_judge(cast.project, name="Candidate"), cast, judge)
+    client.force_login(cast.admin)
+    return cast
+
+
+def expected(cast, judge, epsilon=0.2):
+    return alternative_annotator_test(
+        PEOPLE,
+        judge,
+        epsilon=epsilon,
+        generator=Stream(cast.project.seed).of("judge", "Candidate", cast.dimensions[0].key),
+        documents=[index // SYSTEMS for index in range(DOCUMENTS * SYSTEMS)],
+    )
+
+
+def test_the_command_gives_what_the_test_gives_clustered_by_document(client):
+    cast = tried(client, TRUTH)
+    out = StringIO()
+    call_command("replacement", cast.project.slug, "--epsilon", "0.15", "--json", stdout=out)
+    (section,) = json.loads(out.getvalue())["sections"]
+    tests, annotators = section["tables"]
+    wanted = expected(cast, TRUTH, 0.15)
+    own, _, shuffled = tests["rows"]
+    assert (own[2]["value"], own[3]["value"]) == (wanted.winning_rate, wanted.advantage)
+    assert [row[5]["value"] for row in annotators["rows"]] == [each.p_value for each in wanted.annotators]
+    assert shuffled[3]["value"] == wanted.shuffled.advantage
+    assert (own[4]["value"], own[5]["value"]) == wanted.beyond_constant
+
+
+def test_its_tables_are_had_with_its_figures(client):
+    cast = tried(client, TRUTH)
+    page = client.get(address(cast, PAGE), {"epsilon": "0.15"}, follow=True).content.decode()
+    wanted = expected(cast, TRUTH, 0.15)
+    own, constant, shuffled = csv_of(client, cast.project, "replacement", "tests", epsilon="0.15")
+    held = [[float(row["winning_rate"]), float(row["advantage"])] for row in (own, constant, shuffled)]
+    tests = (wanted, wanted.constant, wanted.shuffled)
+    assert held == [[each.winning_rate, each.advantage] for each in tests]
+    assert all(decimals(each.advantage) in page for each in tests)
+    assert (float(own["beyond_low"]), float(own["beyond_high"])) == wanted.beyond_constant
+    assert "epsilon: 0.15" in own["advantage_how"]
+    annotators = csv_of(client, cast.project, "replacement", "annotators", epsilon="0.15")
+    assert [float(row["p_value"]) for row in annotators] == [each.p_value for each in wanted.annotators]
+
+
+def test_a_judge_that_says_what_all_mean_may_replace_an_annotator(client):
+    cast = tried(client, TRUTH)
+    page = text_of(client.get(address(cast, PAGE), follow=True))
+    assert "The judge may stand in for 100% of the annotators, half or more." in page
+    own, _, shuffled = cells_of(cast.project, "replacement", "tests")
+    assert (own["winning_rate"].value, shuffled["winning_rate"].value) == (1, 0)
+    assert [row["units"].value for row in cells_of(cast.project, "replacement", "annotators")] == [40] * 3
+    assert "Round I is still open" in page
+
+
+def test_a_constant_judge_has_no_verdict_whatever_the_plain_test_says(client):
+    cast = tried(client, [3] * 40)
+    page = text_of(client.get(address(cast, PAGE), follow=True))
+    assert "No verdict: the judge does not surely do better than always answering" in page
+
+
+def test_too_few_units_say_so(client):
+    few = [[value if index < 29 else None for index, value in enumerate(row)] for row in PEOPLE]
+    cast = tried(client, TRUTH, few)
+    sentence = "No annotator has 30 units that another annotator and the judge rated too."
+    assert sentence in text_of(client.get(address(cast, PAGE), follow=True))
+    out = StringIO()
+    call_command("replacement", cast.project.slug, stdout=out)
+    assert sentence in out.getvalue()
+
+
+def test_without_people_the_page_says_what_is_needed(client):
+    cast = make_project()
+    let_judge(make_judge(cast.project), cast, [1, 2, 3, 4])
+    client.force_login(cast.admin)
+    page = text_of(client.get(address(cast, PAGE), follow=True))
+    assert "Nobody has rated yet: the test needs the Round I ratings of three annotators or more." in page
+
+
+def test_without_a_judge_the_page_and_the_command_say_so(client):
+    cast = make_project()
+    client.force_login(cast.admin)
+    assert "No judge that gives scores has judgments yet" in text_of(
+        client.get(address(cast, PAGE), follow=True)
+    )
+    with pytest.raises(CommandError, match="No judge that gives scores has judgments yet"):
+        call_command("replacement", cast.project.slug)
+
+
+def test_another_epsilon_than_the_three_is_refused(client):
+    cast = tried(client, TRUTH)
+    assert client.get(address(cast, PAGE), {"epsilon": "0.9"}, follow=True).status_code == 404
+    page = client.get(address(cast, PAGE), {"epsilon": "0.1"}, follow=True).content.decode()
+    assert '<option value="0.1" selected>' in page
+
+
+def test_who_rates_in_an_open_round_one_sees_no_test(client):
+    cast = tried(client, TRUTH)
+    make_member(cast.project, Role.ANNOTATOR, user=cast.admin)
+    assert client.get(address(cast, PAGE)).status_code == 403
+    client.force_login(cast.outsider)
+    assert client.get(address(cast, PAGE)).status_code == 404
+
+
+def test_the_number_of_queries_is_fixed(client, django_assert_num_queries):
+    cast = tried(client, TRUTH)
+    page = reverse("results_page", args=[cast.project.slug, "replacement"])
+    client.get(page)
+    with django_assert_num_queries(14):
+        client.get(page)
+    let_judge(make_judge(cast.project, name="Second"), cast, TRUTH)
+    client.get(page)
+    with django_assert_num_queries(14):
+        client.get(page)

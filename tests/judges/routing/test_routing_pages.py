@@ -1,0 +1,364 @@
+"""Routing in the browser and from the command line: looked at, routed, followed, withdrawn; and by whom."""
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.cache import cache
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotate.core.models import Assignment, Role, Round
+from annotate.rating.commands.assignments import reserve_items
+from annotate.rating.commands.ratings import Answer, save_rating
+from annotate.rating.commands.rounds import close_round_one, open_round_one
+from judges.core.models import Judgment, RoutingPolicy
+from judges.routing.commands.policies import make_policy, route
+from tests.factories import make_member, make_project
+from tests.judges.pages import HTMX, address, html_of, text_of
+from tests.judges.routing.project import TRUSTED, judges_of, routing_project, spec_of
+from tests.rating.rounds import frozen
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def cast(client):
+    cast = routing_project()
+    client.force_login(cast.admin)
+    return cast
+
+
+def entered(cast, **fields):
+    rts, mcq = judges_of(cast)
+    usual = {"name": "First", "rts": rts.pk, "mcq": mcq.pk, "threshold": 0.5, "decided_by": "lower_bound"}
+    rest = {"audit_share": 0.2, "raters": 2, "coefficient": "spearman", "confidence_level": 0.95, "risk": 0.2}
+    return {"audit": "random", **usual, **rest, **fields}
+
+
+def made(cast, **fields):
+    return make_policy(project=cast.project, spec=spec_of(cast, **fields), by=cast.admin)
+
+
+def routed(cast, **fields):
+    policy = route(policy=made(cast, **fields), by=cast.admin)
+    assert policy.round is not None
+    return policy, policy.round
+
+
+def page_of(policy, path=""):
+    return f"/projects/{policy.project.slug}/judges/routing/{policy.pk}/{path}"
+
+
+# Looking
+
+
+def test_the_preview_shows_who_rates_what_and_what_it_costs(client, cast):
+    response = client.post(address(cast, "routing/new/"), {**entered(cast), "show": "preview"}, headers=HTMX)
+    page = text_of(response)
+    assert "stay with the judge 90 units go to people 90 units" in page
+    assert "time of people unknown" in page
+    assert "system-1 judge 1.000 [1.000, 1.000]" in page
+    assert "system-2 people R undefined" in page
+    assert not RoutingPolicy.objects.exists()
+
+
+def test_another_r_moves_units(client, cast):
+    fields = {**entered(cast, threshold=1), "show": "preview"}
+    page = text_of(client.post(address(cast, "routing/new/"), fields, headers=HTMX))
+    assert "stay with the judge 0 units go to people 180 units" in page
+    assert "Nothing stays with the judge." in page
+
+
+def test_moving_r_reads_and_computes_nothing_again_until_a_judgment_changes(client, cast):
+    def shown(r):
+        fields = {**entered(cast, threshold=r), "show": "preview"}
+        with CaptureQueriesContext(connection) as asked:
+            page = text_of(client.post(address(cast, "routing/new/"), fields, headers=HTMX))
+        return page, any('"judges_judgment"."sample"' in each["sql"] for each in asked)
+
+    cache.clear()
+    page, read = shown(0.5)
+    assert ("go to people 90 units" in page, read) == (True, True)
+    page, read = shown(1)
+    assert ("go to people 180 units" in page, read) == (True, False)
+    chosen = Judgment.objects.filter(judge__method="mcq", item__system__name=TRUSTED)
+    first, second = chosen.filter(dimension=cast.dimensions[0]).order_by("pk")[:2]
+    values = first.value, second.value
+    assert values[0] != values[1]
+    for judgment, value in ((first, values[1]), (second, values[0])):
+        Judgment.objects.filter(pk=judgment.pk).update(value=value)
+    page, read = shown(0.5)
+    assert ("system-1 judge 1.000" in page, read) == (False, True)
+
+
+def test_the_fragment_is_its_part_of_the_page(client, cast):
+    fields = {**entered(cast), "show": "preview"}
+    fragment = html_of(client.post(address(cast, "routing/new/"), fields, headers=HTMX))
+    assert fragment in html_of(client.post(address(cast, "routing/new/"), fields))
+
+
+def test_what_cannot_be_is_said_beside_the_field(client, cast):
+    fields = {**entered(cast, threshold=2), "show": "preview"}
+    response = client.post(address(cast, "routing/new/"), fields, headers=HTMX)
+    assert response.status_code == 422
+    assert "Threshold r: Ensure this value is less than or equal to 1." in text_of(response)
+
+
+def test_without_judges_of_both_methods_the_page_says_what_to_add(client):
+    cast = make_project()
+    client.force_login(cast.admin)
+    for path in ("routing/", "routing/new/"):
+        assert "Routing needs two judges of one model" in text_of(client.get(address(cast, path)))
+
+
+def test_without_judgments_the_preview_says_so_and_offers_no_routing(client, cast):
+    Judgment.objects.all().delete()
+    policy = made(cast)
+    page = text_of(client.get(page_of(policy)))
+    assert "Reasoner has no judgments yet" in page
+    assert "Route these units" not in page
+
+
+def test_where_people_have_rated_the_preview_sets_them_beside_the_judge(client, cast):
+    rate_everything(cast)
+    fields = {**entered(cast, raters=4), "show": "preview"}
+    page = text_of(client.post(address(cast, "routing/new/"), fields, headers=HTMX))
+    assert "Fluency 30 of 30" in page
+    assert "Does R mean anything here?" in page
+    assert "20 % 60 %" in page
+
+
+def rate_everything(cast):
+    round = open_round_one(project=cast.project, by=cast.admin)
+    for annotator in cast.annotators[:2]:
+        reserve_items(round=round, annotator=annotator, how_many=len(cast.items))
+        for place in Assignment.objects.filter(annotator=annotator).select_related("round__guideline"):
+            for dimension in cast.dimensions:
+                answer = Answer(value=3)
+                of = frozen(round, dimension.key)
+                save_rating(assignment=place, dimension=of, answer=answer, by=annotator.user)
+
+
+# Routing
+
+
+def test_a_policy_is_saved_changed_and_routed_as_it_was_shown(client, cast):
+    client.post(address(cast, "routing/new/"), entered(cast))
+    policy = RoutingPolicy.objects.get()
+    client.post(page_of(policy), entered(cast, threshold=0.3, **{"r-coherence": 0.6}))
+    policy.refresh_from_db()
+    assert (policy.threshold, policy.thresholds) == (0.3, {"coherence": 0.6})
+    shown = client.post(page_of(policy), {**entered(cast, threshold=0.5), "show": "preview"}, headers=HTMX)
+    digest = shown.context["plan"].digest
+    response = client.post(page_of(policy, "route/"), {**entered(cast), "shown": digest}, follow=True)
+    policy.refresh_from_db()
+    assert (policy.status, policy.threshold, policy.routed_by) == ("routed", 0.5, cast.admin)
+    page = text_of(response)
+    assert "into Round I, which is open" in page
+    assert "No audited unit has been rated yet" in page
+    assert "Withdraw" in page
+
+
+def test_what_moved_since_it_was_shown_is_not_routed(client, cast):
+    policy = made(cast)
+    response = client.post(page_of(policy, "route/"), {**entered(cast), "shown": "older"}, follow=True)
+    assert "changed this preview" in response.content.decode()
+    assert not Round.objects.exists()
+
+
+def test_a_second_admin_is_told_that_it_is_routed(client, cast):
+    first, second = made(cast), made(cast, name="Second")
+    route(policy=first, by=cast.admin)
+    fields = {**entered(cast, name="Second"), "shown": "any"}
+    response = client.post(page_of(second, "route/"), fields, follow=True)
+    assert "First has routed this project already" in response.content.decode()
+
+
+def test_a_closed_round_is_told(client, cast):
+    open_round_one(project=cast.project, by=cast.admin)
+    close_round_one(project=cast.project, by=cast.admin)
+    page = text_of(client.get(page_of(made(cast))))
+    assert "Round I is closed, so nothing can be routed to people any more" in page
+
+
+def test_a_proposal_is_shown_and_followed_on_a_click(client, cast):
+    policy, _ = routed(cast)
+    assert "New judgments would change this" not in text_of(client.get(page_of(policy)))
+    Judgment.objects.filter(judge__method="mcq", item__system__name=TRUSTED).update(value=3)
+    response = client.get(page_of(policy))
+    assert "New judgments would change this" in text_of(response)
+    before = policy.units.count()
+    client.post(page_of(policy, "follow/"), {"shown": response.context["proposal"].digest})
+    assert policy.units.count() > before
+    assert "New judgments would change this" not in text_of(client.get(page_of(policy)))
+
+
+def test_withdrawing_is_offered_until_people_have_begun(client, cast):
+    policy, round = routed(cast)
+    reserve_items(round=round, annotator=cast.annotators[0])
+    place = Assignment.objects.filter(annotator=cast.annotators[0]).earliest("position")
+    dimension = frozen(round, place.units.all()[0].dimension.key)
+    save_rating(assignment=place, dimension=dimension, answer=Answer(value=3), by=cast.annotators[0].user)
+    assert "Withdraw" not in text_of(client.get(page_of(policy)))
+    response = client.post(page_of(policy, "withdraw/"), follow=True)
+    assert "People have begun to rate" in response.content.decode()
+
+
+def test_a_draft_is_put_aside(client, cast):
+    policy = made(cast)
+    assert "withdrawn" in text_of(client.post(page_of(policy, "withdraw/"), follow=True))
+
+
+def test_an_audit_that_contradicts_warns(client, cast):
+    policy, round = routed(cast)
+    audited = set(policy.units.filter(why="audit").values_list("item", "dimension"))
+    for annotator in cast.annotators[:2]:
+        reserve_items(round=round, annotator=annotator, how_many=len(cast.items))
+        for place in Assignment.objects.filter(annotator=annotator).select_related("round__guideline"):
+            for unit in place.units.select_related("dimension"):
+                if (place.item_id, unit.dimension_id) in audited:
+                    judge = Judgment.objects.get(
+                        judge__method="rts", item=place.item_id, dimension=unit.dimension_id
+                    )
+                    value = 1 if (judge.value or 0) >= 3 else 5
+                    of = frozen(round, unit.dimension.key)
+                    save_rating(assignment=place, dimension=of, answer=Answer(value=value), by=annotator.user)
+    assert "The audit contradicts this policy" in text_of(client.get(page_of(policy)))
+
+
+@pytest.mark.parametrize("documents", [30, 40])
+def test_the_pages_take_a_fixed_number_of_queries(client, documents):
+    cast = routing_project(documents=documents)
+    client.force_login(cast.admin)
+    policy = made(cast)
+    cache.clear()
+    with CaptureQueriesContext(connection) as counted:
+        client.get(page_of(policy))
+    route(policy=policy, by=cast.admin)
+    with CaptureQueriesContext(connection) as counted_routed:
+        client.get(page_of(policy))
+    assert (len(counted), len(counted_routed)) == (26, 27)
+
+
+# By whom
+
+
+def test_researchers_read_and_change_nothing(client, cast):
+    (policy, _), draft = routed(cast), made(cast, name="Second")
+    client.force_login(cast.researcher)
+    page = text_of(client.get(page_of(policy)))
+    assert "What people did" in page
+    assert "Withdraw" not in page
+    assert "stay with the judge" in text_of(client.get(page_of(draft)))
+    assert "New policy" not in text_of(client.get(address(cast, "routing/")))
+    assert client.get(address(cast, "routing/new/")).status_code == 404
+    for step in ("route", "follow", "withdraw"):
+        assert client.post(page_of(policy, f"{step}/")).status_code == 404
+
+
+def test_outsiders_and_annotators_find_nothing(client, cast):
+    policy, _ = routed(cast)
+    for user in (cast.outsider, cast.annotators[0].user):
+        client.force_login(user)
+        for path in ("routing/", "routing/new/", f"routing/{policy.pk}/"):
+            assert client.get(address(cast, path)).status_code == 404
+        assert client.post(page_of(policy, "withdraw/")).status_code == 404
+
+
+def test_an_admin_who_rates_sees_nothing_while_round_one_is_open(client, cast):
+    policy, _ = routed(cast)
+    make_member(cast.project, Role.ANNOTATOR, user=cast.admin)
+    assert client.get(page_of(policy)).status_code == 403
+    assert "Routing" not in text_of(client.get(address(cast, "")))
+
+
+def test_another_projects_policy_is_not_found(client, cast):
+    policy = made(cast)
+    other = routing_project(documents=3)
+    client.force_login(other.admin)
+    assert client.get(address(other, f"routing/{policy.pk}/")).status_code == 404
+
+
+def test_nothing_of_systems_judges_or_policies_reaches_an_annotators_browser(client, cast):
+    policy, _ = routed(cast, name="Halyard")
+    annotator = cast.annotators[0]
+    client.force_login(annotator.user)
+    first = client.get(f"/projects/{cast.project.slug}/rate/", follow=True)
+    place = Assignment.objects.filter(annotator=annotator).earliest("position")
+    pages = [first.content.decode(), client.get(f"/projects/{cast.project.slug}/").content.decode()]
+    asked = [unit.dimension.key for unit in place.units.select_related("dimension")]
+    for key in ("fluency", "coherence"):
+        assert (f'data-key="{key}"' in pages[0]) == (key in asked)
+    for page in pages:
+        for word in ("Reasoner", "Chooser", "routing", "routed", "audit", policy.name, "probability"):
+            assert word not in page
+        assert not any(f"{system}<" in page for system in ("system-1", "system-2", "system-3"))
+
+
+# From the command line
+
+
+def told(cast, *options):
+    out = StringIO()
+    call_command("route", cast.project.slug, "--rts=Reasoner", "--mcq=Chooser", *options, stdout=out)
+    return out.getvalue()
+
+
+def test_the_command_shows_first_and_then_routes(cast):
+    said = told(cast, "--threshold=0.5", "--dry-run")
+    assert "system-1, fluency: judge, R 1.000 [1.000, 1.000]." in said
+    assert "90 units stay with the judge" in said
+    assert "Nothing was written." in said
+    assert not RoutingPolicy.objects.exists()
+    assert "Routed as Reasoner × Chooser at 0.5." in told(cast, "--threshold=0.5", "--audit=0.2")
+    policy = RoutingPolicy.objects.get()
+    assert (policy.status, policy.audit_share, policy.raters) == ("routed", 0.2, 2)
+
+
+def test_an_active_audit_is_chosen_shown_and_said_to_be_weighed(client, cast):
+    told(cast, "--threshold=0.5", "--audit=0.9", "--audit-where-errors-are-expected")
+    policy = RoutingPolicy.objects.get()
+    assert policy.audit == "active"
+    page = text_of(client.get(page_of(policy)))
+    assert "audit 0.9, more where errors are expected" in page
+    assert (
+        "each counts by the probability with which it was drawn (weighted estimate; asymptotic interval)"
+        in page
+    )
+
+
+def test_the_command_prints_json(cast):
+    said = json.loads(told(cast, "--threshold=1", "--threshold-of=coherence=0.9", "--estimate", "--json"))
+    assert (said["kept"], said["sent"], said["status"]) == (60, 120, "routed")
+    assert {cell["dimension"] for cell in said["cells"] if cell["to"] == "judge"} == {"coherence"}
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--threshold=3"], "--threshold lies between -1 and 1, but is 3."),
+        (["--threshold=0.5", "--audit=0"], "--audit lies between 0.001 and 1, but is 0."),
+        (["--threshold=0.5", "--rts=Nobody"], "There is no RTS judge 'Nobody'; there are: Reasoner."),
+        (["--threshold=0.5", "--threshold-of=style=1"], "There is no dimension 'style'"),
+        (["--threshold=0.5", "--threshold-of=fluency"], "names no r"),
+    ],
+)
+def test_the_command_refuses_in_a_sentence(cast, options, sentence):
+    with pytest.raises(CommandError, match=sentence.replace("(", r"\(")):
+        told(cast, *options)
+
+
+def test_the_command_refuses_a_second_policy(cast):
+    told(cast, "--threshold=0.5")
+    with pytest.raises(CommandError, match="has routed this project already"):
+        told(cast, "--threshold=0.6")
+    assert RoutingPolicy.objects.count() == 1
+
+
+def test_the_overview_says_that_only_routed_units_are_rated(client, cast):
+    routed(cast)
+    assert "places rated (only what was routed to people)" in text_of(
+        client.get(f"/projects/{cast.project.slug}/")
+    )

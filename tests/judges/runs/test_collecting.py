@@ -1,0 +1,292 @@
+"""One worker's part of a run, asked over HTTP of a server that answers with a real model's replies."""
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from decimal import Decimal
+from functools import partial
+from threading import Semaphore
+from uuid import uuid4
+
+import pytest
+from django.db import connections
+from django.utils import timezone
+
+from judges.core.models import Endpoint, Judgment, LeaseHolder, Run
+from judges.endpoints.work import Outcome, Prices
+from judges.runs.commands.collecting import collect
+from judges.runs.commands.leases import Leased, lease, let_rest, store
+from judges.runs.commands.runs import cancel_run, pause_run, retry_failed, start_run
+from judges.runs.queries.runs import run_progress, runs_with_open_judgments
+from tests.judges.factories import make_endpoint, make_judge, make_priced_endpoint
+from tests.judges.news import DIMENSIONS, news_project
+from tests.judges.provider import providing
+from tests.judges.running import running, statuses, worked
+from tests.judges.workers import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_a_run_is_asked_once_and_finished(replay):
+    server = replay()
+    project = news_project(documents=3, systems=4)
+    run = running(project, make_judge(project, endpoint=make_endpoint(project, server.base_url)))
+    assert worked(run).status == "finished"
+    assert statuses(run) == {"done": 48}
+    assert server.stats()["repeated"] == 0
+    for one in Judgment.objects.filter(run=run):
+        assert 1 <= (one.value or 0) <= 5
+        assert one.reply
+        assert (one.input_tokens or 0) > (one.output_tokens or 0) > 0
+        assert one.lease is None
+
+
+def test_a_second_run_pays_only_for_what_is_missing(replay):
+    server = replay()
+    project = news_project(documents=2, systems=3)
+    judge = make_judge(project, endpoint=make_endpoint(project, server.base_url))
+    worked(running(project, judge, dimensions=["fluency"]))
+    second = running(project, judge, dimensions=["fluency", "coherence"])
+    assert Judgment.objects.filter(run=second).count() == 6
+    assert worked(second).status == "finished"
+    assert server.stats()["repeated"] == 0
+
+
+def test_head_to_head_is_asked_in_both_orders(replay):
+    server = replay()
+    project = news_project(documents=2, systems=12)
+    pair = tuple(
+        project.systems.filter(name__in=["M10", "M20"]).order_by("name").values_list("pk", flat=True)
+    )
+    judge = make_judge(project, "h2h", endpoint=make_endpoint(project, server.base_url))
+    run = worked(running(project, judge, dimensions=["fluency"], pairs=[pair]))
+    assert statuses(run) == {"done": 4}
+    asked = Judgment.objects.filter(run=run).values_list("item__system__name", "other__system__name")
+    assert Counter(asked) == {("M10", "M20"): 2, ("M20", "M10"): 2}
+
+
+def test_on_a_bad_day_every_judgment_ends_done_or_explained(replay):
+    server = replay(error=0.05, drop=0.02, hang=0.01, garbage=0.05, rate_limit=60, seed=3)
+    project = news_project(documents=5, systems=6)
+    endpoint = make_endpoint(project, server.base_url, timeout_seconds=2, calls_in_flight=16)
+    run = worked(running(project, make_judge(project, endpoint=endpoint)))
+    assert run.status == "finished"
+    assert set(statuses(run)) <= {"done", "unreadable"}
+    assert statuses(run)["done"] >= 114
+    for judgment in Judgment.objects.filter(run=run).exclude(status="done"):
+        assert judgment.reason
+        assert judgment.value is None
+    assert server.stats()["status"]["500"] > 0, "it was a bad day, also where all is too slow for a 429"
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        (
+            {"base_url": "http://127.0.0.1:9/v1"},
+            "No OpenAI-compatible server answers at http://127.0.0.1:9/v1",
+        ),
+        ({"key_variable": "NOWHERE_API_KEY"}, "NOWHERE_API_KEY may not be sent to 127.0.0.1"),
+    ],
+)
+def test_what_can_never_work_stops_the_run_with_one_sentence(replay, fields, says):
+    server = replay()
+    project = news_project(documents=5, systems=12)
+    endpoint = make_endpoint(project, **{"base_url": server.base_url, **fields})
+    run = worked(running(project, make_judge(project, endpoint=endpoint)))
+    assert run.status == "stopped"
+    assert says in run.reason
+    assert statuses(run) == {"planned": 240}
+    assert server.stats()["asked"] == 0
+
+
+def test_a_server_that_asks_to_slow_down_is_asked_more_slowly(replay):
+    server = replay(rate_limit=3)
+    project = news_project(documents=1, systems=6)
+    endpoint = make_endpoint(project, server.base_url, calls_in_flight=24)
+    run = worked(running(project, make_judge(project, endpoint=endpoint)))
+    assert statuses(run) == {"done": 24}
+    assert server.stats()["status"]["429"] <= 30, "asked at the pace at which it answers"
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "code"),
+    [
+        (404, "no such model", None),
+        (401, "bad key", None),
+        (400, "bad request", None),
+        (429, "You exceeded your current quota", "insufficient_quota"),
+    ],
+)
+def test_what_the_provider_refuses_for_all_stops_the_run(status, error, code):
+    project = news_project(documents=5, systems=12)
+    with providing(status=status, error=error, code=code) as provider:
+        endpoint = make_endpoint(project, provider.base_url, calls_in_flight=4)
+        run = worked(running(project, make_judge(project, endpoint=endpoint)))
+    assert run.status == "stopped"
+    assert error in run.reason
+    assert statuses(run)["planned"] >= 190
+    assert len(provider.asked) <= 40
+
+
+def test_a_budget_stops_the_run_cleanly_and_is_kept(replay):
+    server = replay()
+    project = news_project(documents=5, systems=12)
+    endpoint = make_priced_endpoint(project, server.base_url, calls_in_flight=4)
+    run = worked(running(project, make_judge(project, endpoint=endpoint), budget=Decimal("0.10")))
+    assert run.status == "stopped"
+    assert "budget" in run.reason
+    assert Decimal("0.08") < run.spent <= Decimal("0.10")
+    costs = Judgment.objects.filter(run=run, status="done").values_list("cost", flat=True)
+    assert run.spent == sum(cost or 0 for cost in costs)
+    assert statuses(run)["planned"] > 0
+    assert "leased" not in statuses(run)
+
+
+def test_pause_resume_and_cancel(replay):
+    server = replay()
+    project = news_project(documents=2, systems=3)
+    run = running(project, make_judge(project, endpoint=make_endpoint(project, server.base_url)))
+    pause_run(run=run)
+    assert worked(run).status == "paused"
+    assert server.stats()["asked"] == 0
+    start_run(run=run)
+    assert worked(run).status == "finished"
+    other = running(project, make_judge(project, endpoint=make_endpoint(project, server.base_url)))
+    cancel_run(run=other)
+    assert worked(other).status == "cancelled"
+    assert Judgment.objects.filter(run=other).count() == 0
+
+
+def test_a_new_run_takes_over_what_a_cancelled_one_left_unanswered(replay):
+    server = replay()
+    project = news_project(documents=1, systems=3)
+    endpoint = make_endpoint(project, server.base_url)
+    judge = make_judge(project, endpoint=endpoint)
+    first = running(project, judge)
+    held = lease(run=first.pk, endpoint=endpoint.pk, holder=uuid4(), how_many=5).judgments
+    Judgment.objects.filter(pk=held[0]).update(
+        status="failed", reason="The server failed.", lease=None, leased_until=None
+    )
+    cancel_run(run=first)
+    Judgment.objects.filter(status="leased").update(leased_until=timezone.now() - timedelta(seconds=1))
+    second = worked(running(project, judge))
+    assert second.status == "finished"
+    assert statuses(second) == {"done": 12}
+
+
+def test_what_a_dead_worker_held_is_taken_again_when_its_lease_is_over(replay):
+    server = replay()
+    project = news_project(documents=1, systems=3)
+    endpoint = make_endpoint(project, server.base_url)
+    run = running(project, make_judge(project, endpoint=endpoint))
+    dead = uuid4()
+    held = lease(run=run.pk, endpoint=endpoint.pk, holder=dead, how_many=5).judgments
+    assert worked(run).status == "running"
+    assert statuses(run) == {"planned": 7, "leased": 5}, "the endpoint's calls are its own for so long"
+    a_second_ago = timezone.now() - timedelta(seconds=1)
+    Judgment.objects.filter(pk__in=held).update(leased_until=a_second_ago)
+    LeaseHolder.objects.update(alive_until=a_second_ago)
+    assert runs_with_open_judgments() == [run.pk]
+    assert worked(run).status == "finished"
+    late = [Outcome(held[0], "done", 1, value=1.0)]
+    prices = Prices(None, None)
+    assert store(run=run.pk, endpoint=endpoint.pk, holder=dead, outcomes=late, prices=prices) == 0
+    assert server.stats()["repeated"] == 0
+
+
+def test_a_worker_that_was_held_up_does_not_take_again_what_it_is_asking():
+    project = news_project(documents=1, systems=3)
+    endpoint = make_endpoint(project)
+    run = running(project, make_judge(project, endpoint=endpoint))
+    ours = partial(lease, run=run.pk, endpoint=endpoint.pk, holder=uuid4())
+    asking = ours(how_many=5).judgments
+    Judgment.objects.filter(pk__in=asking).update(leased_until=timezone.now() - timedelta(seconds=1))
+    more = ours(how_many=12).judgments
+    assert len(more) == 7
+    assert not set(asking) & set(more)
+    other = lease(run=run.pk, endpoint=endpoint.pk, holder=uuid4(), how_many=12).judgments
+    assert other == []
+
+
+@pytest.mark.parametrize(
+    ("calls", "taken"), [(8, [8, 0, 0]), (64, [30, 0, 0]), (65, [30, 30, 0]), (129, [30, 30, 30])]
+)
+def test_no_more_workers_share_an_endpoint_than_it_has_calls_for(clock, calls, taken):
+    project = news_project(documents=5, systems=12)
+    endpoint = make_endpoint(project, calls_in_flight=calls)
+    run = running(project, make_judge(project, endpoint=endpoint))
+    leased = [
+        lease(run=run.pk, endpoint=endpoint.pk, holder=uuid4(), how_many=30).judgments for _ in range(3)
+    ]
+    assert [len(each) for each in leased] == taken
+
+
+def test_a_pause_asks_nothing_that_was_only_leased():
+    """Each call in flight makes room for one more until the worker stores, and no call begins after that."""
+    project = news_project(documents=3, systems=12)
+    answers = Semaphore(0)
+    with providing(answers=answers) as provider, ThreadPoolExecutor(1) as worker:
+        endpoint = make_endpoint(project, provider.base_url, calls_in_flight=4)
+        run = running(project, make_judge(project, endpoint=endpoint))
+        work = worker.submit(collect, run=run.pk, seconds=60)
+        assert wait_until(lambda: len(provider.asked) == 4, seconds=30)
+        pause_run(run=run)
+        answers.release(4)
+        assert wait_until(lambda: statuses(run).get("done") == 4, seconds=30)
+        answers.release(len(DIMENSIONS) * 36)
+        work.result(30)
+        worker.submit(connections.close_all).result()
+    assert statuses(run).keys() == {"done", "planned"}
+    assert len(provider.asked) <= 3 * 4
+
+
+def test_a_wait_that_a_server_told_one_worker_holds_for_all():
+    project = news_project(documents=1, systems=3)
+    endpoint = make_endpoint(project, calls_in_flight=129)
+    run = running(project, make_judge(project, endpoint=endpoint))
+    until = timezone.now() + timedelta(seconds=20)
+    let_rest(endpoint=endpoint.pk, until=until)
+    let_rest(endpoint=endpoint.pk, until=until - timedelta(seconds=10))
+    other = lease(run=run.pk, endpoint=endpoint.pk, holder=uuid4(), how_many=4)
+    assert other == Leased([], come_back=True, resting_until=until)
+    Endpoint.objects.update(resting_until=timezone.now())
+    assert len(lease(run=run.pk, endpoint=endpoint.pk, holder=uuid4(), how_many=4).judgments) == 4
+
+
+def test_a_shape_is_asked_for_and_read():
+    project = news_project(documents=1, systems=3)
+    with providing(reply='{"reasons": "Because.", "score": 4}') as provider:
+        judge = make_judge(project, endpoint=make_endpoint(project, provider.base_url), structured=True)
+        assert worked(running(project, judge, dimensions=["fluency"])).status == "finished"
+    assert {asked["response_format"]["type"] for asked in provider.asked} == {"json_schema"}
+    assert set(Judgment.objects.values_list("value", "status")) == {(4, "done")}
+
+
+def test_the_limit_of_requests_is_shared(clock):
+    project = news_project(documents=5, systems=12)
+    endpoint = make_endpoint(project, requests_per_minute=50, calls_in_flight=129)
+    run = running(project, make_judge(project, endpoint=endpoint))
+    taken = [
+        len(lease(run=run.pk, endpoint=endpoint.pk, holder=uuid4(), how_many=4).judgments) for _ in range(3)
+    ]
+    assert taken == [4, 1, 0]
+
+
+def test_failed_judgments_are_asked_again_on_request(replay):
+    server = replay()
+    project = news_project(documents=1, systems=2)
+    run = running(project, make_judge(project, endpoint=make_endpoint(project, server.base_url)))
+    Judgment.objects.filter(run=run).update(status="failed", reason="The server failed.")
+    Run.objects.filter(pk=run.pk).update(status="finished")
+    retry_failed(run=run)
+    assert worked(run).status == "finished"
+    assert statuses(run) == {"done": 8}
+
+
+def test_progress_counts_everything_once(replay):
+    server = replay()
+    project = news_project(documents=1, systems=2)
+    run = worked(running(project, make_judge(project, endpoint=make_endpoint(project, server.base_url))))
+    progress = run_progress(run)
+    assert (progress.total, progress.done, progress.ended, progress.cost_unknown) == (8, 8, 8, 8)

@@ -1,0 +1,232 @@
+"""A turn of a worker is over on time, whatever its calls do, and nothing is lost or asked twice by it."""
+
+import signal
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from decimal import Decimal
+from functools import partial
+from threading import Semaphore
+
+import pytest
+from django.db import connections
+
+from judges.core.models import Judgment, LeaseHolder, Run
+from judges.runs.commands.collecting import collect, collect_slice
+from judges.runs.queries.runs import runs_with_open_judgments
+from judges.runs.slices import wait_for_calls
+from tests.judges.factories import make_endpoint, make_judge, make_priced_endpoint
+from tests.judges.news import news_project
+from tests.judges.provider import providing
+from tests.judges.rabbit import rabbit
+from tests.judges.running import running, statuses, worked
+from tests.judges.workers import wait_until, worker
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def nothing_goes_on_after_a_test(transactional_db):
+    yield
+    wait_for_calls()
+
+
+def slow_run(provider, **fields):
+    """Plan four judgments at an endpoint that takes one call at a time."""
+    project = news_project(documents=1, systems=1)
+    endpoint = make_priced_endpoint(
+        project, provider.base_url, **{"calls_in_flight": 1, "timeout_seconds": 60, **fields}
+    )
+    return running(project, make_judge(project, endpoint=endpoint))
+
+
+def ended(run):
+    """Return whether nothing of a run is in a worker's hands, and none holds a place."""
+    return "leased" not in statuses(run) and not LeaseHolder.objects.filter(places__gt=0).exists()
+
+
+def begin_a_call(run, provider):
+    """Let slices pass until one of them has begun a call, which its end finds in flight."""
+    before = len(provider.asked)
+
+    def begun():
+        collect_slice(run=run.pk, seconds=1)
+        return len(provider.asked) > before
+
+    assert wait_until(begun, seconds=60)
+    assert len(provider.asked) == before + 1
+    assert statuses(run)["leased"] == 1, "no more is leased than there are places"
+    assert wait_until(LeaseHolder.objects.filter(draining=True, places=1).exists, seconds=60)
+
+
+def one_slice(run, provider, answers):
+    """Begin a call, let its slice be over, then let the call be answered."""
+    begin_a_call(run, provider)
+    answers.release()
+    assert wait_until(lambda: ended(run), seconds=60)
+
+
+def test_a_slice_is_over_while_its_call_is_in_flight_and_the_answer_is_stored():
+    answers = Semaphore(0)
+    with providing(answers=answers) as provider:
+        run = slow_run(provider)
+        begin_a_call(run, provider)
+        assert statuses(run) == {"leased": 1, "planned": 3}
+        assert runs_with_open_judgments() == [run.pk]
+        collect_slice(run=run.pk, seconds=1)
+        assert len(provider.asked) == 1, "the place is taken until the call has ended"
+        answers.release()
+        assert wait_until(lambda: statuses(run) == {"done": 1, "planned": 3}, seconds=30)
+        provider.answers = None
+        assert worked(run).status == "finished"
+    assert len(provider.asked) == 4
+    assert provider.most_in_flight == 1
+
+
+def test_what_waits_to_be_asked_again_is_given_back_when_the_slice_is_over():
+    with providing(status=500, error="busy") as provider:
+        run = slow_run(provider, calls_in_flight=2)
+        while not provider.asked:
+            collect(run=run.pk, seconds=3)
+    assert statuses(run) == {"planned": 4}
+    assert set(run.judgments.values_list("answered_at", flat=True)) == {None}
+    assert sum(run.judgments.values_list("attempts", flat=True)) == len(provider.asked)
+
+
+def test_calls_that_fail_after_their_slice_are_counted_until_the_judgment_has_failed():
+    answers = Semaphore(0)
+    with providing(answers=answers, status=500, error="busy") as provider:
+        run = slow_run(provider)
+        one_slice(run, provider, answers)
+        assert statuses(run) == {"planned": 4}
+        assert run.judgments.get(attempts=1).reason == ""
+        run.judgments.filter(attempts=1).update(attempts=7)
+        one_slice(run, provider, answers)
+    assert statuses(run) == {"planned": 3, "failed": 1}
+    failed = run.judgments.get(status="failed")
+    assert (failed.attempts, failed.reason) == (8, "8 calls failed. The last one: The server failed: busy")
+
+
+def test_an_unreadable_reply_is_asked_for_once_more_in_the_next_slice_and_both_are_paid():
+    answers = Semaphore(0)
+    with providing(answers=answers, reply="No number.") as provider:
+        run = slow_run(provider)
+        one_slice(run, provider, answers)
+        (first,) = run.judgments.filter(attempts=1)
+        assert (first.status, first.reply, first.output_tokens) == ("planned", "No number.", 50)
+        one_slice(run, provider, answers)
+        first.refresh_from_db()
+        assert (first.status, first.attempts) == ("unreadable", 2)
+        assert (first.input_tokens, first.output_tokens) == (200, 100)
+        provider.reply = "Score: 4"
+        one_slice(run, provider, answers)
+    run.refresh_from_db()
+    assert run.spent == 3 * Decimal("0.0006")  # 100 x 2 + 50 x 8 in millionths
+    assert run.spent == sum(cost or 0 for cost in run.judgments.values_list("cost", flat=True))
+
+
+def test_an_endpoint_that_never_answers_stops_the_run_though_each_slice_sees_one_call():
+    answers = Semaphore(0)
+    with providing(answers=answers, status=500, error="busy") as provider:
+        run = slow_run(provider)
+        for _ in range(20):
+            run.judgments.update(attempts=0)
+            one_slice(run, provider, answers)
+    run.refresh_from_db()
+    assert (run.status, run.reason[:33]) == ("stopped", "20 calls in a row had no answer. ")
+    assert len(provider.asked) == 20
+
+
+# Two runs at one endpoint
+
+
+def collect_in_a_thread(run):
+    """Collect as a worker does, and leave no connection behind."""
+    try:
+        collect(run=run.pk, seconds=120)
+    finally:
+        connections.close_all()
+
+
+@contextmanager
+def two_at_work(provider, calls_in_flight):
+    """Let a run take all places of an endpoint, then let another one come to it."""
+    project = news_project(documents=3, systems=4)
+    endpoint = make_endpoint(project, provider.base_url, calls_in_flight=calls_in_flight, timeout_seconds=60)
+    runs = [running(project, make_judge(project, endpoint=endpoint, model=name)) for name in ("one", "two")]
+    with ThreadPoolExecutor(2) as workers:
+        works = [workers.submit(collect_in_a_thread, runs[0])]
+        assert wait_until(lambda: provider.in_flight["one"] == calls_in_flight, seconds=30)
+        works.append(workers.submit(collect_in_a_thread, runs[1]))
+        yield
+        assert provider.answers is not None
+        provider.answers.release(1000)
+        for work in works:
+            work.result(120)
+    assert [worked(run).status for run in runs] == ["finished", "finished"]
+    assert len(provider.asked) == 96
+
+
+def test_a_run_that_took_all_places_leaves_half_of_them_to_another():
+    answers = Semaphore(0)
+    with providing(answers=answers) as provider, two_at_work(provider, 4):
+
+        def share():
+            answers.release()
+            return wait_until(lambda: provider.in_flight == {"one": 2, "two": 2}, seconds=1)
+
+        assert wait_until(share, seconds=30)
+        asked = len(provider.asked)
+        assert asked < 48, "while the first run still has much to ask"
+    assert provider.most_in_flight == 4
+
+
+def test_two_runs_take_turns_at_a_single_place():
+    answers = Semaphore(0)
+    with providing(answers=answers) as provider, two_at_work(provider, 1):
+
+        def turned(to):
+            answers.release()
+            return wait_until(lambda: provider.asked[-1]["model"] == to, seconds=0.2)
+
+        for name in ("two", "one", "two"):
+            assert wait_until(partial(turned, name), seconds=60)
+        models = [asked["model"] for asked in provider.asked]
+        assert models.count("one") < 48
+        assert models.count("two") < 48
+    assert provider.most_in_flight == 1
+
+
+# Real workers
+
+
+def test_a_worker_that_is_told_to_stop_stores_its_call_and_begins_no_other(tmp_path):
+    answers = Semaphore(0)
+    with providing(answers=answers) as provider, worker(tmp_path) as running_worker:
+        run = slow_run(provider)
+        assert wait_until(lambda: len(provider.asked) == 1, seconds=60), running_worker.log.read_text()
+        assert running_worker.process is not None
+        running_worker.process.send_signal(signal.SIGTERM)
+        # Answered before it knows that it stops, it would rightly begin another call, never answered.
+        assert wait_until(lambda: "it begins no more calls" in running_worker.log.read_text())
+        answers.release()
+        assert running_worker.process.wait(60) == 0
+        assert statuses(run) == {"done": 1, "planned": 3}
+        assert len(provider.asked) == 1
+
+
+@pytest.mark.long
+def test_calls_that_take_longer_than_rabbitmq_waits_for_consumers_cost_no_worker(tmp_path):
+    with rabbit(consumer_timeout=3) as broker, providing(seconds=6) as provider:
+        run = slow_run(provider)
+        with worker(tmp_path, broker=broker.url) as running_worker:
+            assert wait_until(lambda: Run.objects.get(pk=run.pk).status == "finished", seconds=120), (
+                running_worker.log.read_text()
+            )
+            assert running_worker.process is not None
+            assert running_worker.process.poll() is None
+            assert "timed out" not in broker.log()
+            consumers = broker.ask("list_queues", "--no-table-headers", "name", "consumers").splitlines()
+            assert "celery\t1" in consumers
+    assert statuses(run) == {"done": 4}
+    assert len(provider.asked) == 4
+    assert set(Judgment.objects.values_list("attempts", flat=True)) == {1}

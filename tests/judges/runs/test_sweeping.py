@@ -1,0 +1,129 @@
+"""What no living worker holds is freed, whatever its run's state, and is never called complete."""
+
+from datetime import timedelta
+from io import StringIO
+from uuid import uuid4
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from judges.core.models import Judgment, LeaseHolder, Run
+from judges.endpoints.work import Outcome, Prices
+from judges.runs.commands.leases import lease, store, sweep
+from judges.runs.commands.runs import cancel_run, pause_run, start_run
+from tests.factories import make_project
+from tests.judges.factories import make_endpoint, make_judge, make_run
+from tests.judges.running import statuses, worked
+from tests.judges.workers import wait_until, worker
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def abandoned(url, *, how_many=3):
+    """Let a worker die while it holds judgments of a run of four."""
+    cast = make_project()
+    judge = make_judge(cast.project, name="A", endpoint=make_endpoint(cast.project, url))
+    assert judge.endpoint_id is not None
+    run = start_run(run=make_run(cast.project, judge))
+    holder = uuid4()
+    held = lease(run=run.pk, endpoint=judge.endpoint_id, holder=holder, how_many=how_many).judgments
+    assert len(held) == how_many
+    return run, holder, held
+
+
+def die():
+    """Let the time pass after which a silent worker is taken for dead."""
+    long_ago = timezone.now() - timedelta(minutes=1)
+    Judgment.objects.filter(status="leased").update(leased_until=long_ago)
+    LeaseHolder.objects.update(alive_until=long_ago)
+
+
+def judge(run):
+    """Run the command over the run's project; return what it printed and its exit code."""
+    out = StringIO()
+    try:
+        call_command("judge", run.project.slug, "--judge=A", "--here", stdout=out, stderr=StringIO())
+    except SystemExit as ended:
+        return out.getvalue(), ended.code
+    return out.getvalue(), 0
+
+
+def test_what_a_living_worker_holds_is_left_to_it(provider):
+    run, holder, _ = abandoned(provider.base_url)
+    assert sweep() == 0
+    assert run.judgments.filter(lease=holder).count() == 3
+
+
+@pytest.mark.parametrize("status", ["running", "paused", "stopped"])
+def test_in_a_run_that_may_go_on_it_is_planned_again(provider, status):
+    run, _, _ = abandoned(provider.base_url)
+    Run.objects.filter(pk=run.pk).update(status=status, reason="A reason.")
+    die()
+    assert sweep() == 3
+    assert statuses(run) == {"planned": 4}
+    assert start_run(run=run).status == "running"
+    assert worked(run).status == "finished"
+    assert statuses(run) == {"done": 4}
+
+
+@pytest.mark.parametrize("status", ["cancelled", "finished"])
+def test_in_a_run_that_is_over_it_is_taken_out_of_the_plan_and_what_was_paid_stays(provider, status):
+    run, holder, held = abandoned(provider.base_url)
+    outcome = Outcome(held[0], "done", 1, value=4.0, reply="Score: 4")
+    prices = Prices(None, None)
+    store(
+        run=run.pk,
+        endpoint=LeaseHolder.objects.get().endpoint_id,
+        holder=holder,
+        outcomes=[outcome],
+        prices=prices,
+    )
+    Judgment.objects.filter(pk=held[1]).update(reason="There is no number.", reply="Hm.")
+    if status == "cancelled":
+        cancel_run(run=run)
+    else:
+        run.judgments.filter(status="planned").delete()
+        Run.objects.filter(pk=run.pk).update(status=status)
+    die()
+    assert sweep() == 2
+    assert statuses(run) == {"done": 1, "unreadable": 1}
+
+
+def test_the_command_asks_what_a_dead_worker_left_in_a_cancelled_run(provider):
+    run, _, _ = abandoned(provider.base_url)
+    cancel_run(run=run)
+    die()
+    out, code = judge(run)
+    assert "A: 4 of 4 judgments to ask" in out
+    assert "is finished: 4 done" in out
+    assert code == 0
+    assert set(Judgment.objects.values_list("status", flat=True)) == {"done"}
+
+
+def test_the_command_asks_what_failed_in_a_cancelled_run(provider):
+    run, holder, held = abandoned(provider.base_url, how_many=4)
+    outcomes = [Outcome(each, "failed", 8, reason="The server failed.") for each in held]
+    endpoint = LeaseHolder.objects.get().endpoint_id
+    store(run=run.pk, endpoint=endpoint, holder=holder, outcomes=outcomes, prices=Prices(None, None))
+    cancel_run(run=run)
+    out, code = judge(run)
+    assert "A: 4 of 4 judgments to ask" in out
+    assert code == 0
+
+
+def test_what_is_in_flight_in_a_cancelled_run_waits_and_is_not_called_complete(provider):
+    run, _, _ = abandoned(provider.base_url, how_many=4)
+    cancel_run(run=run)
+    out, code = judge(run)
+    assert "No run was made: 4 judgments wait in another run." in out
+    assert "Nothing is missing" not in out
+    assert code == 1
+
+
+def test_a_worker_sweeps_by_itself(provider, tmp_path):
+    run, _, _ = abandoned(provider.base_url)
+    pause_run(run=run)
+    die()
+    with worker(tmp_path) as running_worker:
+        assert wait_until(lambda: statuses(run) == {"planned": 4}, seconds=60), running_worker.log.read_text()

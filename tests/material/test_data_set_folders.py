@@ -1,0 +1,143 @@
+"""Parquet files and Hugging Face data set folders: shards, splits and configurations, zipped or not."""
+
+import zipfile
+from collections.abc import Callable
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pytest
+from pyarrow import ipc, parquet
+
+from annotate.material.reading.readers import RecordFile, first_records, splits_in
+from annotate.material.reading.rows import UnreadableFileError
+
+ROWS = [{"id": f"d{n}", "text": f"Text {n}."} for n in range(4)]
+README = """---
+license: mit
+configs:
+- config_name: extra
+  data_files: "more/*.csv"
+- config_name: main
+  default: true
+  data_files:
+  - split: train
+    path: [data/part-0*.parquet, "data/part-1*.parquet"]
+  - split: test
+    path: data/held_out.jsonl
+---
+# A data set
+"""
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".parquet":
+        parquet.write_table(pyarrow.Table.from_pylist(rows), path)
+    elif path.suffix == ".arrow":
+        table = pyarrow.Table.from_pylist(rows)
+        with ipc.new_stream(path, table.schema) as stream:
+            stream.write_table(table)
+    elif path.suffix == ".csv":
+        path.write_text("id,text\n" + "".join(f"{row['id']},{row['text']}\n" for row in rows))
+    else:
+        path.write_text("".join(f'{{"id": "{row["id"]}", "text": "{row["text"]}"}}\n' for row in rows))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A data set with two configurations, one of them in two splits and its first split in two shards."""
+    made = tmp_path / "set"
+    write(made / "data/part-00.parquet", ROWS[:2])
+    write(made / "data/part-10.parquet", ROWS[2:3])
+    write(made / "data/held_out.jsonl", ROWS[3:])
+    write(made / "more/a.csv", ROWS)
+    (made / "README.md").write_text(README)
+    return made
+
+
+def zipped(folder: Path) -> Path:
+    path = folder.with_suffix(".zip")
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in folder.rglob("*"):
+            archive.write(file, file.relative_to(folder.parent))
+    return path
+
+
+def rows_of(path: Path, part: str = "") -> list[Any]:
+    with RecordFile(path, part=part) as file:
+        records = [(record.line, record.fields) for record in file]  # type: ignore[union-attr]
+        assert 0 < file.fraction_read <= 1
+    assert [line for line, _ in records] == sorted({line for line, _ in records})
+    return [fields for _, fields in records]
+
+
+@pytest.mark.parametrize("packed", [lambda path: path, zipped])
+@pytest.mark.parametrize(
+    ("part", "rows"), [("", ROWS), ("main/train", ROWS[:3]), ("main/test", ROWS[3:]), ("extra", ROWS)]
+)
+def test_the_readme_says_which_files_are_which_split(
+    folder: Path, packed: Callable[[Path], Path], part: str, rows: list[dict[str, str]]
+) -> None:
+    path = packed(folder)
+    assert [split.name for split in splits_in(path)] == ["main/train", "main/test", "extra/train"]
+    assert rows_of(path, part) == rows
+
+
+@pytest.mark.parametrize(
+    ("names", "splits"),
+    [
+        (["train-00000-of-00001.parquet", "test-00000-of-00001.parquet"], ["default/train", "default/test"]),
+        (["data/dev.jsonl", "data/training.jsonl"], ["default/train", "default/validation"]),
+        (["test/data-00000-of-00001.arrow"], ["default/test"]),
+        (["summaries.csv"], ["default/train"]),
+    ],
+)
+def test_without_a_readme_names_tell_the_splits(tmp_path: Path, names: list[str], splits: list[str]) -> None:
+    for name in names:
+        write(tmp_path / "set" / name, ROWS)
+    (tmp_path / "set" / "dataset_info.json").write_text("{}")
+    assert [split.name for split in splits_in(tmp_path / "set")] == splits
+    assert rows_of(tmp_path / "set", splits[0]) == ROWS
+
+
+def test_values_of_parquet_become_texts_numbers_and_lists(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    row = {
+        "n": 4,
+        "x": 0.5,
+        "none": None,
+        "parts": ["a", "b"],
+        "at": date(2024, 5, 1),
+        "price": Decimal("1.50"),
+    }
+    parquet.write_table(pyarrow.Table.from_pylist([row]), path)
+    assert rows_of(path) == [row | {"at": "2024-05-01", "price": "1.50"}]
+
+
+def unreadable(path: Path, part: str = "") -> str:
+    with pytest.raises(UnreadableFileError) as caught:
+        first_records(path, part=part)
+    return caught.value.reason
+
+
+def test_what_cannot_be_read_is_refused_with_the_way_out(folder: Path, tmp_path: Path) -> None:
+    assert "has no part “main/dev”; it has main/train, main/test" in unreadable(folder, "main/dev")
+    (folder / "data/held_out.jsonl").write_bytes(b"\xff\n")
+    assert "In “data/held_out.jsonl”: Line 1 is not UTF-8" in unreadable(folder)
+    (folder / "README.md").write_text("---\nconfigs:\n- data_files: elsewhere/*.parquet\n---\n")
+    assert "data files are not in this folder" in unreadable(folder)
+    (folder / "README.md").write_text("---\nconfigs: [\n---\n")
+    assert "YAML at the head of README.md" in unreadable(zipped(folder))
+    (tmp_path / "b.parquet").write_bytes(b"PAR1 and no more")
+    assert "Parquet file cannot be read" in unreadable(tmp_path / "b.parquet")
+    (tmp_path / "c.parquet").write_bytes(b"id,text\n")
+    assert "named .parquet but is no Parquet file" in unreadable(tmp_path / "c.parquet")
+
+
+def test_a_zip_that_unpacks_to_too_much_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = zipped(folder)
+    monkeypatch.setattr("annotate.material.reading.folders.MAX_FILE_BYTES", 1000)
+    assert "unpacks to more than" in unreadable(path)

@@ -1,0 +1,95 @@
+"""`manage.py import_items` and `import_ratings`."""
+
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotate.core.models import Item, Rating
+from tests.material.files import empty_project, item, jsonl, rating
+from tests.reference import reference_data
+
+pytestmark = pytest.mark.django_db
+
+
+def run(*arguments: object) -> tuple[int, str, str]:
+    """Exit code, standard output and error output."""
+    out, err = StringIO(), StringIO()
+    try:
+        call_command(*map(str, arguments), stdout=out, stderr=err)
+    except SystemExit as ended:
+        return int(str(ended.code)), out.getvalue(), err.getvalue()
+    return 0, out.getvalue(), err.getvalue()
+
+
+def test_summeval_op_is_imported_from_the_command_line_by_its_mapping_s_name() -> None:
+    empty_project()
+    file = reference_data() / "summeval_op/summeval-op-detailed.jsonl"
+    code, out, _ = run("import_items", "empty", file, "--mapping", "summeval-op-detailed")
+    assert (code, Item.objects.count()) == (0, 416)
+    assert "Imported 32 documents, 13 systems, 416 items." in out
+    code, out, _ = run("import_ratings", "empty", file)
+    assert (code, Rating.objects.count()) == (0, 8736)
+    assert "Mapping: summeval-op-detailed" in out
+    assert "Imported 3 raters, 8,736 ratings." in out
+    assert "Round I was opened" in out
+    code, out, _ = run("import_ratings", "empty", file)
+    assert code == 0
+    assert "Imported nothing new.\nAlready there: 8,736 ratings." in out
+
+
+def test_items_and_ratings_of_one_file_are_imported_together(tmp_path: Path) -> None:
+    empty_project()
+    path = jsonl(tmp_path, item() | rating())
+    assert run("import_ratings", "empty", path)[0] == 1
+    assert run("import_ratings", "empty", path, "--with-items")[0] == 0
+    assert (Item.objects.count(), Rating.objects.count()) == (1, 1)
+
+
+def test_columns_are_mapped_by_options(tmp_path: Path) -> None:
+    empty_project()
+    path = tmp_path / "items.csv"
+    path.write_text("a;b;c;d\nd1;First.;s1;One.\n")
+    options = ["document_key=a", "part:Letter=b", "system=c", "text=d"]
+    code, out, _ = run("import_items", "empty", path, *(f"--map={option}" for option in options))
+    assert code == 0, out
+    assert Item.objects.get().document.parts == [{"label": "Letter", "text": "First."}]
+
+
+def test_refused_lines_are_listed_and_the_exit_code_is_1(tmp_path: Path) -> None:
+    empty_project()
+    path = jsonl(tmp_path, item(), item("d2", text=""))
+    code, out, err = run("import_items", "empty", path)
+    assert (code, Item.objects.count()) == (1, 0)
+    assert "Nothing was imported. Refused: 1." in err
+    assert "Line 2, text: The field “text” is empty; give it a text or leave the line out." in err
+    code, out, _ = run("import_items", "empty", path, "--json")
+    report = json.loads(out)
+    assert (code, report["refused_count"], report["refused"][0]["line"]) == (1, 1, 2)
+
+
+def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
+    empty_project()
+    code, out, _ = run("import_items", "empty", jsonl(tmp_path, item()), "--dry-run")
+    assert (code, Item.objects.count()) == (0, 0)
+    assert "Would import 1 document, 1 system, 1 item." in out
+
+
+def test_what_cannot_begin_is_said_in_a_sentence(tmp_path: Path) -> None:
+    empty_project()
+    path = jsonl(tmp_path, {"a": "x", "b": "y"})
+    latin = tmp_path / "latin.csv"
+    latin.write_bytes("id\né\n".encode("latin-1"))
+    for arguments, sentence in (
+        (("import_items", "other", path), "no project 'other'; there are: empty"),
+        (("import_items", "empty", tmp_path / "none.csv"), "no file"),
+        (("import_items", "empty", path), "the file has a, b"),
+        (("import_ratings", "empty", path), "a rater and values"),
+        (("import_items", "empty", path, "--mapping", "other"), "no mapping “other”; choose summeval-op"),
+        (("import_items", "empty", path, "--map", "a"), "not of the form field=column"),
+        (("import_items", "empty", latin), "Line 2 is not UTF-8"),
+    ):
+        with pytest.raises(CommandError, match=sentence):
+            run(*arguments)

@@ -1,0 +1,213 @@
+"""Uploaded files on their way through the worker."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.base import ContentFile
+from django.db import OperationalError
+from django.utils import timezone
+
+from annotate import tasks
+from annotate.core.errors import NotReadyError
+from annotate.core.models import DataImport, Item, RatingChange
+from annotate.material.commands import uploads
+from annotate.material.commands.imports import import_file
+from annotate.material.commands.uploads import discard_import, receive_upload, run_import
+from annotate.material.reading.mappings import guess_mapping
+from annotate.material.reading.progress import Tell
+from annotate.material.reading.readers import first_records
+from annotate.material.reading.report import ImportReport
+from annotate.material.reading.rows import Record
+from tests.factories import make_user
+from tests.material.files import empty_project, item, jsonl, rating, start_import
+
+pytestmark = pytest.mark.django_db
+Status = DataImport.Status
+What = DataImport.What
+Waiting = Callable[..., DataImport]
+
+
+@pytest.fixture
+def waiting(tmp_path: Path) -> Waiting:
+    """Upload records and start their import."""
+
+    def make(*records: dict[str, Any], what: What = What.ITEMS) -> DataImport:
+        path = jsonl(tmp_path, *records)
+        file = ContentFile(path.read_bytes(), path.name)
+        upload = receive_upload(project=empty_project(), by=make_user(), file=file, name=path.name)
+        start_import(data_import=upload, mapping=guess_mapping(first_records(path)), what=what)
+        upload.refresh_from_db()
+        return upload
+
+    return make
+
+
+def kept(upload: DataImport) -> bool:
+    return upload.file.storage.exists(upload.file.name or "")
+
+
+def test_a_worker_imports_a_waiting_file_and_deletes_it(waiting: Waiting) -> None:
+    upload = waiting(item() | rating(), what=What.BOTH)
+    assert (upload.status, kept(upload)) == (Status.WAITING, True)
+    tasks.run_import(upload.pk)
+    assert not kept(upload)
+    upload.refresh_from_db()
+    assert (upload.status, upload.file.name) == (Status.IMPORTED, "")
+    assert ImportReport.from_json(upload.report or {}).made.items == 1
+    assert RatingChange.objects.get().actor == upload.created_by
+
+
+def test_a_refused_file_is_kept_until_it_is_discarded(waiting: Waiting) -> None:
+    upload = waiting(item(text=""))
+    tasks.run_import(upload.pk)
+    upload.refresh_from_db()
+    assert (upload.status, kept(upload)) == (Status.REFUSED, True)
+    assert ImportReport.from_json(upload.report or {}).refused[0].field == "text"
+
+
+def test_discarding_deletes_the_file(
+    waiting: Waiting, django_capture_on_commit_callbacks: Callable[..., Any]
+) -> None:
+    upload = waiting(item(text=""))
+    with django_capture_on_commit_callbacks(execute=True):
+        discard_import(data_import=upload)
+    assert not kept(upload)
+    assert not DataImport.objects.exists()
+    discard_import(data_import=upload)
+    run_import(import_id=upload.pk)
+
+
+def test_a_message_that_comes_twice_imports_once(waiting: Waiting) -> None:
+    upload = waiting(item())
+    tasks.run_import(upload.pk)
+    tasks.run_import(upload.pk)
+    assert Item.objects.count() == 1
+
+
+def test_an_import_that_a_worker_is_at_is_not_started_or_discarded(waiting: Waiting) -> None:
+    upload = waiting(item())
+    mapping = guess_mapping([])
+    for status in (Status.CHECKING, Status.WRITING, Status.IMPORTED):
+        DataImport.objects.update(status=status)
+        with pytest.raises(NotReadyError):
+            start_import(data_import=upload, mapping=mapping, what=What.ITEMS)
+        with pytest.raises(NotReadyError):
+            discard_import(data_import=upload)
+
+
+@pytest.mark.parametrize(
+    ("status", "silence"),
+    [
+        (Status.WAITING, timedelta(0)),
+        (Status.CHECKING, timedelta(minutes=1)),
+        (Status.WRITING, timedelta(minutes=15)),
+    ],
+)
+def test_an_import_whose_worker_has_gone_silent_is_started_again(
+    waiting: Waiting, status: str, silence: timedelta
+) -> None:
+    upload = waiting(item())
+    DataImport.objects.update(status=status, touched_at=timezone.now() - silence)
+    start_import(data_import=upload, mapping=guess_mapping([]), what=What.ITEMS)
+    upload.refresh_from_db()
+    assert upload.status == Status.WAITING
+
+
+def test_a_file_that_the_worker_does_not_find_is_told_with_the_cure(waiting: Waiting) -> None:
+    upload = waiting(item())
+    upload.file.storage.delete(upload.file.name or "")
+    tasks.run_import(upload.pk)
+    upload.refresh_from_db()
+    assert upload.status == Status.STOPPED
+    assert "CONCORD_DATA" in upload.message
+
+
+@pytest.mark.parametrize("error", [OperationalError("locked"), ZeroDivisionError()])
+def test_an_import_that_breaks_says_that_nothing_was_imported(
+    waiting: Waiting, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def break_off(**_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(uploads, "import_file", break_off)
+    upload = waiting(item())
+    if isinstance(error, ZeroDivisionError):
+        with pytest.raises(ZeroDivisionError):
+            tasks.run_import(upload.pk)
+    else:
+        tasks.run_import(upload.pk)
+    upload.refresh_from_db()
+    assert upload.status == Status.STOPPED
+    assert "nothing was imported" in upload.message
+
+
+def start_again(upload: DataImport) -> None:
+    DataImport.objects.update(touched_at=timezone.now() - timedelta(hours=1))
+    start_import(data_import=upload, mapping=guess_mapping([Record(1, item())]), what=What.ITEMS)
+
+
+def start_again_and_import(upload: DataImport) -> None:
+    start_again(upload)
+    tasks.run_import(upload.pk)
+
+
+def discard(upload: DataImport) -> None:
+    DataImport.objects.update(touched_at=timezone.now() - timedelta(hours=1))
+    discard_import(data_import=upload)
+
+
+@pytest.fixture(params=["checking", "writing"])
+def silent_worker(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[DataImport, Callable[[DataImport], None]], None]:
+    """A worker that falls silent at a stage, and comes back after something has happened meanwhile."""
+
+    def run(upload: DataImport, meanwhile: Callable[[DataImport], None]) -> None:
+        def import_slowly(*, tell: Tell, **arguments: Any) -> ImportReport:
+            def tell_and_fall_silent(stage: str, fraction: float, lines: int = 0) -> None:
+                tell(stage, fraction, lines)
+                if stage == request.param:
+                    monkeypatch.undo()
+                    meanwhile(upload)
+
+            return import_file(tell=tell_and_fall_silent, **arguments)
+
+        monkeypatch.setattr(uploads, "import_file", import_slowly)
+        tasks.run_import(upload.pk)
+
+    return run
+
+
+Silent = Callable[[DataImport, Callable[[DataImport], None]], None]
+
+
+def test_a_worker_that_comes_back_leaves_a_waiting_import_to_its_successor(
+    waiting: Waiting, silent_worker: Silent
+) -> None:
+    upload = waiting(item())
+    silent_worker(upload, start_again)
+    upload.refresh_from_db()
+    assert (upload.status, kept(upload), Item.objects.count()) == (Status.WAITING, True, 0)
+    tasks.run_import(upload.pk)
+    upload.refresh_from_db()
+    assert (upload.status, Item.objects.count()) == (Status.IMPORTED, 1)
+
+
+def test_a_worker_that_comes_back_does_not_report_over_its_successor(
+    waiting: Waiting, silent_worker: Silent
+) -> None:
+    upload = waiting(item())
+    silent_worker(upload, start_again_and_import)
+    upload.refresh_from_db()
+    assert (upload.status, Item.objects.count()) == (Status.IMPORTED, 1)
+    assert ImportReport.from_json(upload.report or {}).made.items == 1
+
+
+def test_a_worker_that_comes_back_imports_nothing_of_what_was_discarded(
+    waiting: Waiting, silent_worker: Silent
+) -> None:
+    silent_worker(waiting(item()), discard)
+    assert not Item.objects.exists()

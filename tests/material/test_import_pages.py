@@ -1,0 +1,364 @@
+"""Importing in the browser."""
+
+import json
+import re
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from annotate import tasks
+from annotate.core.models import DataImport, Item, Project, Rating, Role, Round
+from annotate.people.commands import add_member
+from config.celery import app
+from tests.factories import make_member, make_user
+from tests.material.files import empty_project, item, rating
+from tests.reference import reference_data
+
+pytestmark = pytest.mark.django_db(transaction=True)
+Status = DataImport.Status
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def project(client: Client) -> Project:
+    """A project with one dimension whose admin is signed in."""
+    project = empty_project(dimensions=("fluency",))
+    admin = make_user()
+    add_member(project=project, role=Role.ADMIN, user=admin)
+    client.force_login(admin)
+    return project
+
+
+@pytest.fixture
+def worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that runs a task where it is sent."""
+    monkeypatch.setitem(app.conf, "task_always_eager", True)
+
+
+@pytest.fixture
+def no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody who takes tasks."""
+    monkeypatch.setattr(tasks.run_import, "delay", lambda _pk: None)
+
+
+def upload(client: Client, content: bytes | list[dict[str, Any]], name: str = "file.jsonl") -> str:
+    """Upload a file and return the address of its page."""
+    if isinstance(content, list):
+        content = "".join(json.dumps(record) + "\n" for record in content).encode()
+    response = client.post("/projects/empty/imports/", {"file": SimpleUploadedFile(name, content)})
+    assert response.status_code == 302, response.content.decode()
+    return str(response["Location"])
+
+
+def text(response: Any) -> str:
+    return " ".join(response.content.decode().split())
+
+
+def without_tokens(shown: str) -> str:
+    return re.sub(r'name="csrfmiddlewaretoken" value="\w+"', "", shown)
+
+
+CHOICES = {
+    "mapping_name": "",
+    "what": "items",
+    "meaning_0": "document_key",
+    "meaning_1": "part",
+    "label_1": "Article",
+    "meaning_2": "system",
+    "meaning_3": "text",
+}
+
+
+def test_summeval_op_is_imported_in_the_browser(client: Client, worker: None) -> None:
+    project = empty_project()
+    add_member(project=project, role=Role.ADMIN, user=(admin := make_user()))
+    client.force_login(admin)
+    path = reference_data() / "summeval_op/summeval-op-detailed.jsonl"
+    page = upload(client, path.read_bytes(), path.name)
+    shown = text(client.get(page))
+    assert 'value="summeval-op-detailed" selected' in shown
+    assert "It makes <strong>32 documents, 13 systems, 416 items, 3 raters, 8,736 ratings</strong>" in shown
+    assert "Recorded ratings open Round I" in shown
+    client.post(page, {"mapping_name": "summeval-op-detailed", "what": "both"})
+    shown = text(client.get(page))
+    assert "Imported 32 documents, 13 systems, 416 items, 3 raters, 8,736 ratings." in shown
+    assert "Round I was opened" in shown
+    assert Rating.objects.count() == 8736
+
+
+def test_the_guess_is_shown_with_the_first_rows_and_what_they_make(client: Client, project: Project) -> None:
+    page = upload(client, [item(text=f"Text {n}.", system=f"s{n}") for n in range(9)])
+    shown = text(client.get(page))
+    assert '<option value="document_key" selected>' in shown
+    assert shown.count("Text 2.") == 2  # in the file's first rows and in the items that they make
+    assert "Text 3." not in shown
+    assert "It makes <strong>1 document, 9 systems, 9 items</strong>" in shown
+    assert not Item.objects.exists()
+
+
+def test_a_long_file_is_previewed_by_its_first_lines(client: Client, project: Project) -> None:
+    page = upload(client, [item(f"d{n}") for n in range(101)])
+    shown = text(client.get(page))
+    assert "The first 100 lines make <strong>100 documents, 1 system, 100 items</strong>" in shown
+
+
+def test_choosing_columns_shows_what_they_make_and_imports_nothing(client: Client, project: Project) -> None:
+    page = upload(client, [{"a": "d1", "b": "An article.", "c": "s1", "d": "A text."}])
+    assert "Choose the columns" in text(client.get(page))
+    response = client.post(page, CHOICES | {"show": "1"}, headers=HTMX)
+    assert "It makes <strong>1 document, 1 system, 1 item</strong>" in text(response)
+    assert "<html" not in text(response)
+    whole = text(client.post(page, CHOICES | {"show": "1"}))
+    assert text(response).split('<section id="preview"')[1].split("</section>")[0] in whole
+    assert not Item.objects.exists()
+
+
+def test_chosen_columns_are_imported(client: Client, project: Project, worker: None) -> None:
+    page = upload(client, b"a,b,c,d\nd1,An article.,s1,A text.\n", "items.csv")
+    response = client.post(page, CHOICES)
+    assert (response.status_code, response["Location"]) == (302, page)
+    assert "Imported 1 document, 1 system, 1 item." in text(client.get(page))
+    assert Item.objects.get().document.parts == [{"label": "Article", "text": "An article."}]
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"meaning_1": "document_key"}, "“a” and “b” cannot both be the document_key"),
+        ({"meaning_0": "", "meaning_1": ""}, "For items, say which columns"),
+        ({"what": "ratings"}, "For ratings, say which columns"),
+        ({"what": ""}, "This field is required"),
+        ({"meaning_0": "colour"}, "Select a valid choice"),
+        ({"mapping_name": "summeval-op"}, "This file has no reviews, no summaries, which this mapping needs"),
+    ],
+)
+def test_choices_that_cannot_be_imported_are_refused_with_what_is_missing(
+    client: Client, project: Project, changes: dict[str, str], sentence: str
+) -> None:
+    page = upload(client, [{"a": "d1", "b": "An article.", "c": "s1", "d": "A text."}])
+    response = client.post(page, CHOICES | changes)
+    assert response.status_code == 422
+    assert sentence in text(response)
+    assert DataImport.objects.get().status == Status.UPLOADED
+
+
+def test_values_of_a_dimension_can_be_chosen_for_a_column(
+    client: Client, project: Project, worker: None
+) -> None:
+    client.post(upload(client, [item()]), CHOICES)
+    page = upload(client, b"document_id,system,rater,Fluency\nd1,s1,A1,4\n", "wide.csv")
+    shown = text(client.get(page))
+    assert '<option value="values of Fluency" selected>' in shown
+    assert '<td dir="auto">A1</td> <td dir="auto">Fluency</td> <td class="number">4</td>' in shown
+    assert "It makes <strong>1 rater, 1 rating</strong>" in shown
+
+
+def test_refused_lines_are_listed_and_the_mapping_can_be_changed(
+    client: Client, project: Project, worker: None
+) -> None:
+    page = upload(client, [item(), item("d2", text="")])
+    client.post(page, CHOICES)
+    shown = text(client.get(page))
+    assert "Nothing was imported" in shown
+    assert "The field “text” is empty" in shown
+    assert "Check and import" in shown
+    assert not Item.objects.exists()
+
+
+def test_what_a_file_holds_is_shown_as_text(client: Client, project: Project, worker: None) -> None:
+    evil = "<script>alert(1)</script>"
+    record = {evil: f"{evil}d1", "b": evil, "c": f"{evil}\u202eשלום", "d": evil}
+    page = upload(client, [record, record | {"d": ""}], f"{evil}.jsonl".replace("/", ""))
+    pages = [text(client.get(page)), text(client.post(page, CHOICES | {"show": "1"}))]
+    client.post(page, CHOICES)
+    pages += [text(client.get(page)), text(client.get("/projects/empty/imports/"))]
+    assert all("<script>alert" not in shown and "&lt;script&gt;" in shown for shown in pages)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("a.pdf", b"%PDF", "of no known format; upload JSONL, CSV, TSV, XLSX, Parquet"),
+        ("a.jsonl", b"", "The submitted file is empty"),
+    ],
+)
+def test_files_that_cannot_be_imported_are_not_kept(
+    client: Client, project: Project, name: str, content: bytes, sentence: str
+) -> None:
+    response = client.post("/projects/empty/imports/", {"file": SimpleUploadedFile(name, content)})
+    assert response.status_code == 422
+    assert sentence in text(response)
+    assert not DataImport.objects.exists()
+
+
+def test_a_file_that_is_too_large_is_refused(
+    client: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("annotate.material.forms.LARGEST_UPLOAD", 1024**2)
+    file = SimpleUploadedFile("a.jsonl", b" " * (1024**2 + 1))
+    response = client.post("/projects/empty/imports/", {"file": file})
+    assert "larger than 1 MB" in text(response)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("a.csv", "id,text\n1,é\n".encode("latin-1"), "Line 2 is not UTF-8"),
+        ("a.xlsx", b"PK\x03\x04 no workbook", "cannot be read"),
+        ("a.jsonl", b"\n\n", "The file is empty"),
+        ("a.jsonl", b"{broken\n", "not JSON"),
+    ],
+)
+def test_a_file_that_cannot_be_read_says_why_and_can_be_discarded(
+    client: Client, project: Project, name: str, content: bytes, sentence: str
+) -> None:
+    page = upload(client, content, name)
+    shown = text(client.get(page))
+    assert sentence in shown
+    assert "Check and import" not in shown
+    response = client.post(f"{page}discard/")
+    assert response["Location"] == "/projects/empty/imports/"
+    assert not DataImport.objects.exists()
+
+
+def test_progress_is_polled_as_a_part_of_the_page(client: Client, project: Project, no_worker: None) -> None:
+    page = upload(client, [item()])
+    client.post(page, CHOICES)
+    DataImport.objects.update(status=Status.CHECKING, progress=0.42)
+    part = text(client.get(page, headers=HTMX))
+    assert "42 %" in part
+    assert 'hx-trigger="every 1s"' in part
+    assert "<html" not in part
+    assert without_tokens(part).strip() in without_tokens(text(client.get(page)))
+
+
+def test_the_poll_that_finds_the_end_loads_the_page(client: Client, project: Project, worker: None) -> None:
+    page = upload(client, [item(text="")])
+    client.post(page, CHOICES)
+    assert client.get(page, headers=HTMX)["HX-Refresh"] == "true"
+
+
+def test_a_page_that_no_worker_has_answered_says_so_with_the_cure(
+    client: Client, project: Project, no_worker: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = upload(client, [item()])
+    client.post(page, CHOICES)
+    assert "Waiting for a worker" in text(client.get(page))
+    DataImport.objects.update(touched_at=timezone.now() - timedelta(seconds=9))
+    shown = text(client.get(page, headers=HTMX))
+    assert "No worker has taken this import yet" in shown
+    assert "celery -A config worker" in shown
+    monkeypatch.undo()
+    monkeypatch.setitem(app.conf, "task_always_eager", True)
+    client.post(f"{page}again/")
+    assert Item.objects.count() == 1
+
+
+def test_a_broker_that_cannot_be_reached_loses_nothing(
+    client: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_pk: int) -> None:
+        raise ConnectionError
+
+    monkeypatch.setattr(tasks.run_import, "delay", fail)
+    page = upload(client, [item()])
+    assert client.post(page, CHOICES).status_code == 302
+    assert DataImport.objects.get().status == Status.WAITING
+
+
+def test_a_worker_that_stopped_is_told_and_the_import_started_again(
+    client: Client, project: Project, worker: None
+) -> None:
+    page = upload(client, [item()])
+    DataImport.objects.update(
+        status=Status.CHECKING,
+        touched_at=timezone.now() - timedelta(minutes=2),
+        mapping={"document_key": "document_id", "system": "system", "text": "text", "parts": []},
+        what="items",
+    )
+    shown = text(client.get(page))
+    assert "has stopped" in shown
+    client.post(f"{page}again/")
+    assert "import the documents before" in text(client.get(page))
+
+
+def test_an_import_that_was_never_set_cannot_be_sent_again(client: Client, project: Project) -> None:
+    page = upload(client, [item()])
+    assert client.post(f"{page}again/").status_code == 302
+    assert DataImport.objects.get().status == Status.UPLOADED
+
+
+def test_importing_twice_makes_nothing_twice(client: Client, project: Project, worker: None) -> None:
+    for _ in range(2):
+        page = upload(client, [item()])
+        client.post(page, CHOICES)
+    assert "Everything in this file was imported before" in text(client.get(page))
+    assert Item.objects.count() == 1
+
+
+def test_ratings_into_a_closed_round_are_refused_with_a_sentence(
+    client: Client, project: Project, worker: None
+) -> None:
+    client.post(upload(client, [item()]), CHOICES)
+    path = upload(client, [rating()])
+    ratings = {"mapping_name": "", "what": "ratings"} | {
+        f"meaning_{n}": name
+        for n, name in enumerate(("document_key", "system", "rater", "dimension", "value"))
+    }
+    client.post(path, ratings)
+    Round.objects.update(status="closed", closed_at=timezone.now())
+    page = upload(client, [rating("A2")])
+    client.post(page, ratings)
+    assert "Round I is closed and takes no more ratings" in text(client.get(page))
+    assert Rating.objects.count() == 1
+
+
+def test_only_admins_of_the_project_see_imports(client: Client, project: Project) -> None:
+    page = upload(client, [item()])
+    annotator = make_member(project).user
+    outsider = make_user()
+    other = empty_project("other")
+    add_member(project=other, role=Role.ADMIN, user=outsider)
+    for user in (annotator, outsider):
+        assert user is not None
+        client.force_login(user)
+        for address in ("/projects/empty/imports/", page):
+            assert client.get(address).status_code == 404
+        for address in (page, f"{page}again/", f"{page}discard/"):
+            assert client.post(address).status_code == 404
+    assert client.get(page.replace("empty", "other")).status_code == 404
+    client.logout()
+    assert "/accounts/login/" in client.get(page)["Location"]
+    assert DataImport.objects.exists()
+
+
+def queries(client: Client, address: str) -> int:
+    with CaptureQueriesContext(
+        connection,
+    ) as captured:
+        client.get(address)
+    return len(captured)
+
+
+def test_the_number_of_queries_does_not_grow(client: Client, project: Project) -> None:
+    page = upload(client, [item()])
+    few = queries(client, "/projects/empty/imports/"), queries(client, page)
+    pages = [upload(client, [item(f"d{n}", f"s{n}") for n in range(40)]) for _ in range(3)]
+    assert (queries(client, "/projects/empty/imports/"), queries(client, pages[0])) == few
+
+
+def test_the_file_on_disk_does_not_have_the_name_that_a_person_gave_it(
+    client: Client, project: Project
+) -> None:
+    upload(client, [item()], "../../etc/passwd.jsonl")
+    stored = DataImport.objects.get()
+    assert stored.name == "passwd.jsonl"
+    assert Path(stored.file.path).parent.name == "imports"
+    assert "passwd" not in stored.file.path

@@ -1,0 +1,210 @@
+"""The screen of a project's people."""
+
+import pytest
+from django.conf import LazySettings
+from django.core.mail import EmailMessage
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from annotate.core.models import Invitation, Membership, Role
+from annotate.people.commands import add_member, invite, withdraw_invitation
+from annotate.people.invitations import invitation_token
+from tests.factories import Cast, make_member, make_project
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def cast() -> Cast:
+    return make_project(annotators=2)
+
+
+@pytest.fixture
+def admin(client: Client, cast: Cast) -> Client:
+    client.force_login(cast.admin)
+    return client
+
+
+def address(cast: Cast, rest: str = "") -> str:
+    return f"/projects/{cast.project.slug}/{rest}"
+
+
+def test_people_are_listed_with_role_and_letter(admin: Client, cast: Cast) -> None:
+    page = admin.get(address(cast, "people/")).content.decode()
+    for place in Membership.objects.filter(project=cast.project).select_related("user"):
+        assert place.user
+        assert place.label in page
+        assert place.user.email in page
+    assert "<td>researcher</td>" in page
+    assert "<td>B</td>" in page
+
+
+def test_a_link_is_made_and_shown_whole(admin: Client, cast: Cast) -> None:
+    response = admin.post(address(cast, "people/"), {"role": "researcher", "email": "new@example.org"})
+    made = Invitation.objects.get()
+    assert response["Location"] == address(cast, f"people/#invitation-{made.pk}")
+    page = admin.get(address(cast, "people/")).content.decode()
+    assert f'value="http://testserver/invitations/{invitation_token(made)}/"' in page
+    assert "new@example.org" in page
+    assert (made.role, made.created_by) == ("researcher", cast.admin)
+
+
+@pytest.mark.parametrize("wrong", [{}, {"role": "owner"}, {"role": "annotator", "email": "not an address"}])
+def test_a_wrong_invitation_answers_with_the_form(admin: Client, cast: Cast, wrong: dict[str, str]) -> None:
+    response = admin.post(address(cast, "people/"), wrong)
+    assert response.status_code == 422
+    assert 'class="errorlist"' in response.content.decode()
+    assert not Invitation.objects.exists()
+
+
+def test_an_empty_place_gets_a_link_of_its_own(admin: Client, cast: Cast) -> None:
+    empty = add_member(project=cast.project, role=Role.ANNOTATOR, label="A1")
+    assert "no account yet" in admin.get(address(cast, "people/")).content.decode()
+    admin.post(address(cast, f"people/{empty.pk}/invite/"))
+    assert Invitation.objects.get().place == empty
+    page = admin.get(address(cast, "people/")).content.decode()
+    assert "Copy the link" in page
+    assert "Links not used yet" not in page
+
+
+def test_inviting_to_a_place_that_is_held_is_refused_in_words(admin: Client, cast: Cast) -> None:
+    response = admin.post(address(cast, f"people/{cast.annotators[0].pk}/invite/"), follow=True)
+    assert "already has an account" in response.content.decode()
+    assert not Invitation.objects.exists()
+
+
+def test_a_link_is_withdrawn(admin: Client, cast: Cast) -> None:
+    made = invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR)
+    response = admin.post(address(cast, f"invitations/{made.pk}/withdraw/"), follow=True)
+    assert "The invitation is withdrawn" in response.content.decode()
+    assert invitation_token(made) not in response.content.decode()
+
+
+def test_a_place_is_closed_and_opened_again(admin: Client, cast: Cast) -> None:
+    place = cast.annotators[0]
+    response = admin.post(address(cast, f"people/{place.pk}/change/"), {"deactivate": "1"}, follow=True)
+    assert "Open again" in response.content.decode()
+    place.refresh_from_db()
+    assert not place.active
+    admin.post(address(cast, f"people/{place.pk}/change/"), {"reactivate": "1"})
+    place.refresh_from_db()
+    assert place.active
+
+
+def test_the_last_admin_cannot_close_their_own_place(admin: Client, cast: Cast) -> None:
+    place = Membership.objects.get(project=cast.project, role=Role.ADMIN)
+    response = admin.post(address(cast, f"people/{place.pk}/change/"), {"deactivate": "1"}, follow=True)
+    assert "only admin" in response.content.decode()
+    place.refresh_from_db()
+    assert place.active
+
+
+def test_a_link_is_sent_where_mail_is_configured(
+    admin: Client, cast: Cast, mailoutbox: list[EmailMessage]
+) -> None:
+    entered = {"role": "annotator", "email": "new@example.org", "send": "1"}
+    page = admin.post(address(cast, "people/"), entered, follow=True).content.decode()
+    made = Invitation.objects.get()
+    assert "The invitation was sent to new@example.org." in page
+    assert made.sent_at
+    assert mailoutbox[0].to == ["new@example.org"]
+    assert f"http://testserver/invitations/{invitation_token(made)}/" in str(mailoutbox[0].body)
+    admin.post(address(cast, f"invitations/{made.pk}/send/"))
+    assert len(mailoutbox) == 2
+    withdraw_invitation(invitation=made)
+    page = admin.post(address(cast, f"invitations/{made.pk}/send/"), follow=True).content.decode()
+    assert "was withdrawn" in page
+    assert len(mailoutbox) == 2
+
+
+def test_sending_needs_an_address(admin: Client, cast: Cast) -> None:
+    response = admin.post(address(cast, "people/"), {"role": "annotator", "send": "1"})
+    assert response.status_code == 422
+    assert "Enter the address to send the link to" in response.content.decode()
+    assert not Invitation.objects.exists()
+
+
+def test_without_a_mail_server_the_page_says_that_nothing_is_sent(
+    admin: Client, cast: Cast, settings: LazySettings
+) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+    page = admin.get(address(cast, "people/")).content.decode()
+    assert "no mail server is configured (CONCORD_EMAIL_URL)" in page
+    assert "Send by e-mail" not in page
+    entered = {"role": "annotator", "email": "new@example.org", "send": "1"}
+    assert admin.post(address(cast, "people/"), entered).status_code == 422
+
+
+def test_a_link_outlives_a_mail_server_that_refuses(
+    admin: Client, cast: Cast, settings: LazySettings
+) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
+    entered = {"role": "annotator", "email": "new@example.org", "send": "1"}
+    page = admin.post(address(cast, "people/"), entered, follow=True).content.decode()
+    assert "no mail could be sent to new@example.org" in page
+    assert invitation_token(Invitation.objects.get(sent_at=None)) in page
+
+
+def test_a_role_is_changed_and_the_old_place_is_kept(admin: Client, cast: Cast) -> None:
+    place = cast.annotators[0]
+    page = admin.post(address(cast, f"people/{place.pk}/role/"), {"role": "admin"}, follow=True)
+    assert "is admin now" in page.content.decode()
+    place.refresh_from_db()
+    now = Membership.objects.get(project=cast.project, user=place.user, role=Role.ADMIN)
+    assert (place.active, now.active) == (False, True)
+    admin.post(address(cast, f"people/{now.pk}/role/"), {"role": "annotator"})
+    place.refresh_from_db()
+    assert (place.active, place.alias) == (True, "A")
+    assert admin.post(address(cast, f"people/{place.pk}/role/"), {"role": "owner"}).status_code == 422
+
+
+def test_the_last_admin_keeps_the_role(admin: Client, cast: Cast) -> None:
+    place = Membership.objects.get(project=cast.project, role=Role.ADMIN)
+    page = admin.post(address(cast, f"people/{place.pk}/role/"), {"role": "researcher"}, follow=True)
+    assert "only admin" in page.content.decode()
+    assert Membership.objects.filter(project=cast.project, user=cast.admin).count() == 1
+
+
+def test_only_admins_get_to_people(client: Client, cast: Cast) -> None:
+    made = invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR)
+    posts = (
+        "people/",
+        f"people/{cast.annotators[0].pk}/invite/",
+        f"people/{cast.annotators[0].pk}/change/",
+        f"people/{cast.annotators[0].pk}/role/",
+        f"people/{cast.annotators[0].pk}/hand-over/",
+        f"invitations/{made.pk}/withdraw/",
+        f"invitations/{made.pk}/send/",
+    )
+    for user in (cast.outsider, cast.researcher, cast.annotators[0].user):
+        assert user
+        client.force_login(user)
+        assert client.get(address(cast, "people/")).status_code == 404
+        assert client.get(address(cast, f"people/{cast.annotators[0].pk}/")).status_code == 404
+        for rest in posts:
+            assert client.post(address(cast, rest), {"role": "admin"}).status_code == 404
+    made.refresh_from_db()
+    assert made.withdrawn_at is None
+    assert Invitation.objects.count() == 1
+
+
+def test_places_and_links_of_another_project_are_not_there(admin: Client, cast: Cast) -> None:
+    other = make_project()
+    made = invite(project=other.project, by=other.admin, role=Role.ADMIN)
+    assert admin.post(address(cast, f"people/{other.annotators[0].pk}/change/")).status_code == 404
+    assert admin.post(address(cast, f"invitations/{made.pk}/withdraw/")).status_code == 404
+
+
+def test_the_number_of_queries_is_fixed(
+    admin: Client, cast: Cast, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    for _ in range(2):
+        make_member(cast.project)
+        empty = add_member(
+            project=cast.project, role=Role.ANNOTATOR, label=f"A{make_member(cast.project).pk}"
+        )
+        invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR, place=empty)
+        invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR)
+        with django_assert_num_queries(8):
+            admin.get(address(cast, "people/"))

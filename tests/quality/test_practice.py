@@ -1,0 +1,153 @@
+"""Practice before Round I: answers that are no ratings, what is right after each, a bar to pass."""
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from annotate.core import access
+from annotate.core.errors import FrozenError, NotReadyError
+from annotate.core.models import AuditEntry, GoldItem, PracticeAnswer, Rating, RatingChange
+from annotate.quality.commands import RightValue, describe_gold, mark_gold, set_practice_bar, unmark_gold
+from tests.factories import Cast, make_project
+from tests.rating.rounds import opened
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def cast() -> Cast:
+    """Make a project with two practice items, right at 5 and at 2, and a bar of all right."""
+    cast = make_project(documents=3, annotators=2)
+    for item, value in zip(cast.items, (5, 2), strict=False):
+        gold = mark_gold(project=cast.project, item=item, use="practice")
+        right = {cast.dimensions[0].pk: RightValue(value, f"It deserves {value}.")}
+        describe_gold(project=cast.project, gold=gold, explanation="Read it slowly.", values=right)
+    set_practice_bar(project=cast.project, bar=100)
+    cast.project.refresh_from_db()
+    return cast
+
+
+@pytest.fixture
+def annotator(client: Client, cast: Cast) -> Client:
+    user = cast.annotators[0].user
+    assert user
+    client.force_login(user)
+    return client
+
+
+def address(cast: Cast, rest: str = "practice/") -> str:
+    return f"/projects/{cast.project.slug}/{rest}"
+
+
+def practise(client: Client, cast: Cast, *values: int) -> str:
+    """Answer the items that come with these values, and return the page at the end."""
+    for value in values:
+        item = client.get(address(cast))["Location"]
+        client.post(item, {"fluency": str(value)})
+    return client.get(address(cast)).content.decode()
+
+
+def test_after_each_item_one_sees_what_is_right_and_why(annotator: Client, cast: Cast) -> None:
+    item = annotator.get(address(cast))["Location"]
+    before = annotator.get(item).content.decode()
+    assert "It deserves 5." not in before
+    assert "Read it slowly." not in before
+    after = annotator.post(item, {"fluency": "3"}, follow=True).content.decode()
+    for said in ("not right", "the gold value is <strong>5</strong>", "It deserves 5.", "Read it slowly."):
+        assert said in after
+    annotator.post(item, {"fluency": "5"})
+    assert PracticeAnswer.objects.get().value == 3  # the first answer stands
+
+
+def test_who_passes_the_bar_may_rate(annotator: Client, cast: Cast) -> None:
+    opened(cast)
+    assert annotator.get(address(cast, "rate/"))["Location"] == address(cast)
+    assert "Practice is passed" in practise(annotator, cast, 5, 3)  # 3 is within the tolerance of 2
+    assert annotator.get(address(cast, "rate/"))["Location"] == address(cast, "rate/1/")
+
+
+def test_who_does_not_practises_again(annotator: Client, cast: Cast) -> None:
+    opened(cast)
+    assert "1 of 2 values were right" in practise(annotator, cast, 5, 5)
+    assert annotator.get(address(cast, "rate/"))["Location"] == address(cast)
+    annotator.post(address(cast, "practice/again/"))
+    annotator.post(address(cast, "practice/again/"))  # an attempt that has just begun is not begun again
+    assert "Practice is passed" in practise(annotator, cast, 5, 2)
+    assert set(PracticeAnswer.objects.values_list("attempt", flat=True)) == {1, 2}
+
+
+def test_nothing_is_saved_as_a_rating_before_practice_is_passed(annotator: Client, cast: Cast) -> None:
+    round = opened(cast)
+    place = round.assignments.all()[0]
+    round.assignments.filter(pk=place.pk).update(annotator=cast.annotators[0], position=1)
+    assert annotator.get(address(cast, "rate/1/"))["Location"] == address(cast)
+    place.refresh_from_db()
+    token = access.token_of(place)
+    sent = {"annotator": cast.annotators[0].pk, "assignment": token, "value": "3"}
+    reply = annotator.post(address(cast, "rate/1/fluency/"), sent)
+    assert (reply.status_code, reply.json()["code"]) == (409, "not_ready")
+
+
+def test_practice_is_no_rating_and_its_items_are_no_work(annotator: Client, cast: Cast) -> None:
+    practise(annotator, cast, 5, 2)
+    round = opened(cast)
+    assert (Rating.objects.count(), RatingChange.objects.count()) == (0, 0)
+    gold = GoldItem.objects.values("item")
+    assert not round.assignments.filter(item__in=gold).exists()
+
+
+@pytest.mark.parametrize("sent", [{}, {"fluency": "9"}, {"fluency": "x"}])
+def test_an_answer_that_is_none_is_asked_again(annotator: Client, cast: Cast, sent: dict[str, str]) -> None:
+    item = annotator.get(address(cast))["Location"]
+    assert annotator.post(item, sent).status_code == 422
+    assert not PracticeAnswer.objects.exists()
+
+
+def test_a_bar_needs_something_to_practise_and_is_fixed_with_the_round() -> None:
+    cast = make_project()
+    with pytest.raises(NotReadyError, match="Mark an item"):
+        set_practice_bar(project=cast.project, bar=80)
+    opened(cast)
+    with pytest.raises(FrozenError):
+        set_practice_bar(project=cast.project, bar=None)
+
+
+def test_a_bar_or_an_item_that_is_taken_away_leaves_nobody_waiting(annotator: Client, cast: Cast) -> None:
+    assert "1 of 2 values were right" in practise(annotator, cast, 5, 5)
+    set_practice_bar(project=cast.project, bar=50)
+    assert "Practice is passed" in annotator.get(address(cast)).content.decode()
+    other = cast.annotators[1].user
+    assert other
+    for gold in GoldItem.objects.all():
+        unmark_gold(project=cast.project, gold=gold)
+    annotator.force_login(other)
+    assert "Practice is passed" in annotator.get(address(cast)).content.decode()
+    acts = AuditEntry.objects.filter(project=cast.project).values_list("act", flat=True)
+    assert {"gold.marked", "gold.described", "gold.unmarked", "practice.bar_set"} <= set(acts)
+
+
+def test_without_a_bar_there_is_no_practice(client: Client) -> None:
+    cast = make_project()
+    user = cast.annotators[0].user
+    assert user
+    client.force_login(user)
+    assert client.get(address(cast))["Location"] == address(cast, "rate/")
+
+
+def test_only_annotators_practise(client: Client, cast: Cast) -> None:
+    gold = GoldItem.objects.all()[0]
+    for user in (cast.outsider, cast.researcher, cast.admin):
+        client.force_login(user)
+        assert client.get(address(cast)).status_code == 404
+        assert client.get(address(cast, f"practice/{gold.pk}/")).status_code == 404
+        assert client.post(address(cast, "practice/again/")).status_code == 404
+
+
+def test_the_number_of_queries_is_fixed(
+    annotator: Client, cast: Cast, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    item = annotator.get(address(cast))["Location"]
+    for _ in range(2):
+        with django_assert_num_queries(14):
+            annotator.get(item)
+        mark_gold(project=cast.project, item=cast.items[5], use="practice")

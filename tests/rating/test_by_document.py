@@ -1,0 +1,121 @@
+"""Work by document: the items of a document in succession, in an order of each rater's own."""
+
+import random
+from itertools import groupby
+
+import pytest
+from django.urls import reverse
+
+from annotate.core.models import Assignment, Dispute, Round
+from annotate.rating.commands.assignments import reserve_items
+from annotate.rating.commands.plans import choose_plan
+from annotate.rating.commands.rounds import close_round_one, open_round_two
+from annotate.rating.planning.checks import Checking, by_group, with_checks
+from annotate.rating.queries.places import own_order
+from tests.factories import Cast, make_project
+from tests.rating.rounds import opened, rate
+
+KINDS = ["queue", "everyone"]
+
+
+def documents_of(round: Round, annotator) -> list[int]:
+    while round.project.assignment_plan.kind == "queue" and reserve_items(round=round, annotator=annotator):
+        pass
+    return list(own_order(round, annotator).values_list("item__document", flat=True))
+
+
+def cast_with(kind: str, work_order: str) -> Cast:
+    cast = make_project(documents=6, systems=4)
+    choose_plan(project=cast.project, kind=kind, work_order=work_order)
+    return cast
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_document_is_met_once_in_an_order_of_each_raters_own(kind):
+    cast = cast_with(kind, "by_document")
+    round = opened(cast)
+    assert round.work_order == "by_document"
+    orders = [documents_of(round, annotator) for annotator in cast.annotators[:2]]
+    for order in orders:
+        assert len(order) == 24
+        assert len(list(groupby(order))) == 6
+    assert orders[0] != orders[1]
+    items = [
+        list(own_order(round, annotator).filter(item__document=orders[0][0]).values_list("item", flat=True))
+        for annotator in cast.annotators
+    ]
+    assert items[0] != items[1] or items[0] != items[2]  # not the same order for everyone
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("kind", KINDS)
+def test_fully_mixed_tears_documents_apart(kind):
+    cast = cast_with(kind, "mixed")
+    order = documents_of(opened(cast), cast.annotators[0])
+    assert len(list(groupby(order))) > 6
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("work_order", ["by_document", "mixed"])
+def test_disputes_follow_the_order_of_work(work_order):
+    cast = make_project(documents=5, systems=3, annotators=2, raters_per_item=2, dimensions=("a", "b"))
+    choose_plan(project=cast.project, kind="everyone", work_order=work_order)
+    round = opened(cast)
+    for annotator, value in zip(cast.annotators, (1, 5), strict=True):
+        for item in cast.items:
+            for dimension in ("a", "b"):
+                rate(cast, round, annotator, item, value, key=dimension)
+    close_round_one(project=cast.project, by=cast.admin)
+    disputes = Dispute.objects.order_by("number")
+    units = list(disputes.values_list("item__document", "item", "dimension__key"))
+    assert len(units) == 30
+    if work_order == "mixed":
+        assert len(list(groupby(document for document, _, _ in units))) > 5
+        return
+    assert len(list(groupby(document for document, _, _ in units))) == 5
+    assert len(list(groupby(item for _, item, _ in units))) == 15
+    assert [key for _, _, key in units] == ["a", "b"] * 15
+    second = open_round_two(project=cast.project, by=cast.admin)
+    own = Assignment.objects.filter(round=second, annotator=cast.annotators[0]).order_by("position")
+    assert len(list(groupby(own.values_list("item__document", flat=True)))) == 5
+
+
+def test_groups_stand_in_the_order_of_their_first_item():
+    assert by_group([5, 1, 6, 2], {1: 10, 2: 10, 5: 20, 6: 20}) == [5, 6, 1, 2]
+
+
+def test_checks_come_only_between_documents_and_gold_beside_its_own():
+    document_of = {item: item // 10 for item in range(60)}
+    items = [item for item in range(60) if item % 10]  # nine of each document; the tenth is gold
+    gold = [50, 20, 0, 30]
+    order = with_checks(items, gold, Checking(gold_every=9), random.Random(1), document_of)
+    assert sorted(turn.item for turn in order if turn.check) == [0, 20, 30, 50]
+    work = [document_of[turn.item] for turn in order if not turn.check]
+    assert len(list(groupby(work))) == 6
+    met = [document_of[turn.item] for turn in order]
+    assert len(list(groupby(met))) == 6  # each gold item stands with its document
+
+
+@pytest.mark.django_db
+def test_the_page_says_where_one_is(client):
+    cast = cast_with("everyone", "by_document")
+    opened(cast)
+    client.force_login(cast.annotators[0].user)
+    html = client.get(reverse("rate_item", args=[cast.project.slug, 6])).content.decode()
+    text = " ".join(html.split())
+    assert ">item 2 of 4 · document 2 of 6<" in text
+    plan = reverse("plan", args=[cast.project.slug])
+    client.force_login(cast.admin)
+    assert "Order of work: by document" in " ".join(client.get(plan).content.decode().split())
+
+
+@pytest.mark.django_db
+def test_of_a_shared_queue_no_total_is_claimed(client):
+    cast = cast_with("queue", "by_document")
+    round = opened(cast)
+    client.force_login(cast.annotators[0].user)
+    reserve_items(round=round, annotator=cast.annotators[0], how_many=6)
+    html = client.get(reverse("rate_item", args=[cast.project.slug, 6])).content.decode()
+    text = " ".join(html.split())
+    assert ">item 2 · document 2<" in text

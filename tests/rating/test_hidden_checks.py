@@ -1,0 +1,199 @@
+"""Hidden checks in Round I: gold and repeats that look like work and count in nothing."""
+
+import random
+import re
+
+import pytest
+from django.test import Client
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotate.core.errors import FrozenError, InvalidValueError, NotReadyError, RoundClosedError
+from annotate.core.models import Assignment, Dispute, GoldItem, Item, Rating, Round
+from annotate.exports.registry import TABLES
+from annotate.people.queries import loads_of
+from annotate.quality.commands import RightValue, describe_gold, mark_gold
+from annotate.quality.queries import raters_with_signs
+from annotate.rating.commands.assignments import reserve_items
+from annotate.rating.commands.plans import choose_plan
+from annotate.rating.commands.ratings import Answer, save_rating
+from annotate.rating.commands.rounds import close_round_one
+from annotate.rating.commands.units import WantedUnit, ask_for_units
+from annotate.rating.planning.checks import GAP, Checking, Turn, due, with_checks
+from annotate.rating.queries.hidden_checks import CheckComparison, checks_of
+from annotate.rating.queries.plans import shared_out
+from annotate.rating.queries.work import first_unfinished
+from annotate.results.queries.reliability_data import rated_items
+from annotate.watching.queries.overview import own_work
+from tests.factories import Cast, make_project
+from tests.rating.rounds import frozen, opened
+
+pytestmark = pytest.mark.django_db
+
+
+@given(st.integers(0, 60), st.integers(0, 5), st.integers(0, 7), st.integers(0, 7), st.integers(0, 99))
+def test_checks_come_as_often_as_asked(
+    items: int, gold: int, gold_every: int, repeat_every: int, seed: int
+) -> None:
+    checking, hidden = Checking(gold_every, repeat_every), list(range(1000, 1000 + gold))
+    order = with_checks(range(items), hidden, checking, random.Random(seed))
+    assert [turn.item for turn in order if not turn.check] == list(range(items))
+    met = [turn.item for turn in order if turn.check == "gold"]
+    assert met == hidden[: min(items // gold_every, gold) if gold_every else 0]
+    again = [turn.item for turn in order if turn.check == "repeat"]
+    assert len(set(again)) == len(again) <= (items // repeat_every if repeat_every else 0)
+    places = {turn.item: place for place, turn in enumerate(order) if not turn.check}
+    for place, turn in enumerate(order):
+        if turn.check == "repeat":
+            assert place - places[turn.item] >= GAP
+    assert order == with_checks(range(items), hidden, checking, random.Random(seed))
+
+
+def test_all_checks_that_are_behind_come_at_once() -> None:
+    order = [Turn(n) for n in range(40)]
+    checks = due(order, [100, 101, 102], Checking(10, 20), random.Random(1))
+    assert [turn.item for turn in checks if turn.check == "gold"] == [100, 101, 102]
+    assert sum(turn.check == "repeat" for turn in checks) == 2
+
+
+def test_nothing_is_due_without_being_asked_for() -> None:
+    assert due([Turn(n) for n in range(50)], [7], Checking(), random.Random(1)) == []
+
+
+@pytest.fixture
+def cast() -> Cast:
+    """Make a project of 15 items and one hidden gold item, which is right at 5; one rater an item."""
+    cast = make_project(documents=16, systems=1, annotators=2, raters_per_item=1)
+    gold = mark_gold(project=cast.project, item=cast.items[0], use="hidden")
+    right = {cast.dimensions[0].pk: RightValue(5, "It is perfect.")}
+    describe_gold(project=cast.project, gold=gold, explanation="", values=right)
+    return cast
+
+
+def rate_all(round: Round, cast: Cast, value: int = 3) -> list[Assignment]:
+    """Let the first annotator rate whatever comes, as it comes; repeats one point higher."""
+    me, met = cast.annotators[0], list[Assignment]()
+    while True:
+        position = first_unfinished(round, me)
+        if position is None and reserve_items(round=round, annotator=me):
+            position = first_unfinished(round, me)
+        if position is None:
+            return met
+        place = Assignment.objects.select_related("round__guideline").get(
+            annotator=me, position=position, round__number__in=(1, Round.CHECKS)
+        )
+        met.append(place)
+        given = value + (place.plan == Assignment.Plan.REPEAT)
+        save_rating(assignment=place, dimension=frozen(round), answer=Answer(value=given), by=me.user)
+
+
+@pytest.mark.parametrize("kind", ["queue", "everyone"])
+def test_checks_are_met_among_the_items_and_counted_nowhere(cast: Cast, kind: str) -> None:
+    choose_plan(project=cast.project, kind=kind, gold_every=5, repeat_every=12)
+    round, me = opened(cast), cast.annotators[0]
+    met = rate_all(round, cast)
+    assert [place.position for place in met] == list(range(1, 18))  # 15 items, one gold, one repeat
+    plans = [place.plan for place in met]
+    assert (plans.count("gold"), plans.count("repeat")) == (1, 1)
+    shown = own_work(me).progress
+    assert shown
+    assert shown.done == 17  # what the annotator sees tells nothing apart
+    assert loads_of(cast.project)[me.pk].done == 15
+    assert len(rated_items(round)["fluency"].items) == 15
+    assert cast.items[0].pk not in rated_items(round)["fluency"].items
+    assert sum(shared_out(round).plan.loads) == (15 if kind == "queue" else 30)
+    for table in ("ratings", "final_values", "history"):
+        assert len(list(TABLES[table].rows(cast.project))) == 15
+    assert Rating.objects.count() == 17
+    first = raters_with_signs(cast.project)[0]
+    assert first.signs.items == 15
+    assert first.checks.repeats == {"Fluency": CheckComparison(1, 0, 1)}
+    assert first.checks.gold == {"Fluency": CheckComparison(1, 0, 0)}
+    assert first.checks.all_gold == CheckComparison(1, 0, 0)
+
+
+def test_checks_close_with_round_one_and_open_no_dispute(cast: Cast) -> None:
+    choose_plan(project=cast.project, kind="queue", gold_every=5, repeat_every=1)
+    round = opened(cast)
+    check = next(place for place in rate_all(round, cast) if place.plan == "repeat")
+    assert own_work(cast.annotators[0]).round_one == round
+    close_round_one(project=cast.project, by=cast.admin)
+    assert not Dispute.objects.exists()
+    assert list(cast.project.rounds.all()) == [round]
+    with pytest.raises(RoundClosedError):
+        save_rating(
+            assignment=check,
+            dimension=frozen(round),
+            answer=Answer(value=1),
+            by=cast.annotators[0].user,
+        )
+
+
+def test_a_page_of_a_check_looks_like_any_other(client: Client, cast: Cast) -> None:
+    choose_plan(project=cast.project, kind="queue", gold_every=5)
+    round, me = opened(cast), cast.annotators[0]
+    reserve_items(round=round, annotator=me)
+    gold = Assignment.objects.get(plan="gold")
+    assert me.user
+    client.force_login(me.user)
+    page = client.get(f"/projects/{cast.project.slug}/rate/{gold.position}/").content.decode()
+    other = client.get(f"/projects/{cast.project.slug}/rate/1/").content.decode()
+    assert '<span class="soft">Round I</span>' in page
+    assert gold.item.text in page
+    new_words = {word for word in page.lower().split() if word not in other.lower()}
+    assert not {"gold", "repeat", "check"} & new_words
+    assert counter(page) == counter(other)
+
+
+def counter(page: str) -> list[str]:
+    return re.findall(r"data-(?:done|total|today)>\d+<", page)
+
+
+def test_without_checks_there_is_no_round_of_them(cast: Cast) -> None:
+    choose_plan(project=cast.project, kind="queue", gold_every=0)
+    opened(cast)
+    assert Round.with_checks.count() == 1
+    assert not checks_of(cast.project)
+
+
+def test_a_gold_item_is_no_work_of_round_one_and_is_not_routed(cast: Cast) -> None:
+    round = opened(cast)
+    assert not Assignment.objects.filter(round=round, item=cast.items[0]).exists()
+    unit = WantedUnit(cast.items[0].pk, cast.dimensions[0].pk, 1.0)
+    with pytest.raises(NotReadyError, match="1 of these items have gold values"):
+        ask_for_units(round=round, units=[unit], raters=2, origin="a policy", seed=1)
+
+
+def test_gold_is_marked_described_and_given_back_before_the_round(client: Client, cast: Cast) -> None:
+    client.force_login(cast.admin)
+    base = f"/projects/{cast.project.slug}/gold/"
+    item = Item.objects.get(document__key="product-2")
+    entered = {"document": "product-2", "system": "system-1", "use": "practice"}
+    made = client.post(base, entered)
+    gold = GoldItem.objects.get(item=item)
+    assert made["Location"] == f"{base}{gold.pk}/"
+    key = cast.dimensions[0].pk
+    assert client.post(f"{base}{gold.pk}/", {f"value-{key}": "9"}).status_code == 422
+    client.post(f"{base}{gold.pk}/", {f"value-{key}": "4", f"why-{key}": "Because.", "explanation": "All."})
+    assert list(gold.values.values_list("value", "explanation")) == [(4, "Because.")]
+    wrong = client.post(base, {**entered, "system": "system-9"})
+    assert (wrong.status_code, "There is no item of this document" in wrong.content.decode()) == (422, True)
+    with pytest.raises(InvalidValueError):
+        describe_gold(project=cast.project, gold=gold, explanation="", values={key: RightValue(0)})
+    client.post(f"{base}{gold.pk}/", {"unmark": "1"})
+    assert not GoldItem.objects.filter(item=item).exists()
+    opened(cast)
+    assert client.post(base, entered).status_code == 409
+    with pytest.raises(FrozenError):
+        mark_gold(project=cast.project, item=item, use="hidden")
+
+
+def test_only_admins_see_gold(client: Client, cast: Cast) -> None:
+    base = f"/projects/{cast.project.slug}/gold/"
+    gold = GoldItem.objects.get()
+    for user in (cast.outsider, cast.researcher, cast.annotators[0].user):
+        assert user
+        client.force_login(user)
+        for address in (base, f"{base}{gold.pk}/"):
+            assert client.get(address).status_code == 404
+        assert client.post(f"{base}bar/", {"practice_bar": "80"}).status_code == 404

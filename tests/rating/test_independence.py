@@ -1,0 +1,75 @@
+"""Who rates in an open Round I sees no results, whatever else they are in the project."""
+
+import pytest
+from django.urls import reverse
+
+from annotate.core.models import Role
+from annotate.people.commands import deactivate_member
+from annotate.rating.commands.rounds import close_round_one
+from tests.factories import make_member, make_project
+from tests.rating.rounds import opened, rate
+
+pytestmark = pytest.mark.django_db
+
+SENTENCE = "You rate in this project: results are shown to you when Round I is closed"
+
+
+@pytest.fixture(params=[Role.ADMIN, Role.RESEARCHER])
+def scene(request, client):
+    """Round I is open and holds two values; an annotator who is admin or researcher too is signed in."""
+    cast = make_project()
+    make_member(cast.project, request.param, user=cast.annotators[0].user)
+    round = opened(cast)
+    for annotator, value in zip(cast.annotators[1:], (1, 5), strict=True):
+        rate(cast, round, annotator, cast.items[0], value)
+    client.force_login(cast.annotators[0].user)
+    return client, cast
+
+
+def results(cast):
+    slug = cast.project.slug
+    return [
+        reverse("results_page", args=[slug, "agreement"]),
+        reverse("result_file", args=[slug, "agreement", "rounds", "csv"]),
+        reverse("exports", args=[slug]),
+        reverse("export_one", args=[slug, "ratings", "csv"]),
+        reverse("disputes", args=[slug]) + "?all=1",
+        reverse("results_page", args=[slug, "so-far"]),
+    ]
+
+
+def tab_names(client, cast):
+    html = client.get(reverse("project", args=[cast.project.slug])).content.decode()
+    tabs = html[html.index('<nav class="tabs"') :]
+    return [name for name in ("Rate", "Results", "Export", "Disputes") if f">{name}</a>" in tabs]
+
+
+def test_results_are_refused_with_a_sentence_and_their_tabs_are_gone(scene):
+    client, cast = scene
+    for address in results(cast):
+        reply = client.get(address)
+        assert reply.status_code == 403
+        assert SENTENCE in reply.content.decode()
+    assert tab_names(client, cast) == ["Rate", "Disputes"]
+
+
+def test_once_round_one_is_closed_results_are_shown(scene):
+    client, cast = scene
+    close_round_one(project=cast.project, by=cast.admin)
+    assert {client.get(address).status_code for address in results(cast)} == {200}
+    assert tab_names(client, cast) == ["Rate", "Results", "Export", "Disputes"]
+
+
+def test_who_rates_no_more_reads_results(scene):
+    client, cast = scene
+    deactivate_member(place=cast.annotators[0])
+    assert client.get(results(cast)[0]).status_code == 200
+
+
+def test_rating_in_another_project_hides_nothing_here(client):
+    cast, other = make_project(), make_project()
+    opened(cast)
+    opened(other)
+    make_member(other.project, user=cast.admin)
+    client.force_login(cast.admin)
+    assert client.get(results(cast)[0]).status_code == 200

@@ -1,0 +1,114 @@
+"""Assignment plans keep what they promise, whatever the numbers of items and people."""
+
+from math import ceil
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from annotate.rating.planning import (
+    CannotBeMetError,
+    DealtPlan,
+    ListRefusedError,
+    deal_balanced,
+    everyone,
+    plan_from_list,
+    read_list,
+    sharing,
+)
+
+ITEMS, PEOPLE, SEEDS = st.integers(0, 60), st.integers(1, 8), st.integers(0, 2**31)
+SHARES = st.sampled_from([0, 0.05, 0.1, 0.25, 0.5, 1])
+
+
+def holds_together(plan: DealtPlan, items: int, annotators: int) -> None:
+    """Check what every plan keeps: real annotators, none twice an item, loads within one, a true matrix."""
+    assert len(plan.raters) == items
+    assert all(len(set(raters)) == len(raters) for raters in plan.raters)
+    assert {annotator for raters in plan.raters for annotator in raters} <= set(range(annotators))
+    assert max(plan.loads) - min(plan.loads) <= 1
+    assert np.array_equal(plan.overlap, plan.overlap.T)
+    assert list(np.diag(plan.overlap)) == plan.loads
+    assert sum(plan.loads) == plan.ratings
+
+
+@given(ITEMS, PEOPLE)
+def test_everyone_rates_everything(items: int, annotators: int) -> None:
+    plan = everyone(items, annotators)
+    holds_together(plan, items, annotators)
+    assert (plan.overlap == items).all()
+
+
+@settings(deadline=None)
+@given(ITEMS, PEOPLE, PEOPLE, SEEDS)
+def test_balanced_gives_each_item_exactly_n_raters(items: int, annotators: int, n: int, seed: int) -> None:
+    if n > annotators:
+        with pytest.raises(CannotBeMetError, match="Invite more people"):
+            deal_balanced(items, annotators, n, seed)
+        return
+    plan = deal_balanced(items, annotators, n, seed)
+    holds_together(plan, items, annotators)
+    assert set(plan.raters_per_item) <= {n}
+    assert plan == deal_balanced(items, annotators, n, seed)
+
+
+@settings(deadline=None)
+@given(ITEMS, st.integers(2, 8), PEOPLE, SHARES, SEEDS)
+def test_sharing_gives_every_pair_its_share(
+    items: int, annotators: int, n: int, share: float, seed: int
+) -> None:
+    n = min(n, annotators)
+    plan = sharing(items, annotators, n, share, seed)
+    holds_together(plan, items, annotators)
+    promised = ceil(round(share * items, 6))
+    assert (plan.smallest_overlap or 0) >= promised
+    assert set(plan.raters_per_item) <= {n, annotators}
+    if n < annotators:
+        assert plan.raters_per_item.get(annotators, 0) <= promised
+    assert plan == sharing(items, annotators, n, share, seed)
+
+
+def test_pairs_of_a_balanced_plan_share_nearly_equal_numbers() -> None:
+    overlap = deal_balanced(200, 5, 2, seed=1).overlap
+    pairs = overlap[~np.eye(5, dtype=bool)]
+    assert pairs.max() - pairs.min() <= 2  # 200 items, 10 pairs: 20 each
+
+
+def test_a_block_is_only_as_large_as_the_promise_needs() -> None:
+    assert sharing(200, 5, 2, 0.05, seed=1).raters_per_item == {2: 200}
+    assert sharing(200, 5, 1, 0.1, seed=1).raters_per_item == {1: 180, 5: 20}
+
+
+def test_another_seed_is_another_plan() -> None:
+    assert deal_balanced(30, 5, 2, seed=1) != deal_balanced(30, 5, 2, seed=2)
+
+
+@pytest.mark.parametrize(("annotators", "n", "share"), [(1, 1, 0.1), (3, 4, 0.1), (3, 2, 1.5)])
+def test_a_share_that_cannot_be_kept_is_refused(annotators: int, n: int, share: float) -> None:
+    with pytest.raises(CannotBeMetError):
+        sharing(10, annotators, n, share, seed=1)
+
+
+def test_a_list_is_read_and_planned() -> None:
+    text = "\ufeffItem, annotator\r\np1/s1,ann\np1/s1,BO\np1/s2,ann\np1/s1,ann\n"
+    text = text.replace("Item, ", "Item,")
+    pairs = read_list(text, items={"p1/s1": 10, "p1/s2": 11}, annotators={"ann": 5, "bo": 6})
+    assert pairs == [(10, 5), (10, 6), (11, 5)]
+    assert plan_from_list(pairs, [10, 11, 12], [5, 6]).raters == ((0, 1), (0,), ())
+    with pytest.raises(CannotBeMetError, match="Upload it again"):
+        plan_from_list(pairs, [10], [5, 6])
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "must name the columns"),
+        ("item,annotator\n", "lists nothing"),
+        ("item,annotator\np9,ann\n", "Line 2: there is no item “p9”."),
+        ("item,annotator\np1,cy\np1\n", "Line 2: there is no annotator “cy”."),
+    ],
+)
+def test_a_list_that_is_none_is_refused_with_reasons(text: str, says: str) -> None:
+    with pytest.raises(ListRefusedError, match=says):
+        read_list(text, items={"p1": 1}, annotators={"ann": 5})

@@ -1,0 +1,297 @@
+"""Results pages: the figures of the functions, kept while the data are the same, and who may see them."""
+
+import csv
+import io
+from typing import Any
+
+import numpy as np
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotate import tasks
+from annotate.agreement import krippendorff_alpha, root_mean_squared_error
+from annotate.core.models import ComputedResult, Dispute, System
+from annotate.core.rounds import rounds_of
+from annotate.disputes.commands.disputes import answer_dispute
+from annotate.quality.commands import decide_counting
+from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two
+from annotate.results import views as results_views
+from annotate.results.queries.reliability_data import rated_items
+from tests.factories import Cast, make_project
+from tests.rating.rounds import opened, rate
+
+pytestmark = pytest.mark.django_db
+
+VALUES = {0: [1, 2, 3, 4, 5, 4], 1: [1, 2, 3, 2, 4, 4], 2: [2, 2, 3, 4, 5, 5]}
+
+
+@pytest.fixture
+def cast() -> Cast:
+    """Three raters on six items of three documents; one unit was disputed, and one rater came nearer."""
+    made = make_project(documents=3, annotators=3)
+    round = opened(made)
+    for index, values in VALUES.items():
+        for item, value in zip(made.items, values, strict=True):
+            rate(made, round, made.annotators[index], item, value, comment=f"Because of {value}.")
+    close_round_one(project=made.project, by=made.admin)
+    open_round_two(project=made.project, by=made.admin)
+    answer_dispute(dispute=Dispute.objects.get(), rater=made.annotators[1], value=3)
+    return made
+
+
+@pytest.fixture
+def reader(client: Client, cast: Cast) -> Client:
+    client.force_login(cast.researcher)
+    return client
+
+
+def asked(client: Client, cast: Cast, *names: str, route: str = "results_page", **query: str) -> Any:
+    return client.get(reverse(route, args=[cast.project.slug, *names]), query)
+
+
+def rows(client: Client, cast: Cast, page: str, key: str) -> list[dict[str, str]]:
+    answer = asked(client, cast, page, key, "csv", route="result_file")
+    assert answer.status_code == 200
+    return list(csv.DictReader(io.StringIO(answer.content.decode(), newline="")))
+
+
+def test_alpha_is_that_of_the_agreement_page_in_both_rounds(reader: Client, cast: Cast) -> None:
+    (row,) = rows(reader, cast, "agreement", "alpha")
+    (beside,) = rows(reader, cast, "agreement", "rounds")
+    for number, round in rounds_of(cast.project).items():
+        data = rated_items(round)["fluency"].data
+        assert float(row[f"round_{number}"]) == krippendorff_alpha(data).value
+        for part in ("_low", "_high", "_count", ""):
+            assert row[f"round_{number}{part}"] == beside[f"round_{number}_alpha{part}"]
+        assert row[f"round_{number}_count"] == "6"
+
+
+def test_parts_of_the_ratings_have_the_figures_of_the_functions(reader: Client, cast: Cast) -> None:
+    rated = rated_items(rounds_of(cast.project)[1])["fluency"]
+    pairs = rows(reader, cast, "agreement", "round-1-pairs")
+    assert [row["pair"] for row in pairs] == ["Rater A – Rater B", "Rater A – Rater C", "Rater B – Rater C"]
+    assert float(pairs[0]["fluency"]) == krippendorff_alpha(rated.data.of_raters([0, 1])).value
+    without = rows(reader, cast, "agreement", "round-1-with-one-rater-left-out")
+    assert float(without[2]["fluency"]) == float(pairs[0]["fluency"])
+    systems = rows(reader, cast, "agreement", "round-1-by-system")
+    first = [item.system_id == cast.items[0].system_id for item in cast.items]
+    assert float(systems[0]["fluency"]) == krippendorff_alpha(rated.data.of_units(first)).value
+    (other,) = rows(reader, cast, "agreement", "round-1-coefficients")
+    one, two = np.triu_indices(3, 1)
+    values = rated.data.values
+    assert float(other["rmse"]) == root_mean_squared_error(values[one].ravel(), values[two].ravel()).value
+
+
+def test_a_disputed_unit_moves_from_two_points_apart_to_one(reader: Client, cast: Cast) -> None:
+    everything, fluency = rows(reader, cast, "agreement", "movement")
+    assert (everything["dimension"], fluency["dimension"]) == ("all", "Fluency")
+    for row in (everything, fluency):
+        assert [row[f"apart_{points}"] for points in range(3)] == ["0", "1", "0"]
+        assert row["apart_before"] == "2"
+
+
+def test_systems_have_means_ranks_and_corrected_differences(reader: Client, cast: Cast) -> None:
+    # Each of three documents: system 1 gives (1 1 2) (3 3 3) (5 4 5), system 2 (2 2 2) (4 3 4) (4 4 5).
+    first, second = rows(reader, cast, "systems", "means")
+    assert float(first["fluency"]) == pytest.approx((4 / 3 + 3 + 14 / 3) / 3)
+    assert float(second["fluency"]) == pytest.approx((2 + 11 / 3 + 13 / 3) / 3)
+    (difference,) = rows(reader, cast, "systems", "differences")
+    assert float(difference["difference"]) == pytest.approx(-1 / 3)
+    # D = -2/3, -2/3, 1/3: mean -1/3, s = 1/sqrt(3), t = -1/3 / (s / sqrt 3) = -1 with 2 degrees of freedom.
+    assert float(difference["p"]) == pytest.approx(1 - 1 / np.sqrt(3))
+    assert difference["p_adjusted"] == difference["p"]
+    ranks = asked(reader, cast, "systems", "ranks", "md", route="result_file").content.decode()
+    assert "| system-1 | 1–2 |" in ranks
+
+
+def test_agreement_after_discussion_is_never_called_reliability(reader: Client, cast: Cast) -> None:
+    html = asked(reader, cast, "agreement").content.decode()
+    assert "<h2>Round I, reliability</h2>" in html
+    assert "<h2>Round II, agreement after discussion</h2>" in html
+    assert "Round II, reliability" not in html
+    assert "this is agreement after discussion, not reliability" in html
+
+
+def test_every_figure_opens_how_it_was_computed_and_every_table_can_be_had(
+    reader: Client, cast: Cast
+) -> None:
+    html = asked(reader, cast, "agreement").content.decode()
+    alpha = html[html.index('id="alpha"') : html.index('id="movement"')]
+    assert alpha.count("function krippendorff_alpha") == 2
+    assert "n = 6" in alpha
+    for format, content_type in (("csv", "text/csv"), ("md", "text/markdown"), ("tex", "application/x-tex")):
+        answer = asked(reader, cast, "agreement", "alpha", format, route="result_file")
+        assert answer["Content-Type"].startswith(content_type)
+        assert f"agreement-alpha.{format}" in answer["Content-Disposition"]
+        assert reverse("result_file", args=[cast.project.slug, "agreement", "alpha", format]) in alpha
+    for nothing in (
+        ("agreement", "alpha", "doc"),
+        ("agreement", "round-1-rmse", "svg"),
+        ("agreement", "x", "csv"),
+    ):
+        assert asked(reader, cast, *nothing, route="result_file").status_code == 404
+    assert asked(reader, cast, "nothing").status_code == 404
+
+
+def test_names_of_systems_are_text_on_the_page(client: Client) -> None:
+    made = make_project(annotators=2, raters_per_item=2)
+    System.objects.filter(pk=made.items[0].system_id).update(name="<b>R&D</b>")
+    round = opened(made)
+    for annotator in made.annotators:
+        for value, item in enumerate(made.items, start=1):
+            rate(made, round, annotator, item, value)
+    close_round_one(project=made.project, by=made.admin)
+    client.force_login(made.admin)
+    html = asked(client, made, "systems").content.decode()
+    assert "&lt;b&gt;R&amp;D&lt;/b&gt;" in html
+    assert "<b>R" not in html
+
+
+def test_a_plot_stands_in_the_page_and_is_kept_until_the_data_are_others(reader: Client, cast: Cast) -> None:
+    address = reverse("result_file", args=[cast.project.slug, "agreement", "alpha", "svg"])
+    inside = reader.get(address, headers={"HX-Request": "true"}).content.decode()
+    assert inside.startswith("<svg")
+    assert "var(--plot-1)" in inside
+    file = reader.get(address)
+    assert file["Content-Type"].startswith("image/svg+xml")
+    assert "var(--plot-1)" not in file.content.decode()
+    kept = ComputedResult.objects.get(name="agreement?drawn=units&plot=alpha")
+    assert kept.content == file.content.decode()
+    answer_dispute(dispute=Dispute.objects.get(), rater=cast.annotators[0], value=3)
+    assert reader.get(address).content != file.content
+
+
+def test_a_page_is_computed_once_for_the_same_data(reader: Client, cast: Cast) -> None:
+    asked(reader, cast, "agreement")
+    first = ComputedResult.objects.get(name="agreement?drawn=units")
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        asked(reader, cast, "agreement")
+    assert len(queries) <= 14
+    assert ComputedResult.objects.get(pk=first.pk).computed_at == first.computed_at
+    answer_dispute(dispute=Dispute.objects.get(), rater=cast.annotators[0], value=3)
+    asked(reader, cast, "agreement")
+    again = ComputedResult.objects.get(pk=first.pk)
+    assert again.version != first.version
+    assert again.content != first.content
+
+
+def test_a_rater_who_is_left_out_is_gone_from_figures_and_files_at_once(reader: Client, cast: Cast) -> None:
+    assert len(rows(reader, cast, "agreement", "round-1-pairs")) == 3
+    decide_counting(place=cast.annotators[2], counted=False, note="Rated too fast.", by=cast.admin)
+    (pair,) = rows(reader, cast, "agreement", "round-1-pairs")
+    assert pair["pair"] == "Rater A – Rater B"
+    assert "Left out by an admin:" in asked(reader, cast, "agreement").content.decode()
+
+
+def test_taking_data_away_computes_nothing_again(reader: Client, cast: Cast) -> None:
+    asked(reader, cast, "agreement")
+    before = ComputedResult.objects.get().computed_at
+    reader.get(reverse("export_one", args=[cast.project.slug, "ratings", "csv"]))
+    asked(reader, cast, "agreement")
+    assert ComputedResult.objects.get().computed_at == before
+
+
+def test_much_is_computed_by_a_worker_while_the_page_says_so(
+    reader: Client,
+    cast: Cast,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    monkeypatch.setattr(results_views, "AT_ONCE", 0)
+    with django_capture_on_commit_callbacks() as told:
+        html = asked(reader, cast, "agreement").content.decode()
+    assert "Computing the figures of the data as they are now" in html
+    assert 'hx-trigger="every 2s"' in html
+    with django_capture_on_commit_callbacks() as told_again:
+        poll = reader.get(
+            reverse("results_page", args=[cast.project.slug, "agreement"]), headers={"HX-Request": "true"}
+        )
+    assert poll.status_code == 204
+    assert (len(told), len(told_again)) == (1, 0)
+    tasks.compute_result(ComputedResult.objects.get().pk)
+    html = asked(reader, cast, "agreement").content.decode()
+    assert "Computing the figures" not in html
+    assert 'id="alpha"' in html
+    answer_dispute(dispute=Dispute.objects.get(), rater=cast.annotators[0], value=3)
+    stale = asked(reader, cast, "agreement").content.decode()
+    assert "Until then these are the figures of" in stale
+    assert 'id="alpha"' in stale
+
+
+def test_what_stopped_a_computing_is_said_and_it_can_be_asked_for_again(
+    reader: Client, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(results_views, "AT_ONCE", 0)
+    asked(reader, cast, "agreement")
+    row = ComputedResult.objects.get()
+    ComputedResult.objects.filter(pk=row.pk).update(problem="An error stopped the computing.", asked_at=None)
+    html = asked(reader, cast, "agreement").content.decode()
+    assert "An error stopped the computing." in html
+    assert "every 2s" not in html
+    reader.post(reverse("results_page", args=[cast.project.slug, "agreement"]))
+    row.refresh_from_db()
+    assert row.asked_at is not None
+    tasks.compute_result(row.pk)
+    row.refresh_from_db()
+    assert not row.problem
+    assert not row.asked_at
+
+
+def test_before_round_one_there_is_nothing_to_measure(client: Client) -> None:
+    fresh = make_project()
+    client.force_login(fresh.admin)
+    for page in ("agreement", "systems"):
+        assert "There is nothing to measure yet." in asked(client, fresh, page).content.decode()
+    assert asked(client, fresh, route="disagreements").status_code == 200
+    unit = asked(client, fresh, str(fresh.items[0].pk), "fluency", route="disagreement")
+    assert unit.status_code == 404
+
+
+def test_who_rates_in_an_open_round_one_sees_no_results_even_as_an_admin(client: Client) -> None:
+    made = make_project()
+    opened(made)
+    made.annotators[0].user = made.admin
+    made.annotators[0].save()
+    client.force_login(made.admin)
+    for answer in (
+        asked(client, made, route="results"),
+        asked(client, made, "agreement"),
+        asked(client, made, "agreement", "alpha", "csv", route="result_file"),
+        asked(client, made, route="disagreements"),
+        asked(client, made, str(made.items[0].pk), "fluency", route="disagreement"),
+    ):
+        assert answer.status_code == 403
+
+
+# From a figure to its units
+
+
+def test_a_figure_leads_to_its_units_and_to_what_was_said_of_each(reader: Client, cast: Cast) -> None:
+    html = asked(reader, cast, "agreement").content.decode()
+    listed = reverse("disagreements", args=[cast.project.slug])
+    assert f"{listed}?dimension=fluency&amp;document=product-2" in html
+    units = reader.get(listed, {"dimension": "fluency", "document": "product-2", "apart": "2"})
+    unit = reverse("disagreement", args=[cast.project.slug, cast.items[3].pk, "fluency"])
+    assert unit in units.content.decode()
+    assert units.content.decode().count('<th scope="row"') == 1
+    page = reader.get(unit).content.decode()
+    assert cast.items[3].text in page
+    assert "Review 1 of product 2." in page
+    assert "Because of 2." in page
+    assert page.count("<strong>3</strong>") == 1  # what the second rater came to
+    assert "Dispute 1" in page
+
+
+def test_systems_stay_hidden_until_nothing_is_decided_any_more(reader: Client, cast: Cast) -> None:
+    listed = reverse("disagreements", args=[cast.project.slug])
+    html = reader.get(listed, {"system": "system-1"}).content.decode()
+    assert "Systems stay hidden" in html
+    assert "system-1" not in html
+    close_round_two(project=cast.project, by=cast.admin)
+    html = reader.get(listed, {"system": "system-1", "apart": "0"}).content.decode()
+    assert html.count('<th scope="row"') == 3

@@ -1,0 +1,163 @@
+"""Templates as files: there and back without a difference, and what is refused with which sentence."""
+
+import json
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from annotate.core.models import Dimension, Project, SavedTemplate
+from annotate.setup.commands import add_image, create_project
+from annotate.setup.presets import TEMPLATES
+from annotate.setup.queries import template_of
+from annotate.setup.template_file import TemplateRefusedError, from_json, to_json
+from tests.factories import make_dimension, make_project, make_user
+from tests.setup.test_images import PNG
+
+pytestmark = pytest.mark.django_db
+
+SMALL = {
+    "format": "concord-template/1",
+    "name": "Tone",
+    "dimensions": [
+        {
+            "name": "Tone",
+            "definition": "What tone it has.",
+            "scale": {
+                "minimum": 1,
+                "maximum": 2,
+                "level": "nominal",
+                "points": [{"value": 1, "label": "Praise"}, {"value": 2, "label": "Blame"}],
+            },
+        }
+    ],
+}
+
+
+@pytest.fixture(autouse=True)
+def kept(settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path
+
+
+@pytest.fixture
+def cast():
+    """A project that uses everything a template holds."""
+    cast = make_project(dimensions=("fluency",))
+    image = add_image(project=cast.project, by=cast.admin, name="scale.png", content=PNG)
+    Project.objects.filter(pk=cast.project.pk).update(
+        description="شكرا", guidelines=f"Read.\n\n{image.markdown}", raters_per_item=4, dispute_threshold=3
+    )
+    tone = make_dimension(cast.project, "tone", minimum=-1, maximum=0)
+    Dimension.objects.filter(pk=tone.pk).update(
+        measurement_level="nominal", not_applicable=True, dispute_threshold=5, tolerance=0
+    )
+    cast.project.refresh_from_db()
+    return cast
+
+
+@pytest.mark.parametrize("template", TEMPLATES.values(), ids=str)
+def test_the_shipped_templates_read_back_as_they_were_written(template):
+    assert from_json(to_json(template), key=template.key) == template
+
+
+def test_an_export_imported_begins_a_project_that_exports_the_same(cast, client):
+    client.force_login(cast.admin)
+    address = reverse("project_template", args=[cast.project.slug])
+    exported = client.get(address).content
+    upload = {"file": SimpleUploadedFile("a.json", exported)}
+    assert client.post(reverse("templates"), upload)["Location"] == reverse("templates")
+    saved = SavedTemplate.objects.get()
+    assert client.get(reverse("template_file", args=[saved.key])).content == exported
+    made = {"name": cast.project.name, "template": saved.key}
+    copy = client.post(reverse("project_new"), made)["Location"].split("/")[2]
+    assert copy != cast.project.slug
+    assert client.get(reverse("project_template", args=[copy])).content == exported
+    with Project.objects.get(slug=copy).images.get().file.open() as picture:
+        assert picture.read() == PNG
+
+
+def test_a_template_is_its_owners(cast, client):
+    client.force_login(cast.admin)
+    client.post(reverse("project_template", args=[cast.project.slug]))
+    saved = SavedTemplate.objects.get(owner=cast.admin)
+    other = make_project()
+    for user in (other.admin, cast.researcher, cast.outsider):
+        client.force_login(user)
+        assert client.get(reverse("template_file", args=[saved.key])).status_code == 404
+        assert client.post(reverse("template_remove", args=[saved.pk])).status_code == 404
+        assert client.get(reverse("project_template", args=[cast.project.slug])).status_code == 404
+    assert client.get(reverse("templates")).status_code == 404
+    client.force_login(other.admin)
+    assert client.post(reverse("project_new"), {"name": "A", "template": saved.key}).status_code == 422
+    client.force_login(cast.admin)
+    page = client.post(reverse("template_remove", args=[saved.pk]), follow=True).content.decode()
+    assert f"“{cast.project.name}” is removed." in page
+    assert not SavedTemplate.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "sentence"),
+    [
+        (
+            ("format",),
+            "concord-template/2",
+            "format: this template is of version '2', and this Concord",
+        ),
+        (("format",), "label-config", "format: this is no template of Concord"),
+        (("name",), "", "name: is missing."),
+        (("settings",), [], "settings: must be an object, and is []."),
+        (("settings",), {"tolerance": 2}, "settings.tolerance: must be less than the dispute threshold."),
+        (("dimensions",), {}, "dimensions: must be a list, and is {}."),
+        (("dimensions", 0), 7, "dimensions[0]: must be an object, and is 7."),
+        (("dimensions", 0, "definition"), None, "dimensions[0].definition: must be text, and is null."),
+        (
+            ("dimensions", 0, "scale", "maximum"),
+            1,
+            "dimensions[0].scale.maximum: must be above the minimum",
+        ),
+        (("dimensions", 0, "scale", "level"), "likert", "dimensions[0].scale.level: must be one of nominal"),
+        (
+            ("dimensions", 0, "scale", "points", 1, "value"),
+            True,
+            "dimensions[0].scale.points[1].value: must be a whole number from 1 to 2, and is true.",
+        ),
+        (
+            ("dimensions", 0, "scale", "points", 1, "label"),
+            "praise",
+            "dimensions[0].scale.points: must give each category a name of its own, 20 at most.",
+        ),
+        (("pictures",), [{"name": "a", "base64": "PHN2Zz4="}], "pictures[0].base64: is not a PNG, JPEG, GIF"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_by_its_path(path, value, sentence):
+    content = json.loads(json.dumps(SMALL))
+    place = content
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    with pytest.raises(TemplateRefusedError) as refused:
+        from_json(json.dumps(content))
+    assert any(problem.startswith(sentence) for problem in refused.value.problems), refused.value.problems
+
+
+def test_all_problems_are_told_at_once_and_nothing_is_kept(client, cast):
+    client.force_login(cast.admin)
+    content = SMALL | {"name": "", "dimensions": [{}, {"scale": {"minimum": "low"}}]}
+    upload = {"file": SimpleUploadedFile("a.json", json.dumps(content).encode())}
+    response = client.post(reverse("templates"), upload)
+    page = response.content.decode()
+    assert response.status_code == 422
+    for path in ("name", "dimensions[0].name", "dimensions[1].definition", "dimensions[1].scale.minimum"):
+        assert f"<li>{path}: " in page
+    for noise in (b"\xff\xfe", b"[" * 100_000, b"not json"):
+        upload = {"file": SimpleUploadedFile("a.json", noise)}
+        assert "This is not a JSON file" in client.post(reverse("templates"), upload).content.decode()
+    assert not SavedTemplate.objects.exists()
+
+
+def test_a_small_file_takes_the_usual_for_what_it_leaves_out():
+    template = from_json(json.dumps(SMALL))
+    project = create_project(user=make_user(), name="A", template=template)
+    assert (project.raters_per_item, project.dispute_threshold) == (3, 2)
+    assert [point.label for point in project.dimensions.get().points.all()] == ["Praise", "Blame"]
+    assert template_of(project).dimensions == template.dimensions
