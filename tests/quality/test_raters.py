@@ -100,7 +100,7 @@ def test_a_dispute_settles_by_the_values_that_count() -> None:
     dispute = discussed(cast, 1, 3, 5)
     leave_out(cast)
     for annotator, value in zip(cast.annotators[:2], (3, 3), strict=True):
-        dispute = answer_dispute(dispute=dispute, rater=annotator, value=value)
+        dispute = answer_dispute(dispute=dispute, rater=annotator, value=value, comment="So it is.")
     assert dispute.status == Dispute.Status.SETTLED
     answer_dispute(dispute=dispute, rater=cast.annotators[2], value=1)
     dispute.refresh_from_db()
