@@ -7,18 +7,18 @@ import numpy.typing as npt
 
 from annotate.agreement.drift import RaterDrift, alpha_by_third, rater_drift
 from annotate.core.guideline import FrozenDimension
-from annotate.core.models import Assignment, Project, Rating, Round
+from annotate.core.models import Project
 from annotate.results.page import Section
 from annotate.results.queries.agreement_page import alpha_of
 from annotate.results.queries.material import RatedRound, rated_rounds
 from annotate.results.queries.reliability_data import RatedItems
 from annotate.results.registry import Chosen
 from annotate.results.table import Cell, Column, Kind, Table, figure, text
+from annotate.watching.queries.order import order_section
+from annotate.watching.queries.timed import UNTIMED, read_timed_ratings, timed_of
 
-_TIMED = np.dtype([("dimension", "i8"), ("item", "i8"), ("annotator", "i8"), ("at", "f8")])
 _DIMENSION = Column("dimension", "Dimension", Kind.TEXT)
 _THIRDS = ("first third", "middle", "last third")
-_UNTIMED = "Nobody rated this here: ratings that were recorded elsewhere do not say when they were given."
 _SAYS = (
     "Round I in thirds of its time. A unit belongs where its last value was given. A rater’s difference is "
     "the mean of own value minus the mean of the others’ on the same units, by thirds of that rater’s own "
@@ -28,13 +28,15 @@ _SAYS = (
 
 
 def so_far_sections(project: Project, _chosen: Chosen) -> list[Section]:
-    """Return alpha of Round I and its drift, nothing before Round I. Six queries at most."""
+    """Return alpha, drift and effects of order of Round I, nothing before it. Six queries at most."""
     rated = next(iter(rated_rounds(project, "units")), None)
     if rated is None:
         return []
+    timed = read_timed_ratings(rated.round)
     return [
         Section("Agreement so far" if rated.round.is_open else "Agreement of Round I", "", [_alphas(rated)]),
-        Section("Drift", _SAYS, [_drift(rated, _read_timed_ratings(rated.round))]),
+        Section("Drift", _SAYS, [_drift(rated, timed)]),
+        order_section(rated, timed),
     ]
 
 
@@ -60,10 +62,9 @@ def _drift(rated: RatedRound, timed: np.ndarray) -> Table:
 
 
 def _drift_of(dimension: FrozenDimension, rated: RatedItems, timed: np.ndarray) -> Iterator[list[Cell]]:
-    known = np.isin(timed["annotator"], rated.annotators) & np.isin(timed["item"], rated.items)
-    rows = timed[known & (timed["dimension"] == dimension.id)]
+    rows = timed_of(dimension, rated, timed)
     if not len(rows):
-        yield [text("alpha"), *[Cell(reason=_UNTIMED)] * (len(_THIRDS) + 1)]
+        yield [text("alpha"), *[Cell(reason=UNTIMED)] * (len(_THIRDS) + 1)]
         return
     times = np.full(rated.data.values.shape, np.nan)
     times[_positions(rated.annotators, rows["annotator"]), _positions(rated.items, rows["item"])] = rows["at"]
@@ -76,16 +77,6 @@ def _drift_of(dimension: FrozenDimension, rated: RatedItems, timed: np.ndarray) 
 def _change(rater: RaterDrift) -> Cell:
     undefined = [each.reason for each in (rater.by_third[0], rater.by_third[-1]) if each.reason]
     return Cell(rater.change, reason=undefined[0] if undefined else "")
-
-
-def _read_timed_ratings(round: Round) -> np.ndarray:
-    ratings = (
-        Rating.objects.filter(assignment__round=round, value__isnull=False)
-        .exclude(assignment__plan=Assignment.Plan.IMPORTED)
-        .values_list("dimension", "assignment__item", "assignment__annotator", "created_at")
-    )
-    rows = ((*key, at.timestamp()) for *key, at in ratings.iterator(20_000))
-    return np.fromiter(rows, dtype=_TIMED)
 
 
 def _positions(among: npt.NDArray[np.int64], wanted: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:

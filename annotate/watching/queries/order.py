@@ -1,0 +1,87 @@
+"""Whether values of Round I depend on the order in which raters met the items."""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from annotate.agreement.coefficient import Coefficient
+from annotate.agreement.order_effects import OrderEffect, carry_over, position_effect
+from annotate.agreement.ranks import holm
+from annotate.core.guideline import FrozenDimension
+from annotate.core.models.rounds import WorkOrder
+from annotate.results.page import Section
+from annotate.results.queries.material import RatedRound
+from annotate.results.table import Cell, Column, Kind, Table, figure, text
+from annotate.watching.queries.timed import UNTIMED, timed_of
+
+_SAYS = (
+    "Items come in an order drawn for each rater, so that without an effect of order values have nothing to "
+    "do with their place. Position: the rank correlation of value with place in a document. "
+    "Carry-over: by how many points a value follows its rater’s value on the item before, per point of it; "
+    "above 0 values follow the one before, below 0 they stand off from it. The two p values of a "
+    "dimension are corrected together (Holm)."
+)
+_NAMED = "Categories have no order, so there is nothing to rise or to follow."
+_COLUMNS = (
+    Column("dimension", "Dimension", Kind.TEXT),
+    Column("of", "of", Kind.TEXT),
+    Column("effect", "effect"),
+    Column("p", "p, corrected", Kind.P_VALUE),
+    Column("reading", "which says", Kind.TEXT),
+)
+_LEVEL = 0.05
+_READINGS = {
+    "position": ("values fall towards the end of a document", "values rise towards the end of a document"),
+    "carry-over": ("values stand off from the one before", "values follow the one before"),
+}
+
+
+def order_section(rated: RatedRound, timed: np.ndarray) -> Section:
+    """Return, for each dimension, the effects of position and of the item before. No query.
+
+    timed: what `read_timed_ratings` returns. Which places count as successive follows the round's order of
+    work: those of a document, or all of a rater's.
+    """
+    rows = [
+        row for dimension in rated.dimensions for row in _rows(dimension, _effects(rated, dimension, timed))
+    ]
+    title = "Whether values depend on the order of work"
+    return Section("Order", _SAYS, [Table("order", title, _COLUMNS, rows, heads=2)], "order")
+
+
+def _effects(
+    rated: RatedRound, dimension: FrozenDimension, timed: np.ndarray
+) -> Mapping[str, OrderEffect] | str:
+    """Return the effects by name, or why there are none."""
+    rows = timed_of(dimension, rated.rated[dimension.key], timed)
+    if dimension.is_named:
+        return _NAMED
+    if not len(rows):
+        return UNTIMED
+    places = np.stack([rows["annotator"], rows["document"]], axis=1)
+    of_documents = np.unique(places, axis=0, return_inverse=True)[1].ravel()
+    by_document = rated.round.work_order == WorkOrder.BY_DOCUMENT
+    in_succession = of_documents if by_document else rows["annotator"]
+    return {
+        "position": position_effect(rows["value"], of_documents, rows["position"]),
+        "carry-over": carry_over(rows["value"], in_succession, rows["position"]),
+    }
+
+
+def _rows(dimension: FrozenDimension, effects: Mapping[str, OrderEffect] | str) -> Iterator[list[Cell]]:
+    name = text(dimension.name, key=dimension.key)
+    if isinstance(effects, str):
+        yield from ([name, text(effect), *[Cell(reason=effects)] * 3] for effect in _READINGS)
+        return
+    p_values = {each: found.p_value for each, found in effects.items() if found.p_value is not None}
+    corrected = dict(zip(p_values, holm(list(p_values.values())).tolist(), strict=True))
+    for each, found in effects.items():
+        yield [name, text(each), *_cells(each, found.coefficient, corrected.get(each))]
+
+
+def _cells(name: str, found: Coefficient, p_value: float | None) -> list[Cell]:
+    if p_value is None or found.value is None:
+        why = found.reason or found.interval_reason or ""
+        return [figure(found), Cell(reason=why), Cell(reason=why)]
+    reading = _READINGS[name][found.value > 0] if p_value < _LEVEL else "none is to be seen"
+    return [figure(found), Cell(p_value), text(reading)]

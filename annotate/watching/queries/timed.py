@@ -1,0 +1,33 @@
+"""Ratings of a round with the time at which, and the place in the order of work in which, each was given."""
+
+import numpy as np
+
+from annotate.core.guideline import FrozenDimension
+from annotate.core.models import Assignment, Rating, Round
+from annotate.results.queries.reliability_data import RatedItems
+
+_NUMBERS = ("dimension", "item", "annotator", "document", "position")
+_TIMED = np.dtype([*((name, "i8") for name in _NUMBERS), ("value", "f8"), ("at", "f8")])
+UNTIMED = "Nobody rated this here: ratings that were recorded elsewhere do not say when they were given."
+
+
+def read_timed_ratings(round: Round) -> np.ndarray:
+    """Return the values of a round that were given here, as records with these names. One query.
+
+    position: in the rater's own order of work, over all documents. at: seconds since 1970.
+    """
+    place = ("item", "annotator", "item__document", "position")
+    ratings = (
+        Rating.objects.filter(assignment__round=round, value__isnull=False)
+        .exclude(assignment__plan=Assignment.Plan.IMPORTED)
+        .values_list("dimension", *(f"assignment__{name}" for name in place), "value", "created_at")
+    )
+    rows = ((*numbers, at.timestamp()) for *numbers, at in ratings.iterator(20_000))
+    return np.fromiter(rows, dtype=_TIMED)
+
+
+def timed_of(dimension: FrozenDimension, rated: RatedItems, timed: np.ndarray) -> np.ndarray:
+    """Return the records of one dimension by the raters who count."""
+    known = np.isin(timed["annotator"], rated.annotators) & np.isin(timed["item"], rated.items)
+    rows: np.ndarray = timed[known & (timed["dimension"] == dimension.id)]
+    return rows

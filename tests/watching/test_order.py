@@ -1,0 +1,70 @@
+"""Effects of the order of work, on the page that watches Round I."""
+
+from collections import Counter
+
+import pytest
+
+from annotate.core.models import Assignment, Dimension
+from annotate.core.models.rounds import WorkOrder
+from annotate.rating.commands.assignments import reserve_items
+from annotate.rating.commands.plans import choose_plan
+from annotate.rating.queries.places import own_order
+from annotate.results.table import Cell
+from tests.factories import Cast, make_project
+from tests.rating.rounds import opened, rate
+from tests.results.reading import cells_of
+
+pytestmark = pytest.mark.django_db
+
+
+def rated_by_position(work_order: str = WorkOrder.BY_DOCUMENT, level: str = "ordinal") -> Cast:
+    """Eight documents of four items, whose values rise from 1 to 4 as each rater goes through a document."""
+    cast = make_project(documents=8, systems=4)
+    Dimension.objects.filter(project=cast.project).update(measurement_level=level)
+    choose_plan(project=cast.project, kind="everyone", work_order=work_order)
+    round = opened(cast)
+    for annotator in cast.annotators:
+        reserve_items(round=round, annotator=annotator, how_many=len(cast.items))
+        met: Counter[int] = Counter()
+        for place in own_order(round, annotator).select_related("item"):
+            met[place.item.document_id] += 1
+            rate(cast, round, annotator, place.item, met[place.item.document_id])
+    return cast
+
+
+def order_of(cast: Cast) -> list[dict[str, Cell]]:
+    return cells_of(cast.project, "so-far", "order")
+
+
+def test_values_that_rise_within_documents_are_seen() -> None:
+    position, carried = order_of(rated_by_position())
+    assert position["effect"].value == pytest.approx(1)
+    assert position["reading"].value == "values rise towards the end of a document"
+    # In each document centred -1.5 to 1.5: neighbours 1.25, S = 5, k = 4: (1.25 + 5 / 4) / (3 * 5 / 4).
+    assert carried["effect"].value == pytest.approx(2.5 / 3.75)
+    assert carried["reading"].value == "values follow the one before"
+
+
+def test_without_an_effect_it_says_that_none_is_to_be_seen() -> None:
+    cast = make_project(documents=8, systems=4)
+    round = opened(cast)
+    for annotator in cast.annotators:
+        for number, item in enumerate(cast.items):
+            rate(cast, round, annotator, item, 1 + number % 4)
+    position, _ = order_of(cast)
+    assert position["effect"].low is not None
+    assert position["reading"].value == "none is to be seen"
+
+
+def test_what_cannot_be_said_has_its_reason() -> None:
+    named = order_of(rated_by_position(level="nominal"))
+    assert all("Categories have no order" in row["effect"].reason for row in named)
+    cast = rated_by_position()
+    Assignment.objects.update(plan="imported")
+    assert all("do not say when" in row["p"].reason for row in order_of(cast))
+
+
+def test_in_a_mixed_order_the_item_before_may_be_of_another_document() -> None:
+    _, by_document = order_of(rated_by_position())
+    _, mixed = order_of(rated_by_position(WorkOrder.MIXED))
+    assert by_document["effect"].value != mixed["effect"].value
