@@ -180,6 +180,7 @@ class Migration(migrations.Migration):
                 ('project', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='assignment_plan', to='annotate.project')),
                 ('kind', models.CharField(choices=[('queue', 'Shared queue'), ('everyone', 'Everyone rates everything'), ('balanced', 'N of M, dealt out evenly'), ('sharing', 'Every pair shares a set share of items'), ('listed', 'Fixed lists from a file')], default='queue', max_length=8)),
                 ('share', models.PositiveSmallIntegerField(default=10, help_text='Percent of the items that every pair of annotators shares.')),
+                ('dealt_by', models.CharField(choices=[('documents', 'whole documents'), ('items', 'single items')], default='documents', help_text='Whether all items of a document have the same raters.', max_length=9)),
                 ('work_order', models.CharField(choices=[('by_document', 'by document: all items of a document in succession'), ('mixed', 'fully mixed')], default='by_document', max_length=11)),
                 ('pairs', models.JSONField(default=list, help_text='The listed pairs of keys: item, membership.')),
                 ('gold_every', models.PositiveSmallIntegerField(default=10, help_text='A hidden gold item comes after so many items; 0: none.')),

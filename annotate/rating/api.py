@@ -49,7 +49,7 @@ class PlanRow(serializers.ModelSerializer[AssignmentPlan]):
 
     class Meta:
         model = AssignmentPlan
-        fields = ("kind", "share", "gold_every", "repeat_every", "work_order")
+        fields = ("kind", "share", "gold_every", "repeat_every", "dealt_by", "work_order")
 
 
 class PlanInput(Input):
@@ -59,6 +59,11 @@ class PlanInput(Input):
     share = Whole(required=False, min_value=0, max_value=100, help_text="Percent that every pair shares.")
     gold_every = Whole(required=False, min_value=0, max_value=1000, help_text="0: none.")
     repeat_every = Whole(required=False, min_value=0, max_value=1000, help_text="0: none.")
+    dealt_by = serializers.ChoiceField(
+        AssignmentPlan.DealtBy.choices,
+        required=False,
+        help_text="For balanced and sharing: whether all items of a document have the same raters.",
+    )
     work_order = serializers.ChoiceField(
         WorkOrder.choices, required=False, help_text="Whether the items of a document come in succession."
     )

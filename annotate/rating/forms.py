@@ -37,8 +37,8 @@ class DeadlineForm(forms.Form):
 
 # How Round I is to be shared out.
 
-Kind = AssignmentPlan.Kind
-KEPT = ("kind", "share", "gold_every", "repeat_every", "work_order")
+Kind, DealtBy = AssignmentPlan.Kind, AssignmentPlan.DealtBy
+KEPT = ("kind", "share", "gold_every", "repeat_every", "dealt_by", "work_order")
 LARGEST_LIST = 20 * 1024**2
 
 
@@ -62,6 +62,18 @@ class PlanForm(forms.Form):
         max_value=100,
         help_text=_(
             "For “every pair shares”. If the raters per item allow less, everyone rates a random block."
+        ),
+    )
+    dealt_by = forms.ChoiceField(
+        label=_("What is dealt out"),
+        required=False,
+        widget=forms.RadioSelect,
+        choices=[
+            (DealtBy.DOCUMENTS, _("Whole documents: the same people rate all systems of a document.")),
+            (DealtBy.ITEMS, _("Single items: loads are equal to one item.")),
+        ],
+        help_text=_(
+            "For “N of M” and “every pair shares”. With whole documents no system meets stricter raters."
         ),
     )
     work_order = forms.ChoiceField(
@@ -103,7 +115,8 @@ class PlanForm(forms.Form):
         """Read the list where one is needed; one that is kept need not be sent again."""
         values = self.cleaned_data
         values["pairs"] = []
-        values["work_order"] = values.get("work_order") or self.choice.work_order
+        for name in ("dealt_by", "work_order"):
+            values[name] = values.get(name) or getattr(self.choice, name)
         if values.get("kind") == Kind.LISTED and "file" not in self.errors:
             if values.get("file"):
                 values["pairs"] = self._read_list(values["file"], self.choice.project)

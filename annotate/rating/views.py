@@ -41,7 +41,13 @@ from annotate.rating.forms import KEPT, NOT_APPLICABLE, AnswerForm, PlanForm, se
 from annotate.rating.planning import CannotBeMetError
 from annotate.rating.queries.assigned import asked_dimensions
 from annotate.rating.queries.flagged import flagged_items
-from annotate.rating.queries.plans import plan_of, planned_annotators, planned_work, shared_out
+from annotate.rating.queries.plans import (
+    plan_of,
+    planned_annotators,
+    planned_work,
+    severity_by_plan,
+    shared_out,
+)
 from annotate.rating.queries.progress import progress
 from annotate.rating.queries.work import ItemPage, first_position, first_unfinished, item_page, with_next
 from annotate.rating.rows import rows_as_html
@@ -323,6 +329,7 @@ def plan(request: Request, slug: str) -> HttpResponse:
     except CannotBeMetError as error:
         context["problem"] = str(error)
     if not round:
+        context["severities"] = severity_by_plan(choice)
         context["annotators"] = len(planned_annotators(project))
     template = "rating/plan.html#preview" if request.htmx else "rating/plan.html"
     return render_in_project(request, project, template, context, status=status)

@@ -12,7 +12,7 @@ from annotate.core.models import Assignment, AssignmentPlan, Item
 from annotate.rating.commands.assignments import renew_reservation, reserve_items
 from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.rounds import open_round_one
-from annotate.rating.queries.plans import plan_of, planned_work, shared_out
+from annotate.rating.queries.plans import plan_of, planned_work, severity_by_plan, shared_out
 from annotate.rating.queries.work import first_unfinished
 from annotate.watching.queries.overview import own_work
 from tests.factories import Cast, make_project
@@ -40,7 +40,7 @@ def address(cast: Cast) -> str:
 
 
 @pytest.mark.parametrize(
-    ("kind", "raters"), [("everyone", {4: 10}), ("balanced", {2: 10}), ("sharing", {2: 7, 4: 3})]
+    ("kind", "raters"), [("everyone", {4: 10}), ("balanced", {2: 10}), ("sharing", {2: 6, 4: 4})]
 )
 def test_opening_gives_everyone_what_the_preview_showed(
     cast: Cast, kind: str, raters: dict[int, int]
@@ -87,6 +87,36 @@ def test_a_plan_that_cannot_be_met_says_how_it_could_and_opens_nothing(admin: Cl
     with pytest.raises(NotReadyError, match="at least 5 annotators"):
         opened(cast)
     assert not cast.project.rounds.exists()
+
+
+@pytest.mark.parametrize("kind", ["balanced", "sharing"])
+def test_a_document_is_rated_by_the_same_people_unless_items_are_dealt(cast: Cast, kind: str) -> None:
+    def panels(dealt_by: str) -> int:
+        """How many different panels rate the items of a document, over all documents."""
+        work = planned_work(choose_plan(project=cast.project, kind=kind, dealt_by=dealt_by))
+        assert work
+        documents = [item.document_id for item in cast.items]
+        assert work.items == [item.pk for item in cast.items]
+        return len(set(zip(documents, work.plan.raters, strict=True)))
+
+    assert panels("documents") == 5 < panels("items")
+
+
+def test_the_preview_shows_how_far_severity_sets_systems_apart_under_each_plan(
+    admin: Client, cast: Cast
+) -> None:
+    choose_plan(project=cast.project, kind="balanced", dealt_by="items")
+    html = admin.get(address(cast)).content.decode()
+    work = planned_work(plan_of(cast.project))
+    assert work
+    assert work.severity
+    average, most = work.severity
+    assert f"{average:.2f} points apart on average, {most:.2f} at most" in html
+    found = dict(severity_by_plan(plan_of(cast.project)))
+    assert found["N of M, dealt out evenly, single items"] == work.severity
+    assert found["N of M, dealt out evenly, whole documents"] == pytest.approx((0, 0))
+    assert len(found) == 5
+    assert all(f'<th scope="row">{name}</th>' in html for name in found)
 
 
 def test_a_preview_saves_nothing_and_has_no_page_around_it(admin: Client, cast: Cast) -> None:
@@ -170,5 +200,5 @@ def test_the_number_of_queries_is_fixed(
     cast = make_project(documents=documents, annotators=3 * documents, raters_per_item=2)
     client.force_login(cast.admin)
     choose_plan(project=cast.project, kind="balanced")
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(12):
         client.get(address(cast))

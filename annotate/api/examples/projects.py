@@ -19,6 +19,7 @@ PLAN = {
     "share": 20,
     "gold_every": 10,
     "repeat_every": 30,
+    "dealt_by": "documents",
     "work_order": "by_document",
 }
 

@@ -17,10 +17,20 @@ class AssignmentPlan(models.Model):
         SHARING = "sharing", _("Every pair shares a set share of items")
         LISTED = "listed", _("Fixed lists from a file")
 
+    class DealtBy(models.TextChoices):
+        DOCUMENTS = "documents", _("whole documents")
+        ITEMS = "items", _("single items")
+
     project = models.OneToOneField("annotate.Project", models.CASCADE, related_name="assignment_plan")
     kind = models.CharField(max_length=8, choices=Kind.choices, default=Kind.QUEUE)
     share = models.PositiveSmallIntegerField(
         default=10, help_text="Percent of the items that every pair of annotators shares."
+    )
+    dealt_by = models.CharField(
+        max_length=9,
+        choices=DealtBy.choices,
+        default=DealtBy.DOCUMENTS,
+        help_text="Whether all items of a document have the same raters.",
     )
     work_order = models.CharField(max_length=11, choices=WorkOrder.choices, default=WorkOrder.BY_DOCUMENT)
     pairs = models.JSONField(default=list, help_text="The listed pairs of keys: item, membership.")
@@ -37,3 +47,10 @@ class AssignmentPlan(models.Model):
 
     def __str__(self) -> str:
         return self.get_kind_display()
+
+    @property
+    def in_words(self) -> str:
+        """The kind, and what is dealt out where anything is."""
+        if self.kind not in (self.Kind.BALANCED, self.Kind.SHARING):
+            return str(self)
+        return f"{self}, {self.get_dealt_by_display()}"

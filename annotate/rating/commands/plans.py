@@ -35,6 +35,7 @@ def choose_plan(
     share: int = 10,
     gold_every: int = 10,
     repeat_every: int = 0,
+    dealt_by: str = AssignmentPlan.DealtBy.DOCUMENTS,
     work_order: str = WorkOrder.BY_DOCUMENT,
     pairs: Sequence[Pair] = (),
 ) -> AssignmentPlan:
@@ -48,6 +49,7 @@ def choose_plan(
         "share": share,
         "gold_every": gold_every,
         "repeat_every": repeat_every,
+        "dealt_by": dealt_by,
         "work_order": work_order,
         "pairs": [list(pair) for pair in pairs],
     }
@@ -58,7 +60,7 @@ def choose_plan(
 
 
 def _audit_details(choice: AssignmentPlan) -> dict[str, object]:
-    fields = facts(choice, ("kind", "share", "gold_every", "repeat_every", "work_order"))
+    fields = facts(choice, ("kind", "share", "gold_every", "repeat_every", "dealt_by", "work_order"))
     return {**fields, "listed": len(choice.pairs)}
 
 

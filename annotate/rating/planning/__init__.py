@@ -3,6 +3,7 @@
 Items and annotators are numbered from 0. A plan keeps its promises exactly or is refused with the way out.
 """
 
+from annotate.rating.planning.confounding import severity_between_systems
 from annotate.rating.planning.dealing import deal_balanced, everyone, sharing
 from annotate.rating.planning.lists import ListRefusedError, plan_from_list, read_list
 from annotate.rating.planning.plan import CannotBeMetError, DealtPlan
@@ -15,5 +16,6 @@ __all__ = [
     "everyone",
     "plan_from_list",
     "read_list",
+    "severity_between_systems",
     "sharing",
 ]

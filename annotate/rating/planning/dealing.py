@@ -1,7 +1,13 @@
-"""Plans that are dealt: everyone everything, N of M balanced, and every pair sharing a set share of items."""
+"""Plans that are dealt: everyone everything, N of M balanced, and every pair sharing a set share of items.
+
+Items are dealt in bundles, such as the items of a document, whose raters are the same people. `bundles` holds
+the bundle of each item; of `range(items)` each item is one by itself.
+"""
 
 import random
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from math import ceil, comb
 
 from annotate.agreement.streams import Stream
@@ -14,38 +20,41 @@ def everyone(items: int, annotators: int) -> DealtPlan:
     return DealtPlan(annotators, (tuple(range(annotators)),) * items)
 
 
-def deal_balanced(items: int, annotators: int, raters_per_item: int, seed: int) -> DealtPlan:
-    """Return a plan with exactly `raters_per_item` raters an item and loads that differ by one at most.
+def deal_balanced(bundles: Sequence[int], annotators: int, raters_per_item: int, seed: int) -> DealtPlan:
+    """Return a plan with exactly `raters_per_item` raters an item and nearly equal loads.
 
-    Each item goes to who has least to do; among them to those who have shared fewest items so far, so that
-    pairs share nearly equal numbers. Raises CannotBeMetError with fewer annotators than raters per item.
+    bundles: (items,). Loads differ by the largest bundle at most. Each bundle goes to who has least to do,
+    the largest first; among them to those who have shared fewest items so far, so that pairs share nearly
+    equal numbers. Raises CannotBeMetError with fewer annotators than raters per item.
     """
     _refuse_too_few(raters_per_item, annotators)
-    return DealtPlan(
-        annotators, tuple(_deal_items(items, annotators, raters_per_item, _stream(seed).shuffler()))
-    )
+    dealt = _deal(Counter(bundles), annotators, raters_per_item, _stream(seed).shuffler())
+    return DealtPlan(annotators, tuple(dealt[bundle] for bundle in bundles))
 
 
-def sharing(items: int, annotators: int, raters_per_item: int, share: float, seed: int) -> DealtPlan:
+def sharing(
+    bundles: Sequence[int], annotators: int, raters_per_item: int, share: float, seed: int
+) -> DealtPlan:
     """Return a plan in which every pair of annotators shares at least `share` (0 to 1) of the items.
 
-    As many items as that takes, and no more than that share, are a block that everyone rates; the others
-    have exactly `raters_per_item` raters. The block is drawn at random, so that a coefficient computed from
-    it speaks of all items. Loads differ by one at most. Raises CannotBeMetError with fewer than two
-    annotators, with fewer than raters per item, and for a share outside 0 to 1.
+    bundles: (items,). As many items as that takes, and no more than that share and the rest of a bundle, are
+    a block that everyone rates; the others have exactly `raters_per_item` raters. The block is drawn at
+    random in whole bundles, so that a coefficient computed from it speaks of all items. Loads
+    differ by the largest bundle at most. Raises CannotBeMetError with fewer than two annotators, with fewer
+    than raters per item, and for a share outside 0 to 1.
     """
     if not 0 <= share <= 1:
         raise CannotBeMetError("A share of items lies between 0 and 100 percent.")
     _refuse_too_few(max(raters_per_item, 2), annotators)
+    items, sizes = len(bundles), Counter(bundles)
     promised = ceil(round(share * items, 6))
     for block in _block_sizes(promised, items, annotators, raters_per_item):
         generator = _stream(seed).shuffler()
-        together = set(generator.sample(range(items), block))
-        rest = iter(_deal_items(items - block, annotators, raters_per_item, generator))
+        together = _drawn(sizes, block, generator)
+        rest = {bundle: size for bundle, size in sizes.items() if bundle not in together}
+        dealt = _deal(rest, annotators, raters_per_item, generator)
         everybody = tuple(range(annotators))
-        plan = DealtPlan(
-            annotators, tuple(everybody if item in together else next(rest) for item in range(items))
-        )
+        plan = DealtPlan(annotators, tuple(dealt.get(bundle, everybody) for bundle in bundles))
         if (plan.smallest_overlap or 0) >= promised:
             return plan
     raise AssertionError("a block of the promised size keeps the promise")
@@ -64,30 +73,35 @@ def _block_sizes(promised: int, items: int, annotators: int, raters_per_item: in
     return [*(size for size in steps if size < promised), promised]
 
 
-def _deal_items(
-    items: int, annotators: int, raters_per_item: int, generator: random.Random
-) -> list[tuple[int, ...]]:
+def _drawn(sizes: Mapping[int, int], items: int, generator: random.Random) -> set[int]:
+    """Return bundles drawn at random, until they hold so many items."""
+    order = list(sizes)
+    generator.shuffle(order)
+    before = accumulate((sizes[bundle] for bundle in order), initial=0)
+    return {bundle for bundle, drawn in zip(order, before, strict=False) if drawn < items}
+
+
+def _deal(
+    sizes: Mapping[int, int], annotators: int, raters_per_item: int, generator: random.Random
+) -> dict[int, tuple[int, ...]]:
     loads = [0] * annotators
     shared = [[0] * annotators for _ in range(annotators)]
-    dealt = []
-    for _ in range(items):
+    dealt = {}
+    order = list(sizes)
+    generator.shuffle(order)
+    for bundle in sorted(order, key=lambda each: -sizes[each]):
         chosen: list[int] = []
         free = generator.sample(range(annotators), annotators)
         for _ in range(raters_per_item):
             taker = min(free, key=lambda each: (loads[each], sum(shared[each][other] for other in chosen)))
             free.remove(taker)
             chosen.append(taker)
-        _note(chosen, loads, shared)
-        dealt.append(tuple(sorted(chosen)))
-    generator.shuffle(dealt)
+        for one in chosen:
+            loads[one] += sizes[bundle]
+            for other in chosen:
+                shared[one][other] += sizes[bundle]
+        dealt[bundle] = tuple(sorted(chosen))
     return dealt
-
-
-def _note(chosen: Sequence[int], loads: list[int], shared: list[list[int]]) -> None:
-    for one in chosen:
-        loads[one] += 1
-        for other in chosen:
-            shared[one][other] += 1
 
 
 def _refuse_too_few(needed: int, annotators: int) -> None:

@@ -8,18 +8,33 @@ from django.db.models import QuerySet
 
 from annotate.core.models import Assignment, AssignmentPlan, Item, Membership, Project, Role, Round
 from annotate.core.rounds import seed_of_round
-from annotate.rating.planning import DealtPlan, deal_balanced, everyone, plan_from_list, sharing
+from annotate.rating.planning import (
+    CannotBeMetError,
+    DealtPlan,
+    deal_balanced,
+    everyone,
+    plan_from_list,
+    severity_between_systems,
+    sharing,
+)
 
-Kind = AssignmentPlan.Kind
+Kind, DealtBy = AssignmentPlan.Kind, AssignmentPlan.DealtBy
+MOST_COMPARED = 5_000  # items up to which a preview deals all plans to compare them
 
 
 @dataclass(frozen=True)
 class PlannedWork:
-    """A plan with the people and items (keys) that its numbers stand for."""
+    """A plan with the people, items and systems of items (keys) that its numbers stand for."""
 
     plan: DealtPlan
     annotators: Sequence[Membership]
     items: Sequence[int]
+    systems: Sequence[int]
+
+    @cached_property
+    def severity(self) -> tuple[float, float] | None:
+        """How far severity alone sets two systems apart, see `severity_between_systems`."""
+        return severity_between_systems(self.plan, self.systems)
 
     @property
     def without_raters(self) -> int:
@@ -50,19 +65,52 @@ def planned_work(choice: AssignmentPlan) -> PlannedWork | None:
     """
     if choice.kind == Kind.QUEUE:
         return None
+    return _planned(choice, planned_annotators(choice.project), _rated_items(choice.project))
+
+
+def severity_by_plan(choice: AssignmentPlan) -> list[tuple[str, tuple[float, float]]]:
+    """Return how far severity sets systems apart under each plan that can be met, in words. Two queries.
+
+    Fixed lists are compared only where they are chosen; with more than 5,000 items there is no comparison.
+    """
     project = choice.project
-    annotators, items = planned_annotators(project), rated_items_of(project)
+    annotators, items = planned_annotators(project), _rated_items(project)
+    if len(items) > MOST_COMPARED:
+        return []
+    found = []
+    for kind in Kind:
+        if kind == Kind.QUEUE or (kind == Kind.LISTED and choice.kind != kind):
+            continue
+        for dealt_by in DealtBy if kind in (Kind.BALANCED, Kind.SHARING) else (DealtBy(choice.dealt_by),):
+            other = AssignmentPlan(
+                project=project, kind=kind, share=choice.share, dealt_by=dealt_by, pairs=choice.pairs
+            )
+            try:
+                severity = _planned(other, annotators, items).severity
+            except CannotBeMetError:
+                continue
+            if severity is not None:
+                found.append((other.in_words, severity))
+    return found
+
+
+def _planned(
+    choice: AssignmentPlan, annotators: Sequence[Membership], rows: Sequence[tuple[int, int, int]]
+) -> PlannedWork:
+    project = choice.project
+    items = [item for item, _, _ in rows]
+    bundles = [document if choice.dealt_by == DealtBy.DOCUMENTS else item for item, document, _ in rows]
     there, wanted, seed = len(annotators), project.raters_per_item, seed_of_round(project, 1)
     if choice.kind == Kind.EVERYONE:
         plan = everyone(len(items), there)
     elif choice.kind == Kind.BALANCED:
-        plan = deal_balanced(len(items), there, wanted, seed)
+        plan = deal_balanced(bundles, there, wanted, seed)
     elif choice.kind == Kind.SHARING:
-        plan = sharing(len(items), there, wanted, choice.share / 100, seed)
+        plan = sharing(bundles, there, wanted, choice.share / 100, seed)
     else:
         pairs = [(item, annotator) for item, annotator in choice.pairs]
         plan = plan_from_list(pairs, items, [annotator.pk for annotator in annotators])
-    return PlannedWork(plan, annotators, items)
+    return PlannedWork(plan, annotators, items, [system for _, _, system in rows])
 
 
 def shared_out(round: Round) -> PlannedWork:
@@ -71,11 +119,12 @@ def shared_out(round: Round) -> PlannedWork:
     annotators = list(Membership.objects.filter(project=round.project_id, role=Role.ANNOTATOR).order_by("pk"))
     number = {annotator.pk: index for index, annotator in enumerate(annotators)}
     raters: dict[int, list[int]] = {}
-    for item, annotator in held.values_list("item", "annotator").iterator(20_000):
+    systems: dict[int, int] = {}
+    for item, system, annotator in held.values_list("item", "item__system", "annotator").iterator(20_000):
         raters.setdefault(item, []).append(number[annotator or 0])
-    return PlannedWork(
-        DealtPlan(len(annotators), tuple(map(tuple, raters.values()))), annotators, list(raters)
-    )
+        systems[item] = system
+    plan = DealtPlan(len(annotators), tuple(map(tuple, raters.values())))
+    return PlannedWork(plan, annotators, list(raters), list(systems.values()))
 
 
 def planned_annotators(project: Project) -> list[Membership]:
@@ -84,9 +133,9 @@ def planned_annotators(project: Project) -> list[Membership]:
     return list(places.order_by("pk"))
 
 
-def rated_items_of(project: Project) -> list[int]:
-    """Return the keys of the items that Round I is about, in a fixed order. One query."""
-    return list(items_of_round_one(project).order_by("pk").values_list("pk", flat=True))
+def _rated_items(project: Project) -> list[tuple[int, int, int]]:
+    """Return the keys of the items that Round I is about, with document and system, in a fixed order."""
+    return list(items_of_round_one(project).order_by("pk").values_list("pk", "document", "system"))
 
 
 def items_of_round_one(project: Project) -> QuerySet[Item]:
