@@ -10,8 +10,10 @@ from django.http import QueryDict
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotate.core.models import Dimension, Dispute, Project, Role
+from annotate.core.models import Dimension, Dispute, Membership, Project, Role
+from annotate.core.raters import disputes_of
 from annotate.disputes.commands.rules import OwnRule
+from annotate.disputes.queries.disputes import WorkFilter
 from annotate.disputes.queries.list import DisputeFilter
 from annotate.disputes.queries.rules import Rule, RulePreview
 from annotate.rating.forms import EvidenceField
@@ -155,6 +157,34 @@ class DisputeFilterForm(forms.Form):
             if value not in ("", None):
                 found[name] = str(value)
         return found.urlencode()
+
+
+class WorkFilterForm(forms.Form):
+    """Which of a rater's own disputes are meant; what it does not know means any."""
+
+    dimension = forms.ChoiceField(required=False, label=_("Dimension"))
+    document = forms.ChoiceField(required=False, label=_("Document"))
+    is_new = forms.ChoiceField(
+        required=False, label=_("New"), choices=[("", _("any")), ("1", _("since I looked"))]
+    )
+
+    def __init__(self, entered: QueryDict, *, place: Membership) -> None:
+        super().__init__(entered)
+        own, anything = disputes_of(place).order_by(), ("", gettext("any"))
+        dimensions = own.values_list("dimension__key", "dimension__name").distinct()
+        documents = own.values_list("item__document__key", "item__document__title").distinct()
+        for name, found in (("dimension", dimensions), ("document", documents)):
+            choices = sorted(found, key=lambda each: each[1])
+            self.fields[name] = forms.ChoiceField(
+                required=False, label=self.fields[name].label, choices=[anything, *choices]
+            )
+
+    @property
+    def chosen(self) -> WorkFilter:
+        """What is meant."""
+        self.is_valid()
+        known = self.cleaned_data.get
+        return WorkFilter(known("dimension", ""), known("document", ""), bool(known("is_new")))
 
 
 # When units are disputed and settled: the project's rule, and those of dimensions that differ from it.

@@ -46,8 +46,17 @@ from annotate.disputes.forms import (
     DisputeRulesForm,
     PostForm,
     UndoForm,
+    WorkFilterForm,
 )
-from annotate.disputes.queries.disputes import Answered, just_answered, next_needing, work_list
+from annotate.disputes.queries.disputes import (
+    Answered,
+    disputes_on_item,
+    just_answered,
+    left_after,
+    listed,
+    next_needing,
+    work_list,
+)
 from annotate.disputes.queries.list import dispute_rows, disputes_of_project, kept_reasons, waited_for_in
 from annotate.disputes.queries.page import dispute_page
 from annotate.disputes.queries.rules import rule_previews
@@ -100,8 +109,12 @@ def disputes(request: Request, slug: str) -> HttpResponse:
     """List one's own disputes, or all of them for an admin or researcher who does not rate."""
     place = access.membership(request.user, slug, Role.ANNOTATOR, Role.ADMIN, Role.RESEARCHER)
     if place.role == Role.ANNOTATOR and "all" not in request.GET:
+        form = WorkFilterForm(request.GET, place=place)
+        work = work_list(place, form.chosen)
         own: dict[str, object] = {
-            "work": work_list(place),
+            "form": form,
+            "work": work,
+            "listed": listed(work, place),
             "shown": None if "show" in request.GET else ":60",
             "answered": _answer_to_take_back(request, place),
         }
@@ -269,9 +282,11 @@ def _page(
         "key_map": key_map_of(request.user),
         "answered": _answer_to_take_back(request, reading.place, after),
     }
+    if not request.htmx or request.method == "POST":
+        context["on_item"] = disputes_on_item(reading.dispute, reading.place)
     if request.htmx:
         return render(request, "disputes/dispute.html#discussion", context, status=422 if refusal else 200)
-    context["following"] = reading.place and next_needing(reading.place, number)
+    context["left"] = reading.place and left_after(reading.place, reading.dispute)
     return render(request, "disputes/dispute.html", context, status=422 if refusal else 200)
 
 

@@ -808,9 +808,11 @@ def test_queries_are_the_same_whatever_the_number_of_disputes_and_posts(client, 
     answer_dispute(dispute=disputes[0], rater=cast.annotators[1], value=4)
     client.force_login(cast.annotators[0].user)
     listing = reverse("disputes", args=[cast.project.slug])
-    assert queries(client, listing) == 8  # session, user, place, round, disputes, which need me, nudge, roles
-    # session, user, version, place twice, dispute, look, the page's eight, next
-    assert queries(client, url("dispute", cast)) == 16
+    # session, user, place, dimensions, documents, round, disputes, which need me, nudge, guideline, values,
+    # roles
+    assert queries(client, listing) == 12
+    # session, user, version, place twice, dispute, look, the page's eight, what is left, on the item twice
+    assert queries(client, url("dispute", cast)) == 18
     client.force_login(cast.admin)
     # session, user, place twice, rates, dimensions, raters, rounds, count, disputes, whom for, roles twice,
     # reasons twice

@@ -1,12 +1,16 @@
 """A rater's disputes, by what they wait for."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import groupby
 
-from django.db.models import Count, DateTimeField, OuterRef, QuerySet, Subquery, Value
+from django.db.models import Count, DateTimeField, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
+from django.utils.translation import gettext
 
 from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import (
+    AskedRater,
     Dispute,
     DisputeEvent,
     DisputeLook,
@@ -53,6 +57,26 @@ def _count(rows: QuerySet[Post] | QuerySet[Rating], group: str) -> Coalesce:
 
 
 @dataclass(frozen=True)
+class WorkFilter:
+    """Which of a rater's disputes are meant: empty is any. `is_new`: with news since the rater looked."""
+
+    dimension: str = ""
+    document: str = ""
+    is_new: bool = False
+
+
+EVERYTHING = WorkFilter()
+
+
+@dataclass(frozen=True)
+class OnItem:
+    """Disputes about one item, each with the value that the rater holds."""
+
+    document: str
+    disputes: list[tuple[Dispute, str]]
+
+
+@dataclass(frozen=True)
 class WorkList:
     """A rater's disputes: those that need an answer, those that wait for others, those that are done.
 
@@ -68,10 +92,17 @@ class WorkList:
     nudge: Nudge | None
 
 
-def work_list(place: Membership) -> WorkList:
-    """Return the rater's disputes by what they wait for, with what is new. Four queries at most."""
+def work_list(place: Membership, chosen: WorkFilter = EVERYTHING) -> WorkList:
+    """Return the rater's disputes by what they wait for, with what is new. Five queries at most."""
     round_two = Round.objects.filter(project=place.project_id, number=2).first()
-    disputes = list(with_news(disputes_of(place), place).select_related("dimension").order_by("number"))
+    found = with_news(disputes_of(place), place).select_related("dimension", "item__document")
+    if chosen.dimension:
+        found = found.filter(dimension__key=chosen.dimension)
+    if chosen.document:
+        found = found.filter(item__document__key=chosen.document)
+    if chosen.is_new:
+        found = found.filter(Q(new_posts__gt=0) | Q(new_answers__gt=0) | ~Q(new_event=""))
+    disputes = list(found.order_by("number"))
     open_ones = [dispute for dispute in disputes if dispute.status == Dispute.Status.OPEN]
     needing = set(_needing(place).values_list("pk", flat=True))
     return WorkList(
@@ -83,14 +114,113 @@ def work_list(place: Membership) -> WorkList:
     )
 
 
+@dataclass(frozen=True)
+class Listed:
+    """A part of the work list under its heading, by item, and how many disputes it has."""
+
+    title: str
+    items: list[OnItem]
+    count: int
+
+
+def listed(work: WorkList, place: Membership) -> list[Listed]:
+    """Return the work list as it is shown, with the values that the rater holds. Two queries at most."""
+    names = _names_of_values(place) if work.round_two else {}
+    parts = {
+        gettext("Need you"): work.needing_me,
+        gettext("Wait for others"): work.waiting,
+        gettext("Settled or decided"): work.done,
+    }
+    return [Listed(title, _by_item(disputes, names), len(disputes)) for title, disputes in parts.items()]
+
+
+def _by_item(disputes: list[Dispute], names: Mapping[tuple[int, int], str]) -> list[OnItem]:
+    return [
+        OnItem(
+            own[0].item.document.title,
+            [(each, names.get((each.item_id, each.dimension_id), "")) for each in own],
+        )
+        for _, some in groupby(disputes, key=lambda each: each.item_id)
+        for own in [list(some)]
+    ]
+
+
+def _names_of_values(place: Membership) -> dict[tuple[int, int], str]:
+    """Return what the values are called that the rater holds on disputed items, by item and dimension."""
+    first = Round.objects.select_related("guideline").get(project=place.project_id, number=1)
+    dimensions = {each.id: each for each in FrozenGuideline.from_json(first.guideline.content).dimensions}
+    given = Rating.objects.filter(
+        assignment__annotator=place,
+        assignment__round__number__in=(1, 2),
+        assignment__item__in=disputes_of(place).order_by().values("item"),
+        value__isnull=False,
+    ).order_by("assignment__round__number")
+    return {
+        (item, dimension): dimensions[dimension].name_of(value)
+        for item, dimension, value in given.values_list("assignment__item", "dimension", "value")
+        if value is not None
+    }
+
+
 def _needing(place: Membership) -> QuerySet[Dispute]:
     return needing(disputes_of(place))
+
+
+@dataclass(frozen=True)
+class Left:
+    """What still needs a rater: how many disputes, the next of them, the first of the next document."""
+
+    disputes: int
+    following: int | None
+    next_document: int | None
+
+
+def left_after(place: Membership, after: Dispute) -> Left:
+    """Return what needs this rater beside a dispute, going round at the end. One query."""
+    rows = _needing(place).exclude(pk=after.pk).order_by("number")
+    found = list(rows.values_list("number", "item__document"))
+    later = [row for row in found if row[0] > after.number] + [row for row in found if row[0] < after.number]
+    elsewhere = [number for number, document in later if document != after.item.document_id]
+    return Left(
+        disputes=len(found),
+        following=later[0][0] if later else None,
+        next_document=elsewhere[0] if elsewhere else None,
+    )
 
 
 def next_needing(place: Membership, after: int) -> int | None:
     """Return the number of the next dispute that needs this rater, going round at the end. One query."""
     numbers = _needing(place).exclude(number=after).order_by("number").values_list("number", flat=True)
     return next((number for number in numbers if number > after), numbers[0] if numbers else None)
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A dispute about the same item: whether it is the one shown, and whether it needs the reader."""
+
+    number: int
+    name: str
+    is_shown: bool
+    needs_me: bool
+    status: str
+
+
+def disputes_on_item(dispute: Dispute, reader: Membership | None) -> list[Neighbour]:
+    """Return the disputes about the item that the reader may see, the one shown among them. Two queries."""
+    same = disputes_of(reader) if reader else Dispute.objects.filter(round=dispute.round_id)
+    found = same.filter(item=dispute.item_id).select_related("dimension").order_by("number")
+    asked = AskedRater.objects.filter(dispute__item=dispute.item_id, rater=reader)
+    needs = set(asked.values_list("dispute", flat=True)) if reader else set()
+    return [
+        Neighbour(
+            each.number,
+            each.dimension.name,
+            each.pk == dispute.pk,
+            each.pk in needs and each.status == Dispute.Status.OPEN,
+            each.get_status_display(),
+        )
+        for each in found
+    ]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,92 @@
+"""A rater goes through disputes by item and document, finds them, and sees the own values."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotate.core.models import Dispute
+from annotate.disputes.commands.disputes import answer_dispute, post_message
+from annotate.disputes.commands.looks import note_look
+from annotate.disputes.queries.disputes import WorkFilter, disputes_on_item, left_after, listed, work_list
+from annotate.rating.commands.rounds import close_round_one, open_round_two
+from tests.factories import Cast, make_project
+from tests.rating.rounds import opened, rate
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def cast() -> Cast:
+    """Two documents with two items each, all disputed on two dimensions, with the values 1, 3 and 5."""
+    cast = make_project(dimensions=("fluency", "coherence"), documents=2)
+    round = opened(cast)
+    for annotator, value in zip(cast.annotators, (1, 3, 5), strict=True):
+        for item in cast.items:
+            for key in ("fluency", "coherence"):
+                rate(cast, round, annotator, item, value, key=key)
+    close_round_one(project=cast.project, by=cast.admin)
+    open_round_two(project=cast.project, by=cast.admin)
+    return cast
+
+
+def test_the_list_has_an_items_disputes_together_with_the_own_value(cast: Cast) -> None:
+    me = cast.annotators[0]
+    answer_dispute(dispute=Dispute.objects.get(number=1), rater=me, value=2)
+    needs, waits, _ = listed(work_list(me), me)
+    assert [len(item.disputes) for item in needs.items] == [1, 2, 2, 2]
+    assert {value for item in needs.items for _, value in item.disputes} == {"1"}
+    assert [(each.number, value) for item in waits.items for each, value in item.disputes] == [(1, "2")]
+
+
+def test_a_rater_finds_disputes_by_dimension_document_and_what_is_new(cast: Cast, client: Client) -> None:
+    me, other = cast.annotators[0], cast.annotators[2]
+    document = cast.items[0].document
+
+    def numbers(**chosen: object) -> set[int]:
+        work = work_list(me, WorkFilter(**chosen))  # type: ignore[arg-type]
+        return {each.number for each in (*work.needing_me, *work.waiting, *work.done)}
+
+    assert len(numbers()) == 8
+    own = Dispute.objects.filter(item__document=document, dimension__key="fluency")
+    assert numbers(dimension="fluency", document=document.key) == set(own.values_list("number", flat=True))
+    assert numbers(is_new=True) == set()
+    looked_at = Dispute.objects.get(number=3)
+    note_look(dispute=looked_at, rater=me)
+    post_message(dispute=looked_at, author=other, text="Is it?")
+    assert numbers(is_new=True) == {3}
+    client.force_login(me.user)  # type: ignore[arg-type]
+    address = reverse("disputes", args=[cast.project.slug])
+    html = client.get(address, {"is_new": "1"}).content.decode()
+    assert "Dispute 3" in html
+    assert "Dispute 4" not in html
+    assert "Dispute 4" in client.get(address, {"dimension": "nonsense"}).content.decode()
+
+
+def test_a_page_leads_to_the_items_other_disputes_and_to_the_next_document(
+    cast: Cast, client: Client
+) -> None:
+    me, middle = cast.annotators[:2]
+    first = Dispute.objects.get(number=1)
+    there = disputes_on_item(first, me)
+    assert [(each.number, each.is_shown, each.needs_me) for each in there] == [
+        (1, True, True),
+        (2, False, True),
+    ]
+    assert not any(each.needs_me for each in disputes_on_item(first, middle))
+    left = left_after(me, Dispute.objects.select_related("item").get(number=1))
+    assert (left.disputes, left.following, left.next_document) == (7, 2, 5)
+    last = left_after(me, Dispute.objects.select_related("item").get(number=8))
+    assert (last.following, last.next_document) == (1, 1)
+    client.force_login(me.user)  # type: ignore[arg-type]
+    html = client.get(reverse("dispute", args=[cast.project.slug, 1])).content.decode()
+    assert "7 others need you" in html
+    for number in (2, 5):
+        assert reverse("dispute", args=[cast.project.slug, number]) in html
+
+
+def test_the_last_document_has_no_next_one(cast: Cast) -> None:
+    me = cast.annotators[0]
+    for number in range(1, 5):
+        answer_dispute(dispute=Dispute.objects.get(number=number), rater=me, value=2)
+    left = left_after(me, Dispute.objects.select_related("item").get(number=8))
+    assert (left.disputes, left.following, left.next_document) == (3, 5, None)
