@@ -6,6 +6,9 @@ from collections.abc import Iterable
 FLAGS = re.IGNORECASE
 FINAL = r"(?P<final>\b(?:final|overall)\b[^.:=\n]{0,40}?)?"
 ASIDE = r"(?:\s*\([^()\n]{0,60}\))?"
+LETTER = r"[^\W\u3040-\u30ff\u3400-\u9fff]"
+"""A letter or digit of a script with spaces: beside Chinese and Japanese a word begins all the same."""
+WORD = rf"(?<!{LETTER})"
 SIGN = r"[\"']?\s*(?:\b(?:is|was)\s*)?(?::|=>?|\||->|→|-(?=\s))"
 BEFORE = r"[\s\"'(]{0,8}"
 AFTER = r"[\s\"').!:]{0,8}"

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from annotate.core.guideline import FrozenDimension
 from judges.methods import scales
+from judges.methods.reading import languages
 from judges.methods.reading.mentions import Mention, keep_meant
 from judges.methods.reading.numbers import DIGITS, NUMBER, number
 from judges.methods.reading.patterns import (
@@ -20,29 +21,32 @@ from judges.methods.reading.patterns import (
     FLAGS,
     OPEN,
     SIGN,
+    WORD,
     alternatives,
     short,
 )
 from judges.methods.reading.reader import Finder, Forms
 
+OUT_OF = rf"(?:/|\b(?:(?:out\s+)?of|{languages.OUT_OF})\b|{languages.FULL_MARKS})"
 WHOLE = (
-    r"(?:\s*\(?\s*(?:/|\b(?:out\s+)?of\b)\s*(?:(?:a|an|the)\s+)?(?:(?:possible|maximum|total|perfect)\s+)?(?:of\s+)?"
-    rf"(?P<whole>{NUMBER})|\s?(?P<percent>%))?"
+    rf"(?:(?:{languages.HAN_UNITS})?\s*\(?\s*{OUT_OF}\s*(?:(?:a|an|the)\s+)?"
+    rf"(?:(?:possible|maximum|total|perfect)\s+)?(?:of\s+)?(?P<whole>{NUMBER})|\s?(?P<percent>%))?"
 )
 NOT_MORE = (
-    r"(?!\s*[/%]\s*\w)(?!\s*%)(?!\s+out\s+of\b)"
+    rf"(?!\s*[/%]\s*\w)(?!\s*%)(?!\s+out\s+of\b)(?!\s?(?:{languages.OF_WHICH}))"
     rf"(?!(?:\s*\([^()\n]{{0,40}}\))?\s*(?:-|\bto\b|\bor\b|\bthrough\b)\s*(?:(?:a|an)\s+)?{NUMBER})"
 )
 ENDING = (
-    r"(?=\s*(?:\Z|[.,;:!?)\"'\n]|-\s|\((?!\s*\d)|(?:stars?|points?|for|on|in|because|since|as|due|given|and|but|with|"
+    rf"(?=\s*(?:\Z|[.,;:!?)\"'\n]|-\s|\((?!\s*\d)|(?:{languages.HAN_UNITS})|"
+    rf"(?:{languages.UNITS}|stars?|points?|for|on|in|because|since|as|due|given|and|but|with|"
     r"overall|here|regarding|when|while|at|by|based|rating|to\s+reflect|would\s+be|is\s+(?:appropriate|given|assigned))\b))"
 )
-UNITS = r"(?:\s+(?:stars?|points?)|\s?[★⭐🌟])?"
+UNITS = rf"(?:\s+(?:stars?|points?|{languages.UNITS})|\s?(?:{languages.HAN_UNITS})|\s?[★⭐🌟])?"
 A = (
-    r"(?:(?:a|an|the|only|just|about|around|approximately|roughly|therefore|thus|then|solid|strong|clear|low|high|weak|\
-perfect|full|overall|final|good|fair|poor|mere|respectable|score\s+of|rating\s+of|grade\s+of)\s+){0,4}"
+    rf"(?:(?:{languages.ARTICLES}|a|an|the|only|just|about|around|approximately|roughly|therefore|thus|then|solid|strong|clear|low|high|"
+    r"weak|perfect|full|overall|final|good|fair|poor|mere|respectable|score\s+of|rating\s+of|grade\s+of)\s+){0,4}"
 )
-NOUN = r"(?:score|rating|grade|mark)s?"
+NOUN = rf"(?:(?:score|rating|grade|mark)s?|{languages.SCORE})"
 ABOUT = r"(?:\s+(?:given|assigned|awarded))?(?:\s+(?:for|of|on|in|as|to)\s+[^.:=\n\d]{1,60}?)?"
 IS = (
     r"(?:\s+(?:of|at|as|to\s+be)|"
@@ -57,6 +61,8 @@ OBJECT = (
     r"(?:\s+(?:it|its|this|that|the|these|a|an|as|at|with|of|for|to|overall|only|just|"
     r"text|summary|review|response)){0,6}"
 )
+END_OF_THING = r"(?=\s*(?:\Z|[.!;\n]|,\s|(?:in\s+terms\s+of|for|on|because|as|since)\b))"
+YES_NO = {"yes": 1.0, "no": 0.0}
 STARS = re.compile(r"(?<!\d)(?<!\d\s)(?P<full>(?:[★⭐🌟]\s?)+)(?P<half>½)?\s?(?P<empty>(?:☆\s?)*)")
 LONGEST_ENTRY = 1000
 LIST_GOES_ON = re.compile(r"(?:^|\s)\(?2[.)]\s")
@@ -70,8 +76,9 @@ class ScoreForms(Forms):
     def __init__(self, dimension: FrozenDimension) -> None:
         self._dimension = dimension
         self.own_name = dimension.name.strip()
-        self._names = {name.casefold(): float(value) for name, value in scales.names(dimension).items()}
-        self._compile(alternatives(self._names))
+        names = {name.casefold(): float(value) for name, value in scales.names(dimension).items()}
+        self._names = names | (YES_NO if not names and list(dimension.values) == [0, 1] else {})
+        self._compile(alternatives(names), alternatives(self._names))
         self.finders: Sequence[Finder] = (
             self._labelled,
             self._on_a_line,
@@ -80,28 +87,53 @@ class ScoreForms(Forms):
             self._as_a_thing,
         )
 
-    def _compile(self, names: str) -> None:
+    def _compile(self, names: str, by_itself: str) -> None:
+        """`by_itself`: names that are a score behind a label or alone, and mere words in a sentence."""
         value = rf"(?P<value>{names}{NUMBER}){WHOLE}{NOT_MORE}"
-        digits = rf"(?P<value>{names}{DIGITS}){WHOLE}{NOT_MORE}"
+        only = rf"(?P<value>{by_itself}{NUMBER}){WHOLE}{NOT_MORE}"
+        digits = rf"(?P<value>{by_itself}{DIGITS}){WHOLE}{NOT_MORE}"
         own_name = re.escape(self.own_name) or NOUN
-        weak = rf"(?:answer|verdict|category|label|stars|{own_name})"
-        self._strong_label = re.compile(rf"{FINAL}\b{NOUN}{ASIDE}{ABOUT}{ASIDE}{SIGN}{OPEN}{A}{value}", FLAGS)
-        self._weak_label = re.compile(rf"{FINAL}\b{weak}{ASIDE}{SIGN}{OPEN}{A}{value}{ENDING}", FLAGS)
-        self._alone = re.compile(rf"{BEFORE}{value}{UNITS}{AFTER}\Z", FLAGS)
-        self._own_line = re.compile(rf"^{BEFORE}(?:-\s)?{value}{UNITS}{AFTER}$", FLAGS | re.MULTILINE)
-        self._last = re.compile(rf"(?:^|\n|[.!?:;]\s|\(){BEFORE}(?:-\s)?{value}{UNITS}{AFTER}\Z", FLAGS)
+        weak = rf"(?:answer|verdict|category|label|stars|response|overall|total|{own_name})"
+        self._strong_label = re.compile(
+            rf"{FINAL}{WORD}{NOUN}{ASIDE}{ABOUT}{ASIDE}{SIGN}{OPEN}{A}{only}", FLAGS
+        )
+        self._weak_label = re.compile(rf"{FINAL}\b{weak}{ASIDE}{SIGN}{OPEN}{A}{only}{ENDING}", FLAGS)
+        self._alone = re.compile(rf"{BEFORE}{only}{UNITS}{AFTER}\Z", FLAGS)
+        self._own_line = re.compile(rf"^{BEFORE}(?:-\s)?{only}{UNITS}{AFTER}$", FLAGS | re.MULTILINE)
+        self._last = re.compile(rf"(?:^|\n|[.!?:;]\s|\(){BEFORE}(?:-\s)?{only}{UNITS}{AFTER}\Z", FLAGS)
         self._first = re.compile(
-            rf"{BEFORE}(?:-\s)?{digits}{UNITS}[\"')]*(?:\s*[:(,](?!\s*\d)|\s+-\s|\s*\n|\.\s|\s+(?:because|since)\b)",
+            rf"{BEFORE}(?:-\s)?{digits}{UNITS}[\"')]*(?:\s*[:(,](?!\s*\d)|\s*-\s|\s*\n|\.\s|\s+(?:because|since)\b)",
+            FLAGS,
+        )
+        self._first_stars = re.compile(
+            rf"{BEFORE}(?P<value>{NUMBER})\s+(?:stars?|sterne?n?|étoiles?|estrellas?|звезд[аы]?|звёзд[аы]?)"
+            rf"{WHOLE}[\"')]*\s*(?:[.,;:!(\n]|-\s|for\b|\Z)",
             FLAGS,
         )
         self._sentences = (
             re.compile(rf"\b{NOUN}{IS}\s+{A}{value}{ENDING}", FLAGS),
+            re.compile(
+                rf"\b{own_name}(?:\s+(?:of|in)\s+[^.:;\n\d]{{1,60}}?)?\s+(?:is|was|would\s+be)\s+{A}{value}{ENDING}",
+                FLAGS,
+            ),
+            re.compile(rf"\b(?:is|was)\s+(?:\w+\s+){{1,3}}\((?P<value>{NUMBER})\)(?=\s*(?:[.,;]|\Z))", FLAGS),
             re.compile(rf"{VERB}{OBJECT}\s+{A}{value}{ENDING}", FLAGS),
             re.compile(rf"\b(?:and|but|while|yet)\s+(?:a|an)\s+{value}{ENDING}", FLAGS),
             re.compile(rf"\b(?:category|label|class)\s+(?:of\s+|is\s+)?[\"']?{value}{ENDING}", FLAGS),
-            re.compile(rf"(?P<value>{NUMBER})(?=\s*(?:/|\(?out\s+of|\(?of)){WHOLE}{NOT_MORE}{ENDING}", FLAGS),
+            re.compile(
+                rf"(?P<value>{NUMBER})(?=(?:{languages.HAN_UNITS})?\s*\(?{OUT_OF}){WHOLE}{NOT_MORE}{ENDING}",
+                FLAGS,
+            ),
+            re.compile(rf"\b(?:{languages.GIVE})\b[^.:;\n\d]{{0,40}}?\s{value}{ENDING}", FLAGS),
         )
-        self._thing = re.compile(rf"\ba(?:n)?\s+{A}(?P<value>{NUMBER}){NOT_MORE}(?=\s*(?:\Z|[.!;\n]))", FLAGS)
+        self._counted = (
+            re.compile(rf"(?P<whole>{NUMBER})\s?(?:{languages.OF_WHICH})\s?(?P<value>{NUMBER})", FLAGS),
+            re.compile(
+                rf"(?<!满分)(?<!滿分)(?<!満点)(?P<value>{NUMBER})\s?(?:{languages.HAN_UNITS})(?=\s*(?:\Z|[.,;!?)\n]|です|と))",
+                FLAGS,
+            ),
+        )
+        self._thing = re.compile(rf"\ba(?:n)?\s+{A}(?P<value>{NUMBER}){NOT_MORE}{END_OF_THING}", FLAGS)
 
     def alone(self, text: str, offset: int = 0) -> list[Mention]:
         """Return the score that a text consists of, if it is one and nothing else."""
@@ -124,7 +156,11 @@ class ScoreForms(Forms):
         return strong or self._all(self._weak_label, text)
 
     def _on_a_line(self, text: str) -> list[Mention]:
-        matches = [self._first.match(text), *self._own_line.finditer(text), self._last.search(text)]
+        matches = [
+            self._first.match(text) or self._first_stars.match(text),
+            *self._own_line.finditer(text),
+            self._last.search(text),
+        ]
         return [self._at_value(match) for match in matches if match and not self._numbers_a_list(match)]
 
     def _in_stars(self, text: str) -> list[Mention]:
@@ -133,7 +169,8 @@ class ScoreForms(Forms):
         return [self._star_mention(match) for match in STARS.finditer(text)]
 
     def _in_a_sentence(self, text: str) -> list[Mention]:
-        found = {mention.at: mention for pattern in self._sentences for mention in self._all(pattern, text)}
+        patterns = self._sentences + (self._counted if languages.COUNTS.search(text) else ())
+        found = {mention.at: mention for pattern in patterns for mention in self._all(pattern, text)}
         return keep_meant(found.values(), text)
 
     def _as_a_thing(self, text: str) -> list[Mention]:
