@@ -111,9 +111,9 @@ class Table:
         return cls(**{**plain, "columns": columns, "rows": rows})
 
 
-def text(value: str, *, link: str = "", key: str = "") -> Cell:
-    """Return a cell that names something; `key` is its word for programs, where it has one."""
-    return Cell(value, link=link, key=key)
+def text(value: str, *, link: str = "", key: str = "", warning: str = "") -> Cell:
+    """Return a cell that names something; `key` is its word for programs, `warning` what is wrong with it."""
+    return Cell(value, link=link, key=key, warning=warning)
 
 
 def figure(coefficient: Coefficient, *, count: int | None = None, link: str = "") -> Cell:

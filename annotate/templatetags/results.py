@@ -72,7 +72,7 @@ def _row(table: Table, row: Sequence[Cell], disagreements: str) -> SafeString:
 
 
 def _head(cell: Cell) -> SafeString:
-    return format_html('<th scope="row" dir="auto">{}</th>', cell.value)
+    return format_html('<th scope="row" dir="auto">{}{}</th>', cell.value, _why(cell.warning))
 
 
 def _each_opens(table: Table) -> bool:

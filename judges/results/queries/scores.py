@@ -87,6 +87,25 @@ def samples_of(judges: Sequence[Judge], material: Material) -> dict[tuple[int, s
     return found
 
 
+def unread_items(judges: Sequence[Judge], material: Material) -> dict[tuple[int, str], npt.NDArray[np.bool_]]:
+    """Return (items,) by judge and dimension key: whether a reply about it has no value. One query."""
+    failed = Judgment.objects.filter(
+        judge__in=judges,
+        other__isnull=True,
+        status__in=[Judgment.Status.UNREADABLE, Judgment.Status.FAILED],
+    )
+    keys = {each.id: each.key for each in material.dimensions}
+    found = {
+        (judge.pk, key): np.zeros(len(material.items), dtype=bool)
+        for judge in judges
+        for key in keys.values()
+    }
+    for judge, dimension, item in failed.values_list("judge", "dimension", "item").iterator(20_000):
+        if dimension in keys:
+            found[judge, keys[dimension]][np.searchsorted(material.items, item)] = True
+    return found
+
+
 def scores_of(material: Material, key: str, samples: npt.NDArray[np.float64]) -> Scores:
     """Return people and one judge on one dimension; the judge's value is the mean of its samples."""
     return Scores(

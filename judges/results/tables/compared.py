@@ -39,23 +39,45 @@ from judges.core.models import Judge
 from judges.methods import METHODS
 from judges.reliability import agreement_with_humans, meta_correlation
 from judges.results.queries.comparison import guideline_of
-from judges.results.queries.scores import Material, material_of, samples_of, scores_of, verdicts_of
+from judges.results.queries.scores import (
+    Material,
+    material_of,
+    samples_of,
+    scores_of,
+    unread_items,
+    verdicts_of,
+)
 from judges.results.tables.streams import stream_of_judge, stream_of_people
+
+FEW_UNREAD = 0.01
+"""The share of replies without a value up to which figures come without a warning."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Compared:
-    """A judge and people on one dimension."""
+    """A judge and people on one dimension. asked, read: how many items (texts to compare) it answered about,
+    and of how many of these a value was read.
+    """
 
     judge: Judge
     dimension: FrozenDimension
     stream: Stream
     people: Stream
+    asked: int
+    read: int
 
     @property
     def names(self) -> list[Cell]:
-        """Return the cells that name it."""
-        return [text(self.judge.name), text(self.dimension.name, key=self.dimension.key)]
+        """Return the cells that name it, with a warning where more than a few replies have no value."""
+        dimension = text(self.dimension.name, key=self.dimension.key)
+        return [text(self.judge.name, warning=self._gaps), dimension]
+
+    @property
+    def _gaps(self) -> str:
+        if self.asked - self.read <= FEW_UNREAD * self.asked:
+            return ""
+        said = f"{self.read:,} of {self.asked:,} read"
+        return f"{self.judge.name} on {self.dimension.name}: {said}; figures leave the others out."
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +191,7 @@ class Compared:
 def compared(project: Project, chosen: Chosen) -> Compared:
     """Return a project's judges and people's values of a round, the last one where none is chosen.
 
-    Raises NoJudgesError where there is no judge. Seven queries, and one more for each judge that compares.
+    Raises NoJudgesError where there is no judge. Eight queries, and one more for each judge that compares.
     """
     judges = list(Judge.objects.filter(project=project).order_by("name"))
     if not judges:
@@ -192,13 +214,15 @@ def _scored(
     project: Project, judges: Sequence[Judge], material: Material, ranking: Sequence[str]
 ) -> list[Scored]:
     giving = [judge for judge in judges if not METHODS[judge.method].asks_pairs]
-    samples = samples_of(giving, material)
+    samples, unread = samples_of(giving, material), unread_items(giving, material)
     return [
         Scored(
             judge,
             each,
             stream_of_judge(project, judge, each),
             stream_of_people(project, each),
+            int((~np.isnan(own).all(axis=1) | unread[judge.pk, each.key]).sum()),
+            int((~np.isnan(own).all(axis=1)).sum()),
             scores_of(material, each.key, own),
             own,
             ranking,
@@ -226,6 +250,8 @@ def _versus(
                     each,
                     stream_of_judge(project, judge, each),
                     stream_of_people(project, each),
+                    len(own.points),
+                    int((~np.isnan(own.points)).sum()),
                     own,
                     people[each.key],
                     [_better_first(pair, ranking) for pair in own.pairs],

@@ -18,7 +18,7 @@ NO_JUDGMENTS = "This judge has no judgments yet."
 def judges_sections(project: Project, chosen: Chosen) -> list[Section]:
     """Return all tables about judges and people.
 
-    Raises NoJudgesError where there is no judge. Eight queries, and one more for each judge that compares.
+    Raises NoJudgesError where there is no judge. Nine queries, and one more for each judge that compares.
     """
     found = compared(project, chosen)
     together = [*tables_together(found), *indicator_tables(found)]

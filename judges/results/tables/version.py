@@ -19,14 +19,15 @@ def version_of_judges(project: Project) -> Sequence[object]:
         *version_of_ratings(project),
         [(judge.pk, judge.name) for judge in judges],
         *version_of_values(judges),
-        _unreadable_verdicts(project),
+        _without_value(project),
     ]
 
 
-def _unreadable_verdicts(project: Project) -> int:
-    """Return how many comparisons of two texts cannot be read: the page says that they are left out."""
-    compared = Judgment.objects.filter(judge__project=project, other__isnull=False)
-    return compared.filter(status=Judgment.Status.UNREADABLE).count()
+def _without_value(project: Project) -> Sequence[object]:
+    """Return how many judgments of each judge cannot be read or failed: pages say that they are left out."""
+    status = [Judgment.Status.UNREADABLE, Judgment.Status.FAILED]
+    counted = Judgment.objects.filter(judge__project=project, status__in=status).order_by("judge")
+    return list(counted.values_list("judge").annotate(Count("pk"), Sum("item"), Sum("dimension")))
 
 
 def version_of_values(judges: Sequence[Judge]) -> Sequence[object]:

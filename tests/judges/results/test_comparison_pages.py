@@ -10,6 +10,8 @@ from django.urls import reverse
 
 from annotate.core.models import Assignment, Role
 from annotate.rating.commands.rounds import close_round_one
+from annotate.results.commands import current_page
+from annotate.results.registry import result_of
 from tests.factories import make_member, make_project
 from tests.judges.factories import make_judge, make_judgment
 from tests.judges.pages import address, text_of
@@ -63,6 +65,37 @@ def test_the_page_compares_judges_with_people(client, cast):
         "1",
         "1",
     ]
+
+
+def test_a_judge_with_gaps_says_how_many_of_its_replies_were_read(client):
+    cast = make_project(documents=4)
+    judge, whole = make_judge(cast.project, name="Echo"), make_judge(cast.project, name="Whole")
+    for number, item in enumerate(cast.items):
+        unread = (
+            {"status": "unreadable", "value": None, "reply": "Well.", "reason": "No score."}
+            if number < 3
+            else {}
+        )
+        make_judgment(judge, item, cast.dimensions[0], **unread)
+        make_judgment(whole, item, cast.dimensions[0])
+    # A second sample that was read is a value for the item.
+    make_judgment(judge, cast.items[0], cast.dimensions[0], sample=1)
+    client.force_login(cast.admin)
+    said = "Echo on Fluency: 6 of 8 read; figures leave the others out."
+    answer = client.get(page_of(cast))
+    assert said in text_of(answer)
+    assert "Whole on" not in text_of(answer)
+    assert said in current_page(project=cast.project, result=result_of(cast.project, "judges", {})).warnings
+
+
+def test_verdicts_that_were_not_read_are_said(client):
+    cast = make_project()
+    judge = make_judge(cast.project, "h2h", name="Chooser")
+    make_judgment(judge, cast.items[0], cast.dimensions[0], other=cast.items[1], value=1)
+    unread = {"status": "unreadable", "value": None, "reply": "Well.", "reason": "No score."}
+    make_judgment(judge, cast.items[1], cast.dimensions[0], other=cast.items[0], **unread)
+    client.force_login(cast.admin)
+    assert "Chooser on Fluency: 1 of 2 read" in text_of(client.get(page_of(cast)))
 
 
 def test_an_open_round_is_said_to_be_open(client):
