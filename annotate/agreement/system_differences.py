@@ -42,7 +42,10 @@ def system_differences(
 
     With D the difference on a document: mean D -+ t s / sqrt(n) with n - 1 degrees of freedom, and the
     paired t test. What differs between documents cancels. No interval with fewer than 3 documents rated for
-    both, nor where D is the same on each of them. Source: Student 1908; Holm 1979.
+    both. Where D is the same on every document and not 0, t is undefined and the signs decide: of the 2^n
+    signs that the differences could have had without a difference of the systems, 2 give such a mean (Fisher
+    1935), and the interval is the one value D at every level that they reach. None where D is 0 throughout.
+    Source: Student 1908; Holm 1979.
     """
     pairs = list(combinations(range(len(systems)), 2))
     levels = confidence_level, 1 - (1 - confidence_level) / max(len(pairs), 1)
@@ -66,7 +69,7 @@ def _difference(
         return replace(found, reason=f"Only {size} documents were rated for both; 3 or more are needed.")
     error = float(given.std(ddof=1) / np.sqrt(size))
     if error <= 1e-12 * np.abs(given).max(initial=1):
-        return replace(found, reason="The difference is the same on every document.")
+        return _of_signs(found, levels)
     mean = float(given.mean())
     reach = [float(error * scipy.special.stdtrit(size - 1, (1 + level) / 2)) for level in levels]
     return replace(
@@ -76,4 +79,21 @@ def _difference(
         simultaneous_low=mean - reach[1],
         simultaneous_high=mean + reach[1],
         p_value=float(2 * scipy.special.stdtr(size - 1, -abs(mean) / error)),
+    )
+
+
+def _of_signs(found: SystemDifference, levels: tuple[float, float]) -> SystemDifference:
+    if not found.value or abs(found.value) <= 1e-12:
+        return replace(found, reason="Both have the same score on every document.")
+    p_value = 2.0 ** (1 - found.documents)
+    alone, all_at_once = (found.value if p_value <= 1 - level else None for level in levels)
+    why = f"The difference is the same on each of {found.documents} documents, too few for an interval."
+    return replace(
+        found,
+        low=alone,
+        high=alone,
+        simultaneous_low=all_at_once,
+        simultaneous_high=all_at_once,
+        p_value=p_value,
+        reason="" if alone is not None else why,
     )

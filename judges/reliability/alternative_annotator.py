@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +21,7 @@ Alignment = Callable[[FloatArray, FloatArray], FloatArray]
 
 _DECIMALS = 9
 _LEAST_FOR_T = 30
+_LEAST_ANNOTATORS = 3
 
 
 def minus_root_mean_squared_error(values: FloatArray, others: FloatArray) -> FloatArray:
@@ -29,6 +32,14 @@ def minus_root_mean_squared_error(values: FloatArray, others: FloatArray) -> Flo
 def share_of_equal_values(values: FloatArray, others: FloatArray) -> FloatArray:
     """The share of the others who gave the same value; for categories."""
     return mean_values(np.where(np.isnan(others), np.nan, values == others))
+
+
+class Verdict(StrEnum):
+    """What the test comes to: omega below .5; .5 or more, but a constant answer does as well; neither."""
+
+    FAILS = "fails"
+    LIKE_A_CONSTANT = "passes, but so would a constant"
+    PASSES = "passes"
 
 
 @dataclass(frozen=True)
@@ -54,9 +65,8 @@ class AlternativeAnnotatorTest:
 
     winning_rate: omega, the share of annotators that the judge may replace. advantage: rho, the mean over
     annotators of `judge_wins`. Both None with a `reason` where no annotator can be compared. left_out:
-    the annotators with too few units. verdict: whether the judge may stand in for an annotator (omega >=
-    .5); None with `verdict_reason` where the test has nothing to say, above all for a judge that does not
-    surely beat the constant one. constant_value, constant: the constant answer with the largest
+    the annotators with too few units. verdict: what it comes to, in words in `verdict_reason`; None where the
+    test has nothing to say. constant_value, constant: the constant answer with the largest
     advantage, under the same test; shuffled: the judge's values dealt to other units. beats_constant: the
     interval of the mean difference in wins over the constant judge lies above 0; beyond_constant is that
     interval.
@@ -67,7 +77,7 @@ class AlternativeAnnotatorTest:
     reason: str | None
     annotators: tuple[AnnotatorComparison, ...]
     left_out: tuple[str, ...]
-    verdict: bool | None
+    verdict: "Verdict | None"
     verdict_reason: str
     constant_value: float | None = None
     constant: "AlternativeAnnotatorTest | None" = None
@@ -100,8 +110,9 @@ def alternative_annotator_test(
     independent. Annotators with fewer than `least_units` units are left out.
 
     Beside it the constant judge and the shuffled one. Where one value is most of a scale, a judge that always
-    gives it passes; so without an interval above 0 for the mean over annotators of W^f - W^constant (paired,
-    by documents where given), there is no verdict.
+    gives it passes; so a judge that passes is told apart by whether the interval for the mean over annotators
+    of W^f - W^constant (paired, by documents where given) lies above 0. No verdict is given with fewer than
+    three annotators: each is measured by the others, of whom there should be two.
     Source: Calderon, Reichart and Dror 2025, The Alternative Annotator Test, sections 3 and 4; the controls
     are Concord's. Undefined where no annotator has enough units.
     """
@@ -120,7 +131,7 @@ def alternative_annotator_test(
     dealt[judged] = generator_of(generator, "shuffled judge").permutation(values[judged])
     beyond = _beyond(setting, values, np.where(np.isnan(values), np.nan, constant_value), confidence_level)
     beats = beyond is not None and beyond[0] > 0
-    verdict, why = _verdict(plain.winning_rate, beats, constant_value)
+    verdict, why = _verdict(plain, constant_value, beats=beats)
     return replace(
         plain,
         verdict=verdict,
@@ -196,9 +207,8 @@ def _run_test(setting: _Setting, judge: FloatArray) -> AlternativeAnnotatorTest:
     )
     winning_rate = float(rejected.mean())
     advantage = float(np.mean([each.judge_wins for each in decided]))
-    passes = winning_rate >= 0.5
     return AlternativeAnnotatorTest(
-        winning_rate, advantage, None, decided, left_out, passes, "By the plain test, without controls."
+        winning_rate, advantage, None, decided, left_out, None, "The plain test, without its controls."
     )
 
 
@@ -228,7 +238,11 @@ def _p_value(differences: FloatArray, epsilon: float) -> float:
     if np.ptp(differences) == 0:
         return float(0.5 ** len(differences)) if differences[0] < epsilon else 1.0
     if len(differences) < _LEAST_FOR_T:
-        return float(scipy.stats.wilcoxon(differences - epsilon, alternative="less").pvalue)
+        shifted = differences - epsilon
+        # With ties or zeros SciPy would go through all signs, which takes half a minute from 13 values on.
+        is_exact = len(np.unique(np.abs(shifted))) == len(shifted) and np.all(shifted)
+        method: Any = "exact" if is_exact else "asymptotic"  # which SciPy's types do not know
+        return float(scipy.stats.wilcoxon(shifted, alternative="less", method=method).pvalue)
     return float(scipy.stats.ttest_1samp(differences, epsilon, alternative="less").pvalue)
 
 
@@ -261,14 +275,22 @@ def _beyond(
     return float(each.mean() - reach), float(each.mean() + reach)
 
 
-def _verdict(winning_rate: float, beats: bool, constant_value: float) -> tuple[bool | None, str]:
-    if not beats:
-        return None, (
-            f"No verdict: the judge does not surely do better than always answering {constant_value:g}."
+def _verdict(
+    test: AlternativeAnnotatorTest, constant_value: float, *, beats: bool
+) -> tuple[Verdict | None, str]:
+    share = test.winning_rate or 0.0
+    if len(test.annotators) < _LEAST_ANNOTATORS:
+        return None, "No verdict with fewer than three annotators: each is measured by two others at least."
+    if share < 0.5:
+        return (
+            Verdict.FAILS,
+            f"Fails: the judge may stand in for {share:.0%} of the annotators, fewer than half.",
         )
-    if winning_rate >= 0.5:
-        return True, f"The judge may stand in for {winning_rate:.0%} of the annotators, half or more."
-    return False, f"The judge may stand in for {winning_rate:.0%} of the annotators, fewer than half."
+    says = f"the judge may stand in for {share:.0%} of the annotators, half or more"
+    if beats:
+        return Verdict.PASSES, f"Passes: {says}."
+    constant = f"it does not surely do better than always answering {constant_value:g}"
+    return Verdict.LIKE_A_CONSTANT, f"Passes, but so would a constant: {says}, and {constant}."
 
 
 def _check_input(human: npt.ArrayLike, judge: npt.ArrayLike, epsilon: float) -> tuple[FloatArray, FloatArray]:

@@ -57,7 +57,7 @@ def test_results_are_those_of_their_pages(disputed):
     listed = {each["name"]: each["parameters"] for each in program.get(home).json()}
     assert listed["agreement"] == ["drawn"]
     found = program.get(f"{home}agreement/").json()
-    assert (found["current"], found["chosen"]) == (True, {"drawn": "units"})
+    assert (found["current"], found["chosen"]) == (True, {"drawn": "documents"})
     tables = {table["key"]: table for section in found["sections"] for table in section["tables"]}
     (row,) = tables["rounds"]["rows"]
     (own,) = cells_of(disputed.project, "agreement", "rounds")

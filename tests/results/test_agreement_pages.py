@@ -79,7 +79,7 @@ def test_the_figures_of_both_rounds_stand_in_the_first_table(scene):
         **{"dimension": "Fluency", "level": "interval"},
         **{"round_1_alpha": pytest.approx(8 / 15), "round_1_within_one": 0.75},
         **{"round_1_raters": 2, "round_1_values": 8},
-        **{"opened": 1, "settled": 1, "adjudicated": 0, "left_open": 0},
+        **{"opened": 1, "settled": 1, "adjudicated": 0, "irresolvable": 0, "left_open": 0},
         **{"round_2_alpha": pytest.approx(32 / 39), "round_2_within_one": 1.0},
         **{"round_2_raters": 2, "round_2_values": 8},
     }
@@ -149,8 +149,14 @@ def test_what_is_undefined_says_why(client, rows, reason):
 
 def test_an_interval_that_is_missing_says_why():
     row = only(rated([1, None, None, None], [3, None, None, None]), "rounds")
-    says = "An interval needs at least two units with values from two raters."
+    says = "An interval needs at least two documents with values from two raters."
     assert row["round_1_alpha"].interval_reason == says
+
+
+@pytest.mark.parametrize(("systems", "drawn"), [(1, "units"), (2, "documents")])
+def test_documents_are_drawn_unless_each_has_one_item(systems, drawn):
+    cast = make_project(documents=3, systems=systems)
+    assert result_of(cast.project, "agreement").chosen == {"drawn": drawn}
 
 
 # Intervals
@@ -301,7 +307,7 @@ def test_queries_are_the_same_whatever_the_number_of_ratings(client, documents, 
         client.get(address(cast))
     with CaptureQueriesContext(connection) as keeping:
         client.get(address(cast))
-    assert (len(computing), len(keeping)) == (29, 10)
+    assert (len(computing), len(keeping)) == (30, 11)
 
 
 # The command
@@ -334,15 +340,15 @@ def test_the_commands_json_holds_the_pages_numbers(scene, capsys):
         only(cast, "rounds")["round_1_alpha"].low,
         only(cast, "rounds")["round_1_alpha"].high,
     )
-    assert found["chosen"] == {"drawn": "units"}
+    assert found["chosen"] == {"drawn": "documents"}
 
 
-def test_the_command_draws_documents_when_asked(capsys):
+def test_the_command_draws_units_when_asked(capsys):
     cast = rated(*[values * 2 for values in MANY], documents=24)
-    found = command(capsys, cast.project.slug, "--json", "--drawn", "documents")
-    assert "percentile bootstrap of documents" in found
-    assert "percentile bootstrap of units" in command(capsys, cast.project.slug, "--json")
-    with pytest.raises(CommandError, match="there are: units, documents"):
+    found = command(capsys, cast.project.slug, "--json", "--drawn", "units")
+    assert "percentile bootstrap of units" in found
+    assert "percentile bootstrap of documents" in command(capsys, cast.project.slug, "--json")
+    with pytest.raises(CommandError, match="there are: documents, units"):
         command(capsys, cast.project.slug, "--drawn", "raters")
 
 

@@ -158,7 +158,7 @@ def test_a_plot_stands_in_the_page_and_is_kept_until_the_data_are_others(reader:
     file = reader.get(address)
     assert file["Content-Type"].startswith("image/svg+xml")
     assert "var(--plot-1)" not in file.content.decode()
-    kept = ComputedResult.objects.get(name="agreement?drawn=units&plot=alpha")
+    kept = ComputedResult.objects.get(name="agreement?drawn=documents&plot=alpha")
     assert kept.content == file.content.decode()
     answer_dispute(dispute=Dispute.objects.get(), rater=cast.annotators[0], value=3)
     assert reader.get(address).content != file.content
@@ -166,7 +166,7 @@ def test_a_plot_stands_in_the_page_and_is_kept_until_the_data_are_others(reader:
 
 def test_a_page_is_computed_once_for_the_same_data(reader: Client, cast: Cast) -> None:
     asked(reader, cast, "agreement")
-    first = ComputedResult.objects.get(name="agreement?drawn=units")
+    first = ComputedResult.objects.get(name="agreement?drawn=documents")
     with CaptureQueriesContext(
         connection,
     ) as queries:

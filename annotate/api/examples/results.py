@@ -13,9 +13,9 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "PageRow": PAGE,
     "ResultShape": {
         **PAGE,
-        "chosen": {"drawn": "units"},
+        "chosen": {"drawn": "documents"},
         "choices": {
-            "drawn": [{"value": "units", "name": "units"}, {"value": "documents", "name": "documents"}]
+            "drawn": [{"value": "documents", "name": "documents"}, {"value": "units", "name": "units"}]
         },
         "current": True,
         "computed_at": "2026-11-20T10:00:00Z",

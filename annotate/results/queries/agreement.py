@@ -4,9 +4,20 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
-from annotate.core.models import Dispute, Project
+from django.db.models import Count
+
+from annotate.core.models import Dispute, Item, Project
 
 Drawn = Literal["units", "documents"]
+
+
+def default_drawn(project: Project) -> Drawn:
+    """Return what intervals draw unless told otherwise: documents where one has several items. One query.
+
+    Ratings of one document share its difficulty, so that drawing units alone makes intervals too narrow.
+    """
+    items = Item.objects.filter(document__project=project).order_by().values("document")
+    return "documents" if items.annotate(items=Count("pk")).filter(items__gt=1).exists() else "units"
 
 
 @dataclass(frozen=True)
@@ -17,6 +28,7 @@ class DisputeFigures:
     settled: int = 0
     adjudicated: int = 0
     left_open: int = 0
+    irresolvable: int = 0
     open: int = 0
 
 

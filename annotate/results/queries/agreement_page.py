@@ -73,7 +73,7 @@ class MeasuredRound:
 
 def agreement_sections(project: Project, chosen: Chosen) -> list[Section]:
     """Return all tables about agreement, none before Round I. Eight queries at most."""
-    drawn: Drawn = "documents" if chosen.get("drawn") == "documents" else "units"
+    drawn: Drawn = "units" if chosen.get("drawn") == "units" else "documents"
     rounds = [_measured(each) for each in rated_rounds(project, drawn)]
     if not rounds:
         return []
@@ -125,7 +125,7 @@ def _of_round(each: MeasuredRound, items: Items) -> Section:
 
 def _rounds(rounds: Sequence[MeasuredRound], disputes: Mapping[int, DisputeFigures]) -> Table:
     names = {"opened": "disputes opened", "settled": "settled", "adjudicated": "adjudicated"}
-    names["left_open"] = "left open"
+    names |= {"irresolvable": "irresolvable by discussion", "left_open": "left open"}
     columns = [
         _DIMENSION,
         Column("level", "level", Kind.TEXT),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from annotate.core.models import Project
+from annotate.results.queries.agreement import default_drawn
 from annotate.results.queries.agreement_page import agreement_sections
 from annotate.results.queries.systems import systems_sections
 from annotate.results.queries.version import ratings_of, version_of_ratings
@@ -10,8 +11,9 @@ from annotate.results.registry import Parameter, ResultsPage
 from annotate.watching.queries.so_far import so_far_sections
 
 
-def _ways_to_draw(_project: Project) -> Sequence[tuple[str, str]]:
-    return [("units", "units"), ("documents", "documents")]
+def _ways_to_draw(project: Project) -> Sequence[tuple[str, str]]:
+    first = default_drawn(project)
+    return [(name, name) for name in sorted(("units", "documents"), key=lambda each: each != first)]
 
 
 DRAWN = Parameter("drawn", "Intervals by drawing", _ways_to_draw)

@@ -9,6 +9,7 @@ from annotate.agreement.drift import RaterDrift, alpha_by_third, rater_drift
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project
 from annotate.results.page import Section
+from annotate.results.queries.agreement import default_drawn
 from annotate.results.queries.agreement_page import alpha_of
 from annotate.results.queries.material import RatedRound, rated_rounds
 from annotate.results.queries.reliability_data import RatedItems
@@ -28,8 +29,8 @@ _SAYS = (
 
 
 def so_far_sections(project: Project, _chosen: Chosen) -> list[Section]:
-    """Return alpha, drift and effects of order of Round I, nothing before it. Six queries at most."""
-    rated = next(iter(rated_rounds(project, "units")), None)
+    """Return alpha, drift and effects of order of Round I, nothing before it. Seven queries at most."""
+    rated = next(iter(rated_rounds(project, default_drawn(project))), None)
     if rated is None:
         return []
     timed = read_timed_ratings(rated.round)

@@ -49,18 +49,18 @@ def with_controls(human: Any, judge: Any, **more: Any) -> AlternativeAnnotatorTe
 @pytest.mark.parametrize(
     ("model", "winning_rate", "advantage", "verdict"),
     [
-        ("gemini_pro", 1, 0.80975, True),
-        ("gpt-4o-mini", 0.6667, 0.73486, True),
-        ("gemini_flash", 0.1667, 0.71081, False),
-        ("gpt-4o", 0, 0.61703, None),  # not surely above a judge that always answers 1
+        ("gemini_pro", 1, 0.80975, "passes"),
+        ("gpt-4o-mini", 0.6667, 0.73486, "passes"),
+        ("gemini_flash", 0.1667, 0.71081, "fails"),
+        ("gpt-4o", 0, 0.61703, "fails"),
     ],
 )
-def test_published_results(model: str, winning_rate: float, advantage: float, verdict: bool | None) -> None:
+def test_published_results(model: str, winning_rate: float, advantage: float, verdict: str) -> None:
     human, models = lesions()
     found = with_controls(human, models[model])
     assert found.winning_rate == pytest.approx(winning_rate, abs=5e-5)
     assert found.advantage == pytest.approx(advantage, abs=5e-6)
-    assert found.verdict is verdict
+    assert found.verdict == verdict
     assert found.shuffled is not None
     assert found.shuffled.winning_rate == 0
 
@@ -85,18 +85,21 @@ def test_alignments() -> None:
     assert share_of_equal_values(np.array([3.0, 4, 5]), others).tolist() == [0.5, 1, 0]
 
 
-def test_no_verdict_where_a_constant_answer_would_do() -> None:
+def test_a_judge_passes_only_as_a_constant_answer_would() -> None:
     generator = np.random.default_rng(3)
     human = np.where(generator.random((3, 200)) < 0.93, 5.0, 4.0)
     fives = with_controls(human, np.full(200, 5.0))
     assert fives.winning_rate == 1  # the plain test passes it
-    assert fives.verdict is None
+    assert fives.verdict == "passes, but so would a constant"
     assert fives.constant_value == 5
     assert fives.constant is not None
     assert fives.constant.winning_rate == 1
-    assert fives.verdict_reason == "No verdict: the judge does not surely do better than always answering 5."
+    assert fives.verdict_reason == (
+        "Passes, but so would a constant: the judge may stand in for 100% of the annotators, half or more, "
+        "and it does not surely do better than always answering 5."
+    )
     shuffled = with_controls(human, generator.permutation(human[0]))
-    assert shuffled.verdict is None
+    assert shuffled.verdict != "passes"
 
 
 def test_a_judge_that_knows_the_units_gets_a_verdict() -> None:
@@ -104,11 +107,11 @@ def test_a_judge_that_knows_the_units_gets_a_verdict() -> None:
     truth = generator.integers(1, 6, 200).astype(float)
     human = np.clip(truth + generator.integers(-1, 2, (3, 200)), 1, 5)
     good = with_controls(human, truth, annotators=("Ann", "Bob", "Cem"))
-    assert good.verdict is True
-    assert good.verdict_reason == "The judge may stand in for 100% of the annotators, half or more."
+    assert good.verdict == "passes"
+    assert good.verdict_reason == "Passes: the judge may stand in for 100% of the annotators, half or more."
     assert [each.annotator for each in good.annotators] == ["Ann", "Bob", "Cem"]
     bad = with_controls(human, np.clip(truth + generator.choice([-2, 0, 2], 200, p=[0.3, 0.4, 0.3]), 1, 5))
-    assert bad.verdict is False
+    assert bad.verdict == "fails"
     assert bad.beats_constant
 
 
@@ -153,6 +156,23 @@ def test_few_documents_are_tested_by_rank() -> None:
     human = np.clip(truth + generator.integers(-1, 2, (3, 60)), 1, 5)
     found = with_controls(human, truth, documents=documents)
     assert all(each.p_value < 0.01 for each in found.annotators)
+    # Ties and zeros: the normal approximation, corrected for both.
+    others = human[1:].astype(float)
+    fits = [minus_root_mean_squared_error(values, others) for values in (truth, human[0].astype(float))]
+    d = (fits[1] >= fits[0]).astype(float) - (fits[0] >= fits[1])
+    shifted = d.reshape(12, 5).mean(axis=1) - 0.15
+    assert len(np.unique(np.abs(shifted))) < 12
+    method: Any = "asymptotic"
+    expected = stats.wilcoxon(shifted, alternative="less", method=method).pvalue
+    assert found.annotators[0].p_value == pytest.approx(expected)
+
+
+def test_two_annotators_are_too_few_for_a_verdict() -> None:
+    truth = np.tile(np.arange(1.0, 6), 20)
+    found = with_controls(np.stack([truth, truth]), truth)
+    assert found.winning_rate == 1
+    assert found.verdict is None
+    assert "fewer than three annotators" in found.verdict_reason
 
 
 def test_benjamini_and_yekutieli_by_hand() -> None:
