@@ -8,6 +8,7 @@ import numpy.typing as npt
 from annotate.agreement.bootstrap import Population, Resampling, resampled_interval
 from annotate.agreement.coefficient import Coefficient
 from annotate.agreement.data import FloatArray, IntArray
+from annotate.agreement.fisher_z import CORRELATED, fisher_interval
 from annotate.agreement.measure import Measure, pair_data
 from annotate.agreement.streams import Randomness, narrowed
 
@@ -59,8 +60,9 @@ def over_groups(
     """The measure of two arrays (groups,), one number a group, NaN where a group has none.
 
     Groups without both numbers are left out and counted (`counts.undefined_groups`). Numbers that differ by
-    the rounding of a computer only are ties. The interval resamples groups, `noun` in its words, and takes
-    their numbers as given.
+    the rounding of a computer only are ties. The interval of a correlation is Fisher's, as groups are few; of
+    another measure it resamples groups, `noun` in its words. Both take the groups' numbers as given. With a
+    generator only.
     """
     one, other = (np.round(np.asarray(values, dtype=float), _DECIMALS) for values in (first, second))
     result = measure(one, other)
@@ -69,6 +71,10 @@ def over_groups(
     drawn_with = narrowed(generator, result.name, "over", noun)
     if drawn_with is None or not result.defined:
         return result
+    if result.value is not None and measure.estimator.name in CORRELATED:
+        level = (resampling or Resampling()).confidence_level
+        found = fisher_interval(measure.estimator.name, result.value, len(one) - undefined, level, noun=noun)
+        return replace(result, interval=found[0], interval_reason=found[1])
     patterns = measure.estimator.patterns(pair_data(one, other))
     interval, interval_reason = resampled_interval(
         measure.estimator.statistic(patterns),

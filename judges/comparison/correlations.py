@@ -63,7 +63,7 @@ def correlation_with_humans(
     """The correlation of the judge's values with mean human scores, over the items that have both.
 
     dataset   over all items pooled; its interval resamples documents
-    system    over the systems' means; its interval resamples systems
+    system    over the systems' means; its interval is Fisher's, over systems
     document  over the items of each document, averaged; documents where it is undefined are left out and
               counted; its interval resamples documents
 
@@ -166,7 +166,7 @@ def reliability_and_correlation(
 
     R_i as `reliability_by_system`, P_i as `correlation_by_system`. Source: Shen and others 2023, table 7.
     Systems in which either is undefined are left out and counted (`counts.undefined_groups`).
-    The interval resamples systems and takes R_i and P_i as given.
+    The interval is Fisher's, over systems, and takes R_i and P_i as given.
     """
     indicators = coefficient_values(reliability_by_system(scores, other_judge, measure))
     correlations = coefficient_values(correlation_by_system(scores, measure))

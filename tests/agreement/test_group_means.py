@@ -5,8 +5,9 @@ import pytest
 from scipy import stats
 
 from annotate.agreement import (
-    Resampling,
+    Measure,
     between_group_means,
+    bias,
     kendall_tau_b,
     means_by_group,
     over_groups,
@@ -50,28 +51,49 @@ def test_groups_without_both_numbers_are_left_out_and_counted() -> None:
     assert (coefficient.counts.groups, coefficient.counts.undefined_groups) == (4, 2)
 
 
-def test_the_interval_resamples_groups_and_says_so() -> None:
-    generator = np.random.default_rng(2)
-    first = np.arange(30.0)
-    second = first + generator.normal(scale=8, size=30)
-    coefficient = over_groups(pearson, first, second, noun="systems", generator=generator)
+def test_the_interval_of_a_correlation_is_fishers_and_says_so() -> None:
+    # artanh(.5) -+ 1.959964 / sqrt(9 - 3): -.2508 and 1.3495.
+    first = np.arange(9.0) - 4
+    rest = np.array([1.0, -1, 0, 0, 0, 0, 0, -1, 1])
+    rest -= rest @ first / (first @ first) * first + rest.mean()
+    second = first / np.linalg.norm(first) + np.sqrt(3) * rest / np.linalg.norm(rest)
+    coefficient = over_groups(pearson, first, second, noun="systems", generator=np.random.default_rng(2))
+    assert coefficient.value == pytest.approx(0.5, abs=1e-9)
+    assert coefficient.interval is not None
+    assert coefficient.interval.method == "Fisher’s z of 9 systems"
+    limits = coefficient.interval.low, coefficient.interval.high
+    assert limits == pytest.approx((np.tanh(-0.250846), np.tanh(1.349458)), abs=1e-6)
+
+
+def test_another_measure_resamples_groups() -> None:
+    first, second = np.random.default_rng(4).normal(size=(2, 25))
+    coefficient = over_groups(bias, first, second, noun="systems", generator=np.random.default_rng(9))
     assert coefficient.interval is not None
     assert coefficient.interval.method == "percentile bootstrap of systems"
-    assert coefficient.interval.low < (coefficient.value or 0) < coefficient.interval.high
 
 
-def test_the_interval_equals_that_of_the_measure_over_units() -> None:
-    first, second = np.random.default_rng(4).normal(size=(2, 25))
-    plan = Resampling(replicates=500)
-    of_groups = over_groups(pearson, first, second, generator=np.random.default_rng(9), resampling=plan)
-    one, other = np.round(first, 10), np.round(second, 10)
-    of_units = pearson(one, other, generator=np.random.default_rng(9), resampling=plan)
-    assert of_groups.interval is not None
-    assert of_units.interval is not None
-    assert (of_groups.interval.low, of_groups.interval.high) == (
-        of_units.interval.low,
-        of_units.interval.high,
-    )
+def test_few_groups_and_full_correlations_say_why_there_is_no_interval() -> None:
+    few = over_groups(spearman, [1, 2, 3], [1, 3, 2], noun="systems", generator=np.random.default_rng(0))
+    assert few.interval_reason == "3 systems are too few for an interval, which needs 4."
+    full = over_groups(pearson, [1, 2, 3, 4], [2, 4, 6, 8], generator=np.random.default_rng(0))
+    assert "Fisher’s z is infinite" in (full.interval_reason or "")
+
+
+@pytest.mark.parametrize(("measure", "least"), [(pearson, 0.93), (spearman, 0.93), (kendall_tau_b, 0.92)])
+def test_intervals_over_ten_systems_hold_their_level(measure: Measure, least: float) -> None:
+    generator, rho, held, given = np.random.default_rng(7), 0.6, 0, 0
+    true = {
+        "pearson": rho,
+        "spearman": 6 / np.pi * np.arcsin(rho / 2),
+        "kendall_tau_b": 2 / np.pi * np.arcsin(rho),
+    }[measure.estimator.name]
+    for _ in range(600):
+        x, noise = generator.normal(size=(2, 10))
+        y = rho * x + np.sqrt(1 - rho**2) * noise
+        interval = over_groups(measure, x, y, generator=generator).interval
+        given += interval is not None
+        held += interval is not None and interval.low <= true <= interval.high
+    assert least <= held / given <= 0.98
 
 
 def test_one_group_has_no_correlation() -> None:

@@ -82,17 +82,18 @@ def compare_estimates(project: Project, judges: Mapping[str, str]) -> None:
     assert compared == {"21": 48, "25": 96}
 
 
-def the_constant_judge_passes_where_nobody_has_a_verdict(project: Project, judges: Mapping[str, str]) -> None:
+def the_constant_judge_passes_where_no_judge_does(project: Project, judges: Mapping[str, str]) -> None:
     """The plain test of replacement rewards a judge that always gives one value."""
     for method, name in judges.items():
         rows = cells_of(project, "replacement", "tests", judge=key_of(project, name))
         for dimension in ("consistency", "fluency", "relevance"):
             own, constant, _ = [row for row in rows if row["dimension"].key == dimension]
-            assert own["verdict"].value.startswith("No verdict")
+            assert not own["verdict"].value.startswith("Passes:")
             assert constant["winning_rate"].value == 1.0
             assert own["advantage"].value < constant["advantage"].value
             if (method, dimension) == ("mcq", "relevance"):
                 assert own["winning_rate"].value >= 0.5  # the plain test would pass it
+                assert own["verdict"].value.startswith("Passes, but so would a constant")
 
 
 def key_of(project: Project, judge: str) -> str:

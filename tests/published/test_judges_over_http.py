@@ -25,7 +25,7 @@ from tests.published.judges_page import compared_with_published
 from tests.published.reliability_figures import (
     compare_estimates,
     compare_reliability,
-    the_constant_judge_passes_where_nobody_has_a_verdict,
+    the_constant_judge_passes_where_no_judge_does,
 )
 
 pytestmark = [pytest.mark.long, pytest.mark.django_db(transaction=True)]
@@ -53,7 +53,7 @@ def test_every_published_figure_comes_out_of_what_a_worker_collected(server, tmp
     assert compared_with_published(project, judges) == {}
     compare_reliability(project)
     compare_estimates(project, judges)
-    the_constant_judge_passes_where_nobody_has_a_verdict(project, judges)
+    the_constant_judge_passes_where_no_judge_does(project, judges)
 
 
 def test_ten_workers_that_die_and_a_lost_broker_cost_no_judgment_and_few_calls(server, tmp_path):

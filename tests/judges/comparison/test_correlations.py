@@ -176,13 +176,14 @@ def test_a_stricter_judge_correlates_as_well(level: Level) -> None:
         assert correlation_with_humans(stricter, measure, level).value == pytest.approx(value)
 
 
-def test_intervals_resample_what_each_level_is_about() -> None:
+def test_intervals_are_those_of_what_each_level_is_about() -> None:
     table = random_scores(3, documents=30)
-    expected = {Level.DATASET: "documents", Level.DOCUMENT: "documents", Level.SYSTEM: "systems"}
-    for level, noun in expected.items():
+    drawn = "percentile bootstrap of documents"
+    expected = {Level.DATASET: drawn, Level.DOCUMENT: drawn, Level.SYSTEM: "Fisher’s z of 25 systems"}
+    for level, method in expected.items():
         coefficient = correlation_with_humans(table, pearson, level, generator=np.random.default_rng(0))
         assert coefficient.interval is not None
-        assert coefficient.interval.method == f"percentile bootstrap of {noun}"
+        assert coefficient.interval.method == method
         assert coefficient.interval.low < (coefficient.value or 0) < coefficient.interval.high
 
 
