@@ -1,6 +1,7 @@
 """The systems page: mean scores with intervals, possible ranks, and which systems differ."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -8,15 +9,14 @@ from annotate.agreement import (
     Resampling,
     SystemDifference,
     mean,
-    mean_values,
     rank_sets,
     system_differences,
 )
 from annotate.agreement.data import FloatArray
-from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project
 from annotate.results.page import Section
 from annotate.results.queries.material import Items, RatedRound, items_of, rated_rounds
+from annotate.results.queries.shares import scores_by_document, shares_section
 from annotate.results.registry import Chosen
 from annotate.results.table import Cell, Column, Kind, Table, figure, text
 
@@ -39,9 +39,16 @@ def systems_sections(project: Project, _chosen: Chosen) -> list[Section]:
     rounds = rated_rounds(project, "documents")
     if not rounds:
         return []
-    rated, items = rounds[-1], items_of(project)
+    everything, items = rounds[-1], items_of(project)
     names = sorted(set(items.systems.values()))
-    tables = {each.key: _by_document(rated, items, each, names) for each in rated.dimensions}
+    named = [each for each in everything.dimensions if each.is_named]
+    shares = [shares_section(everything, items, named, names)] if named else []
+    rated = replace(everything, dimensions=tuple(each for each in everything.dimensions if not each.is_named))
+    return [*(_of_scores(rated, items, names) if rated.dimensions else []), *shares]
+
+
+def _of_scores(rated: RatedRound, items: Items, names: Sequence[str]) -> list[Section]:
+    tables = {each.key: scores_by_document(rated, items, each, names) for each in rated.dimensions}
     differences = {key: system_differences(values, names) for key, values in tables.items()}
     says = (
         "An item’s score is the mean of its raters’ values at the end of "
@@ -63,17 +70,6 @@ def systems_sections(project: Project, _chosen: Chosen) -> list[Section]:
             [_differences(rated, differences)],
         ),
     ]
-
-
-def _by_document(
-    rated: RatedRound, items: Items, dimension: FrozenDimension, names: Sequence[str]
-) -> FloatArray:
-    """Return (documents, systems): the mean of an item's values, NaN where nobody gave one."""
-    own = rated.rated[dimension.key]
-    documents = np.unique(items.documents_of(own), return_inverse=True)[1]
-    table = np.full((int(documents.max(initial=-1)) + 1, len(names)), np.nan)
-    table[documents, np.searchsorted(names, items.systems_of(own))] = mean_values(own.data.values)
-    return table
 
 
 def _means(rated: RatedRound, tables: Mapping[str, FloatArray], names: Sequence[str]) -> Table:
