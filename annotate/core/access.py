@@ -133,9 +133,10 @@ def _assignments(user: int, slug: str, position: int) -> QuerySet[Assignment]:
 # What rating an item reads; the rest of these rows, read by every save, took longer than the statement.
 _READ = (
     *("item", "position", "partial", "reserved_until", "started_at", "completed_at"),
-    *(f"annotator__{name}" for name in ("project", "practised_at")),
+    *(f"annotator__{name}" for name in ("project", "pseudonym", "practised_at")),
     *(f"annotator__project__{name}" for name in ("name", "slug", "practice_bar", "reservation_minutes")),
-    *(f"round__{name}" for name in ("project", "number", "status", "work_order", "guideline")),
+    *(f"round__{name}" for name in ("project", "number", "status", "seed", "guideline")),
+    *("round__work_order", "round__dimension_order"),
     *(f"round__guideline__{name}" for name in ("version", "digest")),
 )
 PLACES = Prepared(_assignments, NUMBERS[0], WORD, NUMBERS[1])

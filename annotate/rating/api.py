@@ -19,6 +19,7 @@ from annotate.core.guidelines import guideline_of
 from annotate.core.models import (
     Assignment,
     AssignmentPlan,
+    DimensionOrder,
     Membership,
     Rating,
     RatingChange,
@@ -49,7 +50,7 @@ class PlanRow(serializers.ModelSerializer[AssignmentPlan]):
 
     class Meta:
         model = AssignmentPlan
-        fields = ("kind", "share", "gold_every", "repeat_every", "dealt_by", "work_order")
+        fields = ("kind", "share", "gold_every", "repeat_every", "dealt_by", "work_order", "dimension_order")
 
 
 class PlanInput(Input):
@@ -66,6 +67,9 @@ class PlanInput(Input):
     )
     work_order = serializers.ChoiceField(
         WorkOrder.choices, required=False, help_text="Whether the items of a document come in succession."
+    )
+    dimension_order = serializers.ChoiceField(
+        DimensionOrder.choices, required=False, help_text="Whether each annotator has an order of their own."
     )
 
 
@@ -264,8 +268,8 @@ class RoundRow(serializers.ModelSerializer[Round]):
     class Meta:
         model = Round
         fields = (
-            *("number", "status", "every_item", "work_order", "deadline", "opened_at", "closed_at"),
-            *("guideline_version", "guideline"),
+            *("number", "status", "every_item", "work_order", "dimension_order", "deadline"),
+            *("opened_at", "closed_at", "guideline_version", "guideline"),
         )
 
 

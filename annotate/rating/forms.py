@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.errors import InvalidValueError
-from annotate.core.models import AssignmentPlan, Project, WorkOrder
+from annotate.core.models import AssignmentPlan, DimensionOrder, Project, WorkOrder
 from annotate.rating.commands.ratings import Answer, Sent
 from annotate.rating.evidence import Passage
 from annotate.rating.planning import ListRefusedError, read_list
@@ -38,7 +38,7 @@ class DeadlineForm(forms.Form):
 # How Round I is to be shared out.
 
 Kind, DealtBy = AssignmentPlan.Kind, AssignmentPlan.DealtBy
-KEPT = ("kind", "share", "gold_every", "repeat_every", "dealt_by", "work_order")
+KEPT = ("kind", "share", "gold_every", "repeat_every", "dealt_by", "work_order", "dimension_order")
 LARGEST_LIST = 20 * 1024**2
 
 
@@ -86,6 +86,15 @@ class PlanForm(forms.Form):
         ],
         help_text=_("Documents, and the items of each, come in an order drawn for each annotator."),
     )
+    dimension_order = forms.ChoiceField(
+        label=_("Order of dimensions"),
+        required=False,
+        widget=forms.RadioSelect,
+        choices=[
+            (DimensionOrder.FIXED, _("As they are listed, the same for everyone.")),
+            (DimensionOrder.DRAWN, _("Drawn once for each annotator, so that none always comes first.")),
+        ],
+    )
     gold_every = forms.IntegerField(
         label=_("Hidden gold after every … items"),
         min_value=0,
@@ -115,7 +124,7 @@ class PlanForm(forms.Form):
         """Read the list where one is needed; one that is kept need not be sent again."""
         values = self.cleaned_data
         values["pairs"] = []
-        for name in ("dealt_by", "work_order"):
+        for name in ("dealt_by", "work_order", "dimension_order"):
             values[name] = values.get(name) or getattr(self.choice, name)
         if values.get("kind") == Kind.LISTED and "file" not in self.errors:
             if values.get("file"):

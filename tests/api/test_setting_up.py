@@ -45,7 +45,7 @@ def test_a_plan_is_chosen_and_shown():
     program, home = ApiClient(cast.admin), f"projects/{cast.project.slug}/plan/"
     assert program.get(home).json()["kind"] == "queue"
     chosen = {"kind": "sharing", "share": 20, "gold_every": 0, "repeat_every": 30}
-    shown = {**chosen, "dealt_by": "documents", "work_order": "by_document"}
+    shown = {**chosen, "dealt_by": "documents", "work_order": "by_document", "dimension_order": "fixed"}
     assert program.put(home, chosen).json() == shown == program.get(home).json()
     mixed = program.put(home, {**chosen, "work_order": "mixed"})
     assert mixed.json()["work_order"] == "mixed"

@@ -21,6 +21,7 @@ PLAN = {
     "repeat_every": 30,
     "dealt_by": "documents",
     "work_order": "by_document",
+    "dimension_order": "fixed",
 }
 
 EXAMPLES = {
@@ -61,6 +62,7 @@ EXAMPLES = {
         "status": "open",
         "every_item": True,
         "work_order": "by_document",
+        "dimension_order": "fixed",
         "deadline": "2026-12-01",
         "opened_at": "2026-11-03T09:00:00Z",
         "closed_at": None,

@@ -17,7 +17,7 @@ from annotate.core.models.pushes import Push
 from annotate.core.models.quality import CountingDecision
 from annotate.core.models.ratings import Rating, RatingChange
 from annotate.core.models.results import ComputedResult
-from annotate.core.models.rounds import AssignedUnit, Assignment, Guideline, Round, WorkOrder
+from annotate.core.models.rounds import AssignedUnit, Assignment, DimensionOrder, Guideline, Round, WorkOrder
 from annotate.core.models.templates import SavedTemplate
 from annotate.core.models.tokens import ApiToken, KeptAnswer, token_digest
 from annotate.core.models.webhooks import Delivery, Webhook
@@ -35,6 +35,7 @@ __all__ = [
     "DataImport",
     "Delivery",
     "Dimension",
+    "DimensionOrder",
     "Dispute",
     "DisputeDigest",
     "DisputeEvent",

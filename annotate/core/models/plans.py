@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from annotate.core.models.rounds import WorkOrder
+from annotate.core.models.rounds import DimensionOrder, WorkOrder
 
 
 class AssignmentPlan(models.Model):
@@ -33,6 +33,9 @@ class AssignmentPlan(models.Model):
         help_text="Whether all items of a document have the same raters.",
     )
     work_order = models.CharField(max_length=11, choices=WorkOrder.choices, default=WorkOrder.BY_DOCUMENT)
+    dimension_order = models.CharField(
+        max_length=5, choices=DimensionOrder.choices, default=DimensionOrder.FIXED
+    )
     pairs = models.JSONField(default=list, help_text="The listed pairs of keys: item, membership.")
 
     gold_every = models.PositiveSmallIntegerField(

@@ -40,6 +40,13 @@ class WorkOrder(models.TextChoices):
     MIXED = "mixed", _("fully mixed")
 
 
+class DimensionOrder(models.TextChoices):
+    """In which order a rater is asked for the dimensions of an item."""
+
+    FIXED = "fixed", _("as they are listed")
+    DRAWN = "drawn", _("drawn once for each annotator")
+
+
 class RoundManager(models.Manager["Round"]):
     """Finds the rounds of a project, without the checks that are hidden in Round I."""
 
@@ -76,6 +83,12 @@ class Round(models.Model):
         max_length=11,
         choices=WorkOrder.choices,
         default=WorkOrder.BY_DOCUMENT,
+        help_text="Frozen with the round.",
+    )
+    dimension_order = models.CharField(
+        max_length=5,
+        choices=DimensionOrder.choices,
+        default=DimensionOrder.FIXED,
         help_text="Frozen with the round.",
     )
     deadline = models.DateField(

@@ -12,7 +12,17 @@ from django.db import DataError, IntegrityError, OperationalError, transaction
 from annotate.core.audit import record
 from annotate.core.errors import DomainError
 from annotate.core.guideline import DIMENSION_FIELDS, FrozenDimension, FrozenGuideline, FrozenPoint
-from annotate.core.models import Dimension, Guideline, Project, Role, Round, ScalePoint, User, WorkOrder
+from annotate.core.models import (
+    Dimension,
+    DimensionOrder,
+    Guideline,
+    Project,
+    Role,
+    Round,
+    ScalePoint,
+    User,
+    WorkOrder,
+)
 from annotate.core.rounds import seed_of_round
 from annotate.exports.restoring.archive import ExportArchive
 from annotate.exports.restoring.disputes import restore_disputes
@@ -165,6 +175,7 @@ def _round(restored: Restored, number: int, version: int, row: dict[str, Any]) -
         guideline=restored.guidelines[version],
         seed=seed_of_round(restored.project, number),
         work_order=row.get("work_order") or WorkOrder.MIXED,  # exports of before had no other
+        dimension_order=row.get("dimension_order") or DimensionOrder.FIXED,
         opened_at=row["opened_at"],
         closed_at=row["closed_at"],
     )

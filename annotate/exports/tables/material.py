@@ -31,6 +31,7 @@ def _guidelines(project: Project) -> Iterator[Row]:
     for number, round in sorted(rounds_of(project).items()):
         of_round = {"round": number, "status": round.status}
         times = {"opened_at": round.opened_at, "closed_at": round.closed_at, "work_order": round.work_order}
+        times["dimension_order"] = round.dimension_order
         for version in versions_of(round):
             listed.add(version.pk)
             in_force = version.pk == round.guideline_id
@@ -40,7 +41,7 @@ def _guidelines(project: Project) -> Iterator[Row]:
 
 
 _OF_NO_ROUND = {
-    **dict.fromkeys(("round", "status", "opened_at", "closed_at", "work_order")),
+    **dict.fromkeys(("round", "status", "opened_at", "closed_at", "work_order", "dimension_order")),
     "in_force": False,
 }
 
@@ -106,6 +107,7 @@ MATERIAL_TABLES = (
             "opened_at",
             "closed_at",
             "work_order",
+            "dimension_order",
             "project_guidelines",
             *_FROZEN_SETTINGS,
             "dimension",

@@ -18,6 +18,7 @@ from annotate.exports.tables.rows import (
     rows_by_column,
     with_actors,
 )
+from annotate.rating.queries.assigned import in_own_order
 
 
 def _ratings(project: Project) -> Iterator[Row]:
@@ -63,10 +64,13 @@ def _assignments(project: Project) -> Iterator[Row]:
     for place in light.iterator(AT_ONCE):
         units = {unit.dimension_id: unit.inclusion_probability for unit in place.units.all()}
         answers = {rating.dimension_id: rating for rating in place.ratings.all()}
-        for dimension in asked:
-            if not place.partial or dimension.id in units:
-                probability = units.get(dimension.id, place.inclusion_probability)
-                yield _assigned_unit(place, dimension, probability, answers.get(dimension.id))
+        wanted = [each for each in asked if not place.partial or each.id in units]
+        own = in_own_order(wanted, round, place.annotator) if place.annotator else []
+        position = {each.id: number for number, each in enumerate(own, start=1)}
+        for dimension in wanted:
+            probability = units.get(dimension.id, place.inclusion_probability)
+            row = _assigned_unit(place, dimension, probability, answers.get(dimension.id))
+            yield {**row, "dimension_position": position.get(dimension.id)}
 
 
 def _assigned_unit(
@@ -95,6 +99,7 @@ _ASSIGNMENTS = (
     "place",
     "rater",
     "position",
+    "dimension_position",
     "plan",
     "plan_origin",
     "plan_seed",
@@ -151,7 +156,7 @@ RATING_TABLES = (
         "what each place of Round I asks a rater for, how it came to be, and what is missing",
         _ASSIGNMENTS,
         _assignments,
-        kinds(integer="place position plan_seed", number="inclusion_probability"),
+        kinds(integer="place position dimension_position plan_seed", number="inclusion_probability"),
     ),
 )
 HISTORY_TABLE = ExportTable(

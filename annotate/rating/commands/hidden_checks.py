@@ -30,6 +30,7 @@ def round_of_checks(round: Round) -> Round | None:
         guideline=round.guideline,
         seed=round.seed,
         work_order=round.work_order,
+        dimension_order=round.dimension_order,
         opened_at=round.opened_at,
         opened_by=round.opened_by,
     )

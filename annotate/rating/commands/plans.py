@@ -10,7 +10,7 @@ from annotate.agreement.streams import Stream
 from annotate.core.audit import facts, record
 from annotate.core.configuration import lock_configurable
 from annotate.core.errors import NotReadyError
-from annotate.core.models import Assignment, AssignmentPlan, Item, Project, Round, WorkOrder
+from annotate.core.models import Assignment, AssignmentPlan, DimensionOrder, Item, Project, Round, WorkOrder
 from annotate.rating.commands.hidden_checks import gold_for, round_of_checks, write_checks
 from annotate.rating.commands.new_places import NewPlace, write_places
 from annotate.rating.planning import CannotBeMetError
@@ -37,6 +37,7 @@ def choose_plan(
     repeat_every: int = 0,
     dealt_by: str = AssignmentPlan.DealtBy.DOCUMENTS,
     work_order: str = WorkOrder.BY_DOCUMENT,
+    dimension_order: str = DimensionOrder.FIXED,
     pairs: Sequence[Pair] = (),
 ) -> AssignmentPlan:
     """Choose how Round I will be shared out, and how often hidden checks come.
@@ -51,6 +52,7 @@ def choose_plan(
         "repeat_every": repeat_every,
         "dealt_by": dealt_by,
         "work_order": work_order,
+        "dimension_order": dimension_order,
         "pairs": [list(pair) for pair in pairs],
     }
     before = _audit_details(plan_of(project))
@@ -60,7 +62,9 @@ def choose_plan(
 
 
 def _audit_details(choice: AssignmentPlan) -> dict[str, object]:
-    fields = facts(choice, ("kind", "share", "gold_every", "repeat_every", "dealt_by", "work_order"))
+    fields = facts(
+        choice, ("kind", "share", "gold_every", "repeat_every", "dealt_by", "work_order", "dimension_order")
+    )
     return {**fields, "listed": len(choice.pairs)}
 
 

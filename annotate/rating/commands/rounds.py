@@ -185,17 +185,24 @@ def _new_round(
     *,
     every_item: bool = True,
 ) -> Round:
+    plan = plan_of(project)
     round = Round.objects.create(
         project=project,
         number=number,
         guideline=freeze_guideline(project),
         seed=seed_of_round(project, number),
         every_item=every_item,
-        work_order=plan_of(project).work_order,
+        work_order=plan.work_order,
+        dimension_order=plan.dimension_order,
         opened_at=timezone.now(),
         opened_by=by,
     )
-    facts = {"guideline": str(round.guideline), "every_item": every_item, "work_order": round.work_order}
+    facts = {
+        "guideline": str(round.guideline),
+        "every_item": every_item,
+        "work_order": round.work_order,
+        "dimension_order": round.dimension_order,
+    }
     record(project, "round.opened", round, after=facts, by=by)
     return round
 

@@ -1,13 +1,22 @@
 """Which units an assignment asks for, and how far the units that something asked for are rated."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from django.db.models import Count, Q
 
+from annotate.agreement.streams import Stream
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
-from annotate.core.models import AssignedUnit, Assignment, Project, Rating, Round
+from annotate.core.models import (
+    AssignedUnit,
+    Assignment,
+    DimensionOrder,
+    Membership,
+    Project,
+    Rating,
+    Round,
+)
 
 Unit = tuple[int, int]
 """The ids of an item and a dimension."""
@@ -34,6 +43,20 @@ def asked_dimensions(assignment: Assignment, guideline: FrozenGuideline) -> tupl
         return guideline.dimensions
     asked = set(assignment.units.values_list("dimension", flat=True))
     return tuple(dimension for dimension in guideline.dimensions if dimension.id in asked)
+
+
+def in_own_order(
+    dimensions: Sequence[FrozenDimension], round: Round, annotator: Membership
+) -> Sequence[FrozenDimension]:
+    """Return dimensions in the order in which this annotator is asked for them in Round I.
+
+    Drawn from the project's seed and the annotator's pseudonym, which a copy of the project has, too.
+    """
+    if round.dimension_order == DimensionOrder.FIXED:
+        return dimensions
+    drawn = list(dimensions)
+    Stream(round.seed).of("dimensions", annotator.pseudonym).shuffler().shuffle(drawn)
+    return drawn
 
 
 def unit_progress(round: Round, *origins: str) -> dict[Unit, UnitProgress]:

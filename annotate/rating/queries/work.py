@@ -1,5 +1,6 @@
 """What an annotator sees of Round I: progress, one item, where to go on."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from django.db.models import Count, Min, Q, QuerySet
@@ -10,7 +11,7 @@ from annotate.core.models import Assignment, Item, Membership, PrivateNote, Rati
 from annotate.fastpath.queries import NUMBERS, Prepared
 from annotate.fastpath.statements import at_once
 from annotate.rating.evidence import passages_as_sent, passages_from_json
-from annotate.rating.queries.assigned import asked_dimensions
+from annotate.rating.queries.assigned import asked_dimensions, in_own_order
 from annotate.rating.queries.places import met_together, own_order
 
 LONGEST_BUTTON_ROW = 11
@@ -126,14 +127,15 @@ def item_page(assignment: Assignment) -> ItemPage:
     item = asked_item.all()[0]
     ratings = {rating.dimension_id: rating for rating in asked_ratings.all()}
     before, after, note = asked_before.first(), asked_after.first(), asked_note.first()
+    dimensions: Sequence[FrozenDimension] = asked_dimensions(assignment, guideline)
+    if assignment.annotator:
+        dimensions = in_own_order(dimensions, assignment.round, assignment.annotator)
     return ItemPage(
         assignment=assignment,
         title=item.document.title,
         parts=item.document.parts,
         text=item.text,
-        rows=[
-            Row(dimension, ratings.get(dimension.id)) for dimension in asked_dimensions(assignment, guideline)
-        ],
+        rows=[Row(dimension, ratings.get(dimension.id)) for dimension in dimensions],
         previous=before.position if before else None,
         next=after.position if after else None,
         note=note.text if note else "",
