@@ -262,6 +262,11 @@ def test_a_score_off_the_scale_is_never_read(value, scale):
         "★ ",
         ").",
         "**",
+        "评分 ",
+        "4分",
+        "gebe ",
+        "coherence of ",
+        "is ok (",
     ],
 )
 def test_long_replies_are_read_at_once(piece):
