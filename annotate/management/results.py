@@ -52,7 +52,7 @@ class ResultsCommand(BaseCommand):
             self.stdout.write("\n\n".join(write(table) for table in self.tables(kept, options["table"])))
         for warning in kept.warnings:
             self.stderr.write(warning)
-        if kept.warnings:
+        if any(table.is_doubtful for table in kept.tables):
             sys.exit(1)
 
     def narrowed(self, kept: KeptPage, options: dict[str, Any]) -> KeptPage:  # noqa: ARG002

@@ -90,6 +90,11 @@ class Table:
         return list(dict.fromkeys(cell.warning for cell in self.cells() if cell.warning))
 
     @property
+    def is_doubtful(self) -> bool:
+        """Whether a figure has a warning; one about what a row is named after says nothing of them."""
+        return any(cell.warning for row in self.rows for cell in row[self.heads :])
+
+    @property
     def reasons(self) -> list[str]:
         """The different reasons why figures are undefined."""
         return list(dict.fromkeys(cell.reason for cell in self.cells() if cell.reason))

@@ -67,7 +67,7 @@ def test_the_page_compares_judges_with_people(client, cast):
     ]
 
 
-def test_a_judge_with_gaps_says_how_many_of_its_replies_were_read(client):
+def test_a_judge_with_gaps_says_how_many_of_its_replies_were_read(client, capsys):
     cast = make_project(documents=4)
     judge, whole = make_judge(cast.project, name="Echo"), make_judge(cast.project, name="Whole")
     for number, item in enumerate(cast.items):
@@ -86,6 +86,9 @@ def test_a_judge_with_gaps_says_how_many_of_its_replies_were_read(client):
     assert said in text_of(answer)
     assert "Whole on" not in text_of(answer)
     assert said in current_page(project=cast.project, result=result_of(cast.project, "judges", {})).warnings
+    # The figures are what they are: the command says so, and has done what it was asked to.
+    assert "Echo" in command(cast.project.slug)
+    assert said in capsys.readouterr().err
 
 
 def test_verdicts_that_were_not_read_are_said(client):
