@@ -79,5 +79,8 @@ urlpatterns = [
     ),
     path(f"{P}work/", rating_api.Work.as_view(), name="work"),
     path(f"{P}work/<int:position>/", rating_api.OneWork.as_view(), name="work_item"),
+    path(
+        f"{P}work/<int:position>/<slug:key>/revised/", rating_api.OwnRevision.as_view(), name="own_revision"
+    ),
     path(f"{P}work/<int:position>/<slug:key>/", rating_api.OwnRating.as_view(), name="own_rating"),
 ]

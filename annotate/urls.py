@@ -1,6 +1,7 @@
 """Routes of annotate."""
 
 from django.urls import path, register_converter
+from django.views.generic import RedirectView
 
 from annotate.disputes import views as disputes_views
 from annotate.exports import views as exports_views
@@ -31,14 +32,28 @@ register_converter(StepConverter, "step")
 urlpatterns = [
     # First, as they are asked for thousands of times, and each route before costs time.
     path("projects/<slug:slug>/rate/", rating_views.rate, name="rate"),
-    path("projects/<slug:slug>/rate/flagged/", rating_views.rate_flagged, name="rate_flagged"),
+    path("projects/<slug:slug>/rate/mine/", rating_views.my_work, name="my_work"),
     path("projects/<slug:slug>/rate/answers/<int:position>/", rating_views.save_answers, name="save_answers"),
+    path("projects/<slug:slug>/rate/hold/<int:position>/", rating_views.hold_items, name="hold_items"),
+    path("projects/<slug:slug>/rate/wording/", rating_views.acknowledge, name="acknowledge"),
     path("projects/<slug:slug>/rate/note/<int:position>/", rating_views.save_private_note, name="save_note"),
     path("projects/<slug:slug>/rate/progress/", rating_views.rate_progress, name="rate_progress"),
+    path(
+        "projects/<slug:slug>/rate/document/<int:document>/", rating_views.document_end, name="document_end"
+    ),
+    path(
+        "projects/<slug:slug>/rate/revised/<int:position>/<slug:key>/",
+        rating_views.save_revised,
+        name="save_revised",
+    ),
     path("projects/<slug:slug>/rate/<int:position>/", rating_views.rate_item, name="rate_item"),
     path("projects/<slug:slug>/rate/<int:position>/<slug:key>/", rating_views.save, name="save_rating"),
-    path("", setup_views.projects, name="projects"),
+    path("", watching_views.projects, name="projects"),
+    path("projects/", RedirectView.as_view(pattern_name="projects"), name="projects_moved"),
     path("account/preferences/", people_views.preferences, name="preferences"),
+    path("account/address/", people_views.address, name="address"),
+    path("account/address/<str:token>/", people_views.address_confirm, name="address_confirm"),
+    path("signup/<str:token>/", people_views.signup_address, name="signup_address"),
     path("account/keys/", people_views.keys, name="keys"),
     path("account/tokens/", people_views.tokens, name="tokens"),
     path("account/tokens/<int:pk>/revoke/", people_views.token_revoke, name="token_revoke"),
@@ -68,6 +83,7 @@ urlpatterns = [
         setup_views.dimension_remove,
         name="dimension_remove",
     ),
+    path("projects/<slug:slug>/guideline/", rating_views.guideline, name="guideline"),
     path("projects/<slug:slug>/guidelines/", setup_views.versions, name="guideline_versions"),
     path("projects/<slug:slug>/guidelines/<slug:key>/again/", setup_views.ask, name="ask_again"),
     path("projects/<slug:slug>/webhooks/", webhooks_views.webhooks, name="webhooks"),
@@ -110,6 +126,21 @@ urlpatterns = [
     path("projects/<slug:slug>/practice/", quality_views.practice, name="practice"),
     path("projects/<slug:slug>/practice/again/", quality_views.practice_again, name="practice_again"),
     path("projects/<slug:slug>/practice/<int:pk>/", quality_views.practice_item, name="practice_item"),
+    path(
+        "projects/<slug:slug>/practice/<int:pk>/feedback/",
+        quality_views.practice_feedback,
+        name="practice_feedback",
+    ),
+    path(
+        "projects/<slug:slug>/practice/<int:pk>/answers/",
+        quality_views.save_practice_answers,
+        name="save_practice_answers",
+    ),
+    path(
+        "projects/<slug:slug>/practice/<int:pk>/answer/<slug:key>/",
+        quality_views.save_practice_answer,
+        name="save_practice_answer",
+    ),
     path("projects/<slug:slug>/quality/", quality_views.quality, name="quality"),
     path("projects/<slug:slug>/quality/<int:pk>/", quality_views.quality_rater, name="quality_rater"),
     path("projects/<slug:slug>/plan/", rating_views.plan, name="plan"),
@@ -179,6 +210,5 @@ urlpatterns = [
     path("projects/<slug:slug>/disputes/<int:number>/", disputes_views.dispute, name="dispute"),
     path("projects/<slug:slug>/disputes/<int:number>/answer/", disputes_views.answer, name="dispute_answer"),
     path("projects/<slug:slug>/disputes/<int:number>/undo/", disputes_views.undo, name="dispute_undo"),
-    path("projects/<slug:slug>/disputes/<int:number>/post/", disputes_views.post, name="dispute_post"),
     path("projects/<slug:slug>/disputes/<int:number>/decide/", disputes_views.decide, name="dispute_decide"),
 ]

@@ -60,7 +60,7 @@ def measure() -> bool:
             continue
         computing = timed(partial(compute_page, project=project, result=result))
         line(f"{page.name}: computing", computing, yardstick)
-        line(f"{page.name}: version of the data", usual(partial(version_of, page, project)), yardstick)
+        line(f"{page.name}: version of the data", usual(partial(version_of, result, project)), yardstick)
         address = reverse("results_page", args=[project.slug, page.name])
         answer = reader.get(address)
         assert answer.status_code == 200

@@ -54,6 +54,7 @@ def measure() -> None:
         "decided_by": "lower_bound",
         "audit": "random",
         "audit_share": 0.05,
+        "audit_least": 0,
         "raters": 3,
         "coefficient": "spearman",
         "confidence_level": 0.95,

@@ -14,6 +14,7 @@ JOINED = {
         "concord.js",
         "press.js",
         "unsent.js",
+        "causes.js",
         "keys.js",
         "passages.js",
         "words.js",
@@ -23,8 +24,17 @@ JOINED = {
         "counter.js",
         "rows.js",
         "active-time.js",
+        "reservation.js",
         "rating.js",
         "items.js",
+    ),
+    "document-end-page.js": (
+        "concord.js",
+        "press.js",
+        "unsent.js",
+        "causes.js",
+        "keys.js",
+        "document-end.js",
     ),
     "dispute-page.js": (
         "keys.js",
@@ -33,6 +43,7 @@ JOINED = {
         "find.js",
         "evidence.js",
         "dispute-texts.js",
+        "kept-answers.js",
         "dispute.js",
     ),
 }

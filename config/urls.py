@@ -2,11 +2,16 @@
 
 from django.apps import apps
 from django.urls import URLPattern, URLResolver, include, path, re_path
+from django.views.generic import RedirectView
 
 from annotate.api.documentation import not_there
+from annotate.people.views import signup
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotate.urls")),
+    # Addresses are proven before they count, which allauth's own page of them does not wait for.
+    path("accounts/email/", RedirectView.as_view(pattern_name="address")),
+    path("accounts/signup/", signup),
     path("accounts/", include("allauth.urls")),
     path("api/v1/", include("annotate.api_urls")),
 ]

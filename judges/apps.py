@@ -20,12 +20,12 @@ class JudgesConfig(AppConfig):
         from judges.interchange.queries.datasheet import judges_in_datasheet
         from judges.interchange.queries.export import JUDGE_TABLES
         from judges.interchange.reproduction.llm_summeval import LLM_SUMMEVAL
-        from judges.periodic_tasks import CollectDueRuns, DrainCalls, SweepLeases
+        from judges.periodic_tasks import CollectDueRuns, DrainCalls, MailStoppedRuns, SweepLeases
         from judges.results.tables.pages import JUDGES_RESULTS
-        from judges.runs.commands.leases import RUN_FINISHED
+        from judges.runs.commands.leases import RUN_FINISHED, RUN_STOPPED
         from judges.runs.queries.watching import needs_of_runs, spending_section, work_waits
 
-        current_app.steps["worker"].update((CollectDueRuns, SweepLeases, DrainCalls))
+        current_app.steps["worker"].update((CollectDueRuns, SweepLeases, MailStoppedRuns, DrainCalls))
         extend(
             Extension(
                 app="judges",
@@ -38,6 +38,9 @@ class JudgesConfig(AppConfig):
                 collection_lines=judges_in_datasheet,
                 restorer=restore_judges,
                 watched=Watched(work_waits, needs_of_runs, spending_section),
-                events={RUN_FINISHED: "a run of judges is finished"},
+                events={
+                    RUN_FINISHED: "a run of judges is finished",
+                    RUN_STOPPED: "a run of judges stopped",
+                },
             )
         )

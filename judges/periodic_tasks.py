@@ -8,14 +8,16 @@ from celery import bootsteps
 from django.db import DatabaseError, close_old_connections
 
 from annotate.core.periodic import PeriodicTask
+from annotate.people.invitation_mail import mail_is_sent
 from judges.runs import slices
 from judges.runs.commands.leases import sweep
 from judges.runs.queries.batches import runs_with_due_batches
-from judges.runs.queries.runs import runs_with_open_judgments
-from judges.tasks import collect_judgments
+from judges.runs.queries.runs import runs_with_open_judgments, untold_runs
+from judges.tasks import collect_judgments, mail_stopped_run
 
 EVERY = 5.0  # seconds
 SWEEP_EVERY = 15.0  # seconds
+MAIL_EVERY = 30.0  # seconds
 logger = logging.getLogger(__name__)
 
 
@@ -58,6 +60,31 @@ class SweepLeases(PeriodicTask):
             return
         if freed:
             logger.warning("Freed %d judgments that no living worker held.", freed)
+
+
+def enqueue_stop_mails() -> None:
+    """Send a message for each run that stopped without a mail to who planned it."""
+    close_old_connections()
+    if not mail_is_sent():
+        return
+    try:
+        untold = list(untold_runs().values_list("pk", flat=True))
+    except DatabaseError as error:  # the next look finds them
+        logger.warning("Stopped runs could not be looked for: %s", error)
+        return
+    for run in untold:
+        mail_stopped_run.apply_async((run,), expires=MAIL_EVERY)
+
+
+class MailStoppedRuns(PeriodicTask):
+    """Every half minute sends a message for each mail about a stopped run; one that nobody takes expires."""
+
+    at_start = 3.0
+    every = MAIL_EVERY
+
+    def run(self) -> None:
+        """Look once."""
+        enqueue_stop_mails()
 
 
 class DrainCalls(bootsteps.StartStopStep):

@@ -3,6 +3,8 @@
 from celery import shared_task
 
 from judges.runs.commands.collecting import collect_slice
+from judges.runs.commands.rereading import run_rereading
+from judges.runs.commands.stop_mails import mail_stop
 
 SLICE = 120.0  # seconds after which a worker lets other runs have a turn
 
@@ -13,3 +15,15 @@ SLICE = 120.0  # seconds after which a worker lets other runs have a turn
 def collect_judgments(run: int) -> None:
     """Ask what a run still needs; what is left when time is up waits until workers look for work again."""
     collect_slice(run=run, seconds=SLICE)
+
+
+@shared_task(name="judges.tasks.read_replies")
+def read_replies(rereading: int) -> None:
+    """Look what stored replies say by the present rules, or change what was found."""
+    run_rereading(rereading=rereading)
+
+
+@shared_task(name="judges.tasks.mail_stopped_run")
+def mail_stopped_run(run: int) -> None:
+    """Mail that a run stopped to who planned it."""
+    mail_stop(run=run)

@@ -7,13 +7,31 @@ const say = (() => {
   return (text, values = {}) => (sentences[text] ?? text).replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all);
 })();
 
-document.addEventListener("click", async (event) => {
-  const button = event.target.closest("[data-copy]");
-  if (!button) return;
-  await navigator.clipboard.writeText(button.dataset.copy);
+// Copy a text, and say so on the button; where there is no clipboard, as over plain HTTP, in the way of old browsers.
+async function copyText(text, button) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    copyBySelecting(text);
+  }
   const label = button.textContent;
   button.textContent = say("Copied");
   setTimeout(() => { button.textContent = label; }, 1500);
+  button.focus({ preventScroll: true });
+}
+
+function copyBySelecting(text) {
+  const field = Object.assign(document.createElement("textarea"), { value: text, readOnly: true });
+  field.style.cssText = "position: fixed; opacity: 0;";
+  document.body.append(field);
+  field.select();
+  document.execCommand("copy");
+  field.remove();
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (button) copyText(button.dataset.copy, button);
 });
 
 document.addEventListener("submit", (event) => {

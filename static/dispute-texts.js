@@ -3,32 +3,44 @@
 
 const DisputeTexts = (() => {
   const main = document.getElementById("content");
-  const form = document.getElementById("answer");
-  const input = () => form?.elements.evidence; // comes with the buttons, and goes when answers are no longer taken
-  const name = `${location.pathname} ${form?.elements.rater.value} evidence`;
-  const evidence = form && Evidence(main, { rows: [form], field: input, panel: () => form });
+  const answer = () => document.getElementById("answer"); // another with each dispute that is taken up
+  const input = () => answer()?.elements.evidence; // comes with the buttons, and goes when answers are no longer taken
+  const kept = (form) => `${form.getAttribute("action")} ${form.elements.rater.value} evidence`;
+  let form = null;
+  let evidence = null;
 
   // What is marked and not sent outlives the page, in this window, as what is typed does.
   function change(act) {
-    if (input() && act()) sessionStorage.setItem(name, input().value);
+    if (input() && act()) sessionStorage.setItem(kept(form), input().value);
   }
   const add = () => change(() => evidence.add(form));
   const remove = (index) => change(() => evidence.remove(form, index));
-  const sent = () => sessionStorage.removeItem(name);
+  const sent = (form) => sessionStorage.removeItem(kept(form));
 
   function show() {
-    if (!input()) return;
-    input().value = sessionStorage.getItem(name) ?? input().value;
+    if (form !== answer()) begin(answer());
+    if (!input()) {
+      Passages.mark("evidence", []);
+      main.querySelector("#mark-evidence").hidden = true;
+      return;
+    }
+    input().value = sessionStorage.getItem(kept(form)) ?? input().value;
     evidence.list(form);
     evidence.mark(form);
   }
   document.addEventListener("htmx:oobAfterSwap", show);
 
+  function begin(another) {
+    form = another;
+    evidence = form && Evidence(main, { rows: [form], field: input, panel: () => form });
+    Keys.label(main);
+    form?.addEventListener("evidence:remove", ({ detail }) => {
+      remove(detail);
+      form.elements.comment.focus(); // the button that had the focus is gone
+    });
+  }
+
   main.querySelector("#mark-evidence")?.addEventListener("click", add);
-  form?.addEventListener("evidence:remove", ({ detail }) => {
-    remove(detail);
-    form.elements.comment.focus(); // the button that had the focus is gone
-  });
 
   let selecting = 0;
   document.addEventListener("selectionchange", () => {
@@ -40,6 +52,7 @@ const DisputeTexts = (() => {
   });
 
   const actions = {
+    guideline: () => document.getElementById("guideline").click(),
     find: () => Find.begin(main),
     fold: () => Find.fold(main),
     escape: () => Find.clear(main),
@@ -75,7 +88,7 @@ const DisputeTexts = (() => {
     if (now === inTexts) return;
     inTexts = now;
     try {
-      const response = await fetch(location.href);
+      const response = await fetch(document.getElementById("at-work").dataset.page);
       const there = new DOMParser().parseFromString(await response.text(), "text/html").getElementById("content");
       await new Promise(Press.after);
       for (const text of response.ok ? Passages.textsIn(there) : []) {
@@ -88,7 +101,6 @@ const DisputeTexts = (() => {
     }
   }
 
-  Keys.label(main);
   show();
-  return { act, sent, follow };
+  return { act, sent, show, follow };
 })();

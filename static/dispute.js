@@ -1,4 +1,5 @@
-// A dispute: one key keeps or changes the value; typing never does. The discussion follows what others do.
+// Disputes about a text, one at work: one key keeps or changes the value; typing never does. The discussion follows
+// what others do.
 "use strict";
 
 (() => {
@@ -26,16 +27,25 @@
       if (event.key === "Escape") home();
       return;
     }
+    if (event.key.startsWith("Arrow") && event.target.closest(".document, .summary, #decision")) return;
     const asked = Keys.asked(event);
     const buttonOf = (key) => document.querySelector(`[data-keys~="${CSS.escape(key)}"]`);
     const button = buttonOf(event.key.toLowerCase()) ?? (asked?.value && buttonOf(asked.value));
-    if (!button && DisputeTexts.act(asked?.action)) event.preventDefault();
+    if (!button && (DisputeTexts.act(asked?.action) || takeUp(asked?.action))) event.preventDefault();
     const typed = /^[0-9]$/.test(event.key) && document.querySelector("#answer input[type=number]");
     if (typed) typed.focus(); // the digit goes on into it
     if (!button) return;
     event.preventDefault();
     if (performance.now() - shownAt > UNREAD) button.click();
   });
+
+  // The dispute above or below the one at work, by the keys that lead to another dimension.
+  function takeUp(action) {
+    const towards = { up: "previousElementSibling", down: "nextElementSibling" }[action];
+    const link = towards && document.querySelector(".at-work")?.[towards];
+    link?.click();
+    return Boolean(link);
+  }
 
   // --- sending ------------------------------------------------------------------------------------------------
   document.addEventListener("htmx:configRequest", (event) => {
@@ -47,49 +57,62 @@
 
   document.addEventListener("htmx:afterRequest", (event) => {
     const { status } = event.detail.xhr;
-    if (event.detail.requestConfig.verb === "post") {
-      if (taken(status)) sent(event.detail.requestConfig.elt);
-      note(status);
+    const { elt, formData, verb } = event.detail.requestConfig;
+    if (verb === "post") {
+      const isAnswer = elt.id === "answer" && !formData.has("only_send"); // a message that comes twice would stand twice
+      if (taken(status)) sent(event.detail.requestConfig);
+      if (isAnswer && (taken(status) || status === 422)) KeptAnswers.drop(elt.getAttribute("action"));
+      if (status === 422 && !elt.isConnected) KeptAnswers.tellRefusal(elt.getAttribute("action"), event.detail.xhr.responseText, formData);
+      else note(status, isAnswer && (!status || status >= 500) && KeptAnswers.put(elt.getAttribute("action"), formData));
+    } else if (!status && elt.matches(".folded")) {
+      note(status, false);
     }
     follow();
   });
 
   const taken = (status) => status >= 200 && status < 300;
-  const SAID = { reply: say("Your post is sent."), undo: say("Your answer is taken back.") };
 
   // What is typed and not sent outlives the page, in this window.
-  const texts = () => document.querySelectorAll("#reply textarea, #answer textarea, #decision textarea");
-  const kept = (text) => `${location.pathname} ${text.form.elements.rater?.value} ${text.name}`;
-  for (const text of texts()) text.value ||= sessionStorage.getItem(kept(text)) ?? "";
+  const texts = () => document.querySelectorAll("#answer textarea, #decision textarea");
+  const kept = (text) => `${text.form.getAttribute("action")} ${text.form.elements.rater?.value} ${text.name}`;
+  const fill = () => { for (const text of texts()) text.value ||= sessionStorage.getItem(kept(text)) ?? ""; };
   document.addEventListener("input", ({ target }) => {
     if ([...texts()].includes(target)) sessionStorage.setItem(kept(target), target.value);
   });
-  function sent(form) {
-    if (form.id === "answer") DisputeTexts.sent();
-    for (const text of texts()) {
-      if (text.form !== form) continue;
+  function sent({ elt: form, parameters }) {
+    if (form.id === "undo") return tell(say("Your answer is taken back."));
+    for (const text of form.querySelectorAll("textarea")) {
       sessionStorage.removeItem(kept(text));
       text.value = "";
     }
-    news.textContent = SAID[form.id] ?? document.querySelector("#answered span")?.textContent ?? "";
+    if (parameters.only_send) return tell(say("Your message is sent."));
+    if (form.id === "answer") DisputeTexts.sent(form);
+    return tell(document.querySelector("#answered span")?.textContent ?? "");
   }
+  const tell = (what) => { news.textContent = what; };
 
   // On a call one stays with the dispute that is talked about.
-  const stay = document.getElementById("stay");
-  if (stay) {
-    stay.checked ||= sessionStorage.getItem("stay") === "on";
-    stay.addEventListener("change", () => sessionStorage.setItem("stay", stay.checked ? "on" : ""));
+  const stay = () => document.getElementById("stay");
+  document.addEventListener("change", ({ target }) => {
+    if (target === stay()) sessionStorage.setItem("stay", target.checked ? "on" : "");
+  });
+
+  function begin() {
+    fill();
+    if (stay()) stay().checked ||= sessionStorage.getItem("stay") === "on";
   }
 
-  function note(status) {
+  function note(status, isKept) {
     document.getElementById("unsent")?.remove();
     if (status !== 422) document.getElementById("refusal").replaceChildren();
     if (taken(status) || status === 422) return;
     const line = document.createElement("p");
     line.id = "unsent";
-    line.className = "notice notice-bad";
+    line.className = `notice ${isKept ? "notice-warn" : "notice-bad"}`;
     line.setAttribute("role", "alert");
-    line.textContent = say("This was not saved; what you have typed is still here. Try again, or copy it and load this page again.");
+    line.textContent = isKept
+      ? say("There is no connection. Your answer is kept on this device and sent when the connection is back.")
+      : say("This was not saved; what you have typed is still here. Try again, or copy it and load this page again.");
     discussion().before(line);
   }
 
@@ -107,7 +130,17 @@
     before = { told: new Set(told().map((each) => each.dataset.news)), held, top: held.getBoundingClientRect().top };
   });
 
-  document.addEventListener("htmx:afterSwap", () => {
+  // Another dispute about the same text is taken up: the texts stay, with what is folded, found and selected in them.
+  function takenUp() {
+    begin();
+    shownAt = stirredAt = performance.now();
+    document.querySelector(".at-work").scrollIntoView({ block: "nearest" });
+    home();
+  }
+
+  document.addEventListener("htmx:afterSwap", ({ detail }) => {
+    if (detail.target.id === "at-work") takenUp();
+    DisputeTexts.show();
     DisputeTexts.follow();
     if (!before) return;
     const fresh = told().filter((each) => each.dataset.news && !before.told.has(each.dataset.news));
@@ -149,5 +182,6 @@
     else look();
   });
 
+  begin();
   follow();
 })();

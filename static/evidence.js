@@ -82,7 +82,7 @@ function Evidence(main, { rows, field, panel }) {
     button.style.left = `${Math.min(Math.max(left, 8), innerWidth - button.offsetWidth - 8)}px`;
   }
 
-  button.addEventListener("pointerdown", (event) => event.preventDefault()); // the selection stays
+  button.onpointerdown = (event) => event.preventDefault(); // the selection stays
   for (const row of rows) list(row);
   return { add, remove, list, mark, offer, count: (row) => passages(row).length };
 }

@@ -5,17 +5,22 @@
 (() => {
   const AHEAD = 5;
   const KEPT = 20;
+  const DOUBLE_CLICK_MS = 500; // a second click that comes so soon is not meant for what the first one brought
   const pages = new Map();
   let current = RatingPage(document.getElementById("content"));
   let looking = false;
+  let inForce = current.guideline; // the version of the wording; what was loaded under another is loaded anew
+  let shownAt = -Infinity;
+  const { resume } = document.getElementById("refused").dataset; // where one goes on when an item is gone
 
   // --- items ahead --------------------------------------------------------------------------------------------
   // What is at an address: an item of this annotator as `page`, nothing where it is something else, and `away` where
   // the server cannot be reached.
   async function load(address) {
     try {
-      const response = await fetch(address, { headers: { "Concord-Ahead": "1" }, cache: "no-store" });
+      const response = await fetch(address, { headers: { "Concord-Ahead": "1", "Concord-Guideline": current.guideline }, cache: "no-store" });
       if (response.status >= 500) return { away: true };
+      if (response.status === 404) return { gone: true };
       if (!response.ok || response.redirected) return {};
       const loaded = new DOMParser().parseFromString(await response.text(), "text/html");
       if (!loaded.getElementById("work")) return {};
@@ -26,19 +31,28 @@
     }
   }
 
+  // What is kept of an address, loaded (anew) where the wording has changed since; old wording only without a server.
+  async function fetched(address) {
+    const kept = pages.get(address);
+    if (kept?.guideline === inForce) return { page: kept };
+    const found = await load(address);
+    if (found.page) inForce = found.page.guideline;
+    return found.away && kept ? { page: kept } : found;
+  }
+
   async function lookAhead() {
     if (looking) return;
     looking = true;
     document.body.dataset.ahead = "loading";
-    const begun = current;
+    const begun = [current, inForce];
     for (let page = current, steps = 0; page && steps < AHEAD; steps += 1) {
       const address = page.main.querySelector("#next:not([data-resume])")?.href;
-      page = address && (pages.get(address) ?? (await load(address)).page);
+      page = address && (await fetched(address)).page;
       if (page) pages.set(address, page);
     }
     looking = false;
     document.body.dataset.ahead = "ready";
-    if (current !== begun) lookAhead();
+    if (current !== begun[0] || inForce !== begun[1]) lookAhead();
   }
 
   // --- going to another item ----------------------------------------------------------------------------------
@@ -53,6 +67,7 @@
 
   function show(page) {
     current.leave();
+    Causes.end("place_gone"); // that was about the item that is left
     const scroll = keepSource(current.main.querySelector(".document"), page.main.querySelector(".document"));
     current.main.replaceWith(page.main);
     current = page;
@@ -60,8 +75,8 @@
     pages.set(location.href, page);
     for (const [address, kept] of pages) if (pages.size > KEPT && kept !== page) pages.delete(address);
     page.enter();
+    shownAt = performance.now();
     scroll();
-    Unsent.showRefused();
     Unsent.flush().then(Counter.ask);
     lookAhead();
   }
@@ -70,7 +85,7 @@
   // whose tap would rate the next item.
   async function open(address, enter, otherwise) {
     const begun = current;
-    const found = pages.has(address) ? { page: pages.get(address) } : await load(address);
+    const found = await fetched(address);
     if (current !== begun) return; // someone was quicker
     if (found.page) {
       Press.after(() => {
@@ -81,15 +96,15 @@
     } else if (found.away) {
       current.notice(say("There is no connection now. Your answers are kept; the next item opens when the connection is back."), "notice-warn");
     } else {
-      otherwise();
+      otherwise(found);
     }
   }
 
   async function go(link) {
     current.saveChanged();
-    // "Where did I stop?" is asked of the server, so it must have the last answers first.
-    if (link.pathname.endsWith("/rate/") && Unsent.count()) await Promise.race([Unsent.flush(), new Promise((resolve) => { setTimeout(resolve, 2000); })]);
-    open(link.href, () => history.pushState(null, "", link.href), () => location.assign(link.href));
+    // "Where did I stop?" and "what did I give?" are asked of the server, so it must have the last answers first.
+    if (("resume" in link.dataset || link.pathname.endsWith("/rate/")) && Unsent.count()) await Promise.race([Unsent.flush(), new Promise((resolve) => { setTimeout(resolve, 2000); })]);
+    open(link.href, () => history.pushState(null, "", link.href), ({ gone }) => location.assign(gone ? resume : link.href));
   }
 
   window.addEventListener("popstate", () => open(location.href, () => {}, () => location.reload()));
@@ -101,6 +116,13 @@
     const link = event.target.closest("#next, #back, #first-open, #flagged");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
+    if (link.id === "next") {
+      if (event.detail && performance.now() - shownAt < DOUBLE_CLICK_MS) return;
+      if (current.holdsBack()) {
+        shownAt = performance.now();
+        return;
+      }
+    }
     go(link);
   });
   document.addEventListener("keydown", (event) => current.keydown(event));
@@ -114,7 +136,33 @@
   for (const [name, method] of [["saved", "saved"], ["refused", "refused"], ["saved-elsewhere", "savedElsewhere"]]) {
     document.addEventListener(`unsent:${name}`, ({ detail }) => { for (const page of new Set([current, ...pages.values()])) page[method](detail); });
   }
-  window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+  // A closed round, or a closed place in the project, ends the work on every item; a lost item that on it alone.
+  document.addEventListener("cause", ({ detail: { code, assignment } }) => {
+    for (const page of new Set([current, ...pages.values()])) if (code !== "place_gone" || page.assignment === assignment) page.lock();
+  });
+  document.addEventListener("unsent:guideline", ({ detail: version }) => {
+    if (version === inForce) return;
+    inForce = version;
+    lookAhead();
+  });
+  const readEverywhere = (version) => { for (const page of new Set([current, ...pages.values()])) page.readWording(version); };
+  document.addEventListener("wording:read", ({ detail }) => readEverywhere(detail));
+  document.addEventListener("unsent:saved-elsewhere", ({ detail: { entry } }) => { if (entry.version) readEverywhere(entry.version); });
+
+  // Items ahead that were given to someone else meanwhile are passed over.
+  const positionIn = (address) => Number(address.match(/\/rate\/(\d+)\//)?.[1]);
+  document.addEventListener("reservation:held", ({ detail: { held } }) => {
+    for (const [address, page] of pages) {
+      const position = positionIn(address);
+      if (page !== current && position > positionIn(location.pathname) && held[position] !== page.assignment) pages.delete(address);
+    }
+    const next = current.main.querySelector("#next:not([data-resume])");
+    const after = Object.keys(held).map(Number).find((position) => position > positionIn(location.pathname));
+    if (next && after && !held[positionIn(next.href)]) next.href = next.href.replace(/\d+\/$/, `${after}/`);
+    lookAhead();
+  });
+  // What a page from before holds is old: it is loaded anew, unless its item is gone.
+  window.addEventListener("pageshow", async (event) => { if (event.persisted && await Reservation.check()) location.reload(); });
   window.addEventListener("pagehide", () => current.saveChanged());
 
   pages.set(location.href, current);

@@ -3,10 +3,10 @@
 
 function RatingPage(main) {
   const form = main.querySelector("#work");
-  const { rows, field, panel, rowOf, rowAt, radios, control, valueOf, hasAnswer, isAnswered, isAllAnswered, setValue, describe, fill } = Rows(form);
+  const { rows, field, panel, rowOf, rowAt, radios, control, shownValue, valueOf, hasAnswer, isAnswered, isAllAnswered, setValue, describe, fill } = Rows(form);
   const time = ActiveTime();
   const notices = main.querySelector("#notices");
-  const { annotator, assignment, about } = form.dataset;
+  const { annotator, assignment, about, hold } = form.dataset;
   const spoken = (value, otherwise) => (value === "not_applicable" ? "not applicable" : value || otherwise);
   const changed = new Set();
   const evidence = Evidence(main, { rows, field, panel });
@@ -52,11 +52,9 @@ function RatingPage(main) {
   // --- saving -------------------------------------------------------------------------------------------------
   function save(row) {
     changed.delete(row);
+    delete row.dataset.refused;
     describe(row);
-    Press.after(() => {
-      row.querySelector(".row-refusal").hidden = true;
-      row.querySelector(".row-again")?.remove();
-    });
+    Press.after(() => row.querySelector(".row-again")?.remove());
     delete row.dataset.again;
     if ("preview" in form.dataset) return;
     time.addTo(field(row, "active_seconds"));
@@ -68,6 +66,7 @@ function RatingPage(main) {
       assignment,
       about: `${about}, ${row.dataset.name}`,
       value: valueOf(row),
+      shown: shownValue(row),
       unsure: field(row, "unsure").checked,
       cannot_rate: field(row, "cannot_rate").checked,
       comment: field(row, "comment").value,
@@ -99,14 +98,45 @@ function RatingPage(main) {
     count(reply.complete);
   }
 
-  function refused({ entry, message }) {
+  function refused({ entry }) {
     const row = entry.assignment === assignment && rowAt(entry.url);
     if (!row) return;
-    Press.after(() => {
-      const place = row.querySelector(".row-refusal");
-      place.textContent = say("Not saved: {message}", { message });
-      place.hidden = false;
-    });
+    row.dataset.refused = "yes";
+    describe(row);
+  }
+
+  // New wording is read first: until then nothing of this item can be answered.
+  let reworded = main.querySelector("#reworded");
+  const disable = (isOn) => { for (const fields of form.querySelectorAll(".row, .remarks")) fields.disabled = isOn; };
+  reworded?.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const { action } = event.target;
+    const { annotator: place, version } = Object.fromEntries(new FormData(event.target));
+    Unsent.put({ url: action, annotator: place, assignment: "", about: "", version });
+    document.dispatchEvent(new CustomEvent("wording:read", { detail: version }));
+  });
+
+  function readWording(version) {
+    if (reworded?.querySelector("[name=version]").value !== version) return;
+    reworded.remove();
+    reworded = null;
+    if (isLocked) return;
+    disable(false);
+    if (main.isConnected) focusRow(focused());
+  }
+
+  // Nothing more can be stored: what is typed is sent, to be listed with its text, and nothing can be added.
+  let isLocked = rows[0].disabled;
+  function lock() {
+    isLocked = true;
+    saveChanged();
+    const had = form.contains(document.activeElement) && rowOf(document.activeElement);
+    Advance.end();
+    disable(true);
+    for (const row of rows) evidence.list(row);
+    if (!main.isConnected) return;
+    evidence.offer(focused());
+    if (had) main.querySelector("#next")?.focus({ preventScroll: true });
   }
 
   function count(complete) {
@@ -201,15 +231,16 @@ function RatingPage(main) {
     moveOn(row);
   }
 
-  function goOn() {
+  // Whether an item that is left has a gap, which is said once.
+  function holdsBack() {
     const open = rows.find((row) => !row.disabled && !isAnswered(row));
-    if (open && !form.dataset.warned) {
-      form.dataset.warned = "yes";
-      focusRow(open);
-      notice(say("Some dimensions have no answer yet. Press Enter again to go on all the same."), "notice-warn");
-      return;
-    }
-    main.querySelector("#next")?.click();
+    const isWhole = "whole" in form.dataset; // practice: what is right is shown when all is rated
+    if (!open || (form.dataset.warned && !isWhole) || "preview" in form.dataset) return false;
+    form.dataset.warned = "yes";
+    focusRow(open);
+    if (isWhole) notice(say("Rate every dimension; then you see what is right."), "notice-warn");
+    else notice(say("Some dimensions have no answer yet. Go on once more to leave them open."), "notice-warn");
+    return true;
   }
 
   // Once an item: who stayed, or came back to what was answered, goes on by hand.
@@ -219,12 +250,15 @@ function RatingPage(main) {
     Advance.begin(main.querySelector("#advance"), () => main.querySelector("#next")?.click(), () => { goesOnByItself = false; });
   }
 
+  if (reworded) disable(true);
+
   const always = {
-    next: goOn,
+    next: () => main.querySelector("#next")?.click(),
     back: () => main.querySelector("#back")?.click(),
     down: (row) => focusRow(rows[Math.min(rows.indexOf(row) + 1, rows.length - 1)]),
     up: (row) => focusRow(rows[Math.max(rows.indexOf(row) - 1, 0)]),
     first_unrated: () => document.getElementById("first-open")?.click(),
+    guideline: () => document.getElementById("guideline")?.click(),
     flagged: () => document.getElementById("flagged")?.click(),
     find: () => Find.begin(main),
     fold: () => Find.fold(main),
@@ -293,6 +327,7 @@ function RatingPage(main) {
   let scrolled = [];
   function enter() {
     time.begin();
+    Reservation.follow({ url: hold, annotator, assignment });
     goesOnByItself = goesOnByItself && !isAllAnswered();
     Find.show(main);
     const open = rows.find((row) => !isAnswered(row)) ?? rows[0];
@@ -300,6 +335,8 @@ function RatingPage(main) {
     scrolled.forEach((top, index) => { scrollers[index].scrollTop = top; });
     if (window.top === window) focusRow(open); // a preview inside another page leaves the focus where it is
     if (isNarrow) window.scrollTo(0, 0); // the text comes first
+    reworded?.querySelector("button").focus({ preventScroll: true });
+    main.querySelector("#feedback")?.focus({ preventScroll: true });
     selectionChanged();
   }
   function leave() {
@@ -308,5 +345,5 @@ function RatingPage(main) {
     time.tick();
     scrolled = scrollers.map((each) => each.scrollTop);
   }
-  return { main, annotator, notice, enter, leave, tick: time.tick, saveChanged, saved, refused, savedElsewhere, keydown, selectionChanged };
+  return { main, annotator, assignment, guideline: Number(form.dataset.guideline), readWording, lock, notice, enter, leave, tick: time.tick, saveChanged, holdsBack, saved, refused, savedElsewhere, keydown, selectionChanged };
 }

@@ -13,6 +13,7 @@ function Rows(form) {
   const control = (row) => typed(row) ?? chosen(row) ?? radios(row)[0]; // what takes the focus
 
   const valueOf = (row) => chosen(row)?.value ?? typed(row)?.value ?? "";
+  const shownValue = (row) => chosen(row)?.closest(".point").dataset.name ?? valueOf(row);
   const hasAnswer = (row) => valueOf(row) !== "" || field(row, "cannot_rate").checked;
   const isAnswered = (row) => !("again" in row.dataset) && hasAnswer(row);
   const isAllAnswered = () => rows.every(isAnswered);
@@ -22,10 +23,19 @@ function Rows(form) {
     for (const radio of radios(row)) radio.checked = value !== null && radio.value === String(value);
   }
 
+  // What stands behind a scale: a label is never cut, its description has a line of its own.
+  function meaning(row, comment) {
+    if (row.dataset.refused) return [say("Not stored")];
+    if (field(row, "cannot_rate").checked) return [comment ? say("Cannot rate") : say("Cannot rate: say why in a comment")];
+    const { says = "", saysMore = "" } = chosen(row)?.dataset ?? {};
+    const span = (textContent, className = "") => Object.assign(document.createElement("span"), { textContent, className });
+    return [says && span(saysMore ? `${says}:` : says), says && saysMore && " ", saysMore && span(saysMore, "says-more")].filter(Boolean);
+  }
+
   const describe = (row) => Press.after(() => {
     const comment = field(row, "comment").value;
     const passages = Passages.kept(field(row, "evidence")).length;
-    row.querySelector(".says").textContent = field(row, "cannot_rate").checked ? (comment ? say("Cannot rate") : say("Cannot rate: say why in a comment")) : chosen(row)?.dataset.says ?? "";
+    row.querySelector(".says").replaceChildren(...meaning(row, comment));
     const flags = [field(row, "unsure").checked && "⚑", comment && "✎", passages && `❝${passages}`];
     row.querySelector(".flags").textContent = flags.filter(Boolean).join(" ");
   });
@@ -39,5 +49,5 @@ function Rows(form) {
     describe(row);
   }
 
-  return { rows, field, panel, rowOf, rowAt, radios, control, valueOf, hasAnswer, isAnswered, isAllAnswered, setValue, describe, fill };
+  return { rows, field, panel, rowOf, rowAt, radios, control, shownValue, valueOf, hasAnswer, isAnswered, isAllAnswered, setValue, describe, fill };
 }

@@ -7,6 +7,7 @@ const Unsent = (() => {
   const PREFIX = "concord-unsent/";
   const REFUSED = "concord-refused/";
   const waiting = new Map();
+  const unkept = new Map(); // refusals that the browser's storage does not take
   let keptOnDevice = true;
   let lastWasRefused = false;
   let pause = 0;
@@ -43,6 +44,9 @@ const Unsent = (() => {
     }
   }
 
+  // Whose page it is: on a shared machine nobody is shown another's answers.
+  const holder = document.getElementById("refused")?.dataset.holder;
+
   const client = (() => {
     const key = "concord-client";
     try {
@@ -67,7 +71,7 @@ const Unsent = (() => {
   for (const [, entry] of stored(PREFIX)) if (entry?.url) waiting.set(nameOf(entry), entry);
 
   function put(entry) {
-    const whole = { ...entry, client, sequence: sequence() };
+    const whole = { ...entry, client, sequence: sequence(), holder };
     waiting.set(nameOf(whole), whole);
     keptOnDevice = store(nameOf(whole), whole);
     if (trouble) show("unsaved", say("{why}: {count} waiting", { why: trouble, count: waiting.size }));
@@ -97,6 +101,7 @@ const Unsent = (() => {
   const count = () => waiting.size;
 
   window.addEventListener("storage", (event) => {
+    if (event.key?.startsWith(REFUSED) && event.newValue) tell("refused", { entry: JSON.parse(event.newValue) });
     if (!event.key?.startsWith(PREFIX)) return;
     if (event.newValue === null) waiting.delete(event.key);
     show();
@@ -148,7 +153,7 @@ const Unsent = (() => {
     return false;
   }
 
-  const APART = ["url", "together", "about"]; // about an entry, and not for the server
+  const APART = ["url", "together", "about", "shown", "holder"]; // about an entry, and not for the server
   const sent = (entry) => Object.entries(entry).filter(([name, value]) => value !== false && !APART.includes(name));
 
   function request(entries) {
@@ -158,29 +163,31 @@ const Unsent = (() => {
     return [together, new URLSearchParams({ annotator, assignment, answers })];
   }
 
+  // Signing in again, in another window, renews the token. Rejects where nobody answers.
+  async function post(address, body) {
+    const token = document.cookie.match(/csrftoken=([^;]+)/)?.[1] ?? document.querySelector("[name=csrfmiddlewaretoken]")?.value ?? "";
+    const response = await fetch(address, { method: "POST", body, headers: { "X-CSRFToken": token }, signal: AbortSignal.timeout(15_000) });
+    return { response, reply: await response.json().catch(() => ({})) };
+  }
+  const isSignedOut = (response, reply) => response.status === 401 || response.status === 403 || reply.code === "not_yours";
+
   async function send(entries) {
     const [address, body] = request(entries);
-    let response;
-    let reply;
-    try {
-      const token = document.cookie.match(/csrftoken=([^;]+)/)?.[1] ?? document.querySelector("[name=csrfmiddlewaretoken]")?.value ?? "";
-      response = await fetch(address, { method: "POST", body, headers: { "X-CSRFToken": token }, signal: AbortSignal.timeout(15_000) });
-      reply = await response.json().catch(() => ({}));
-    } catch {
-      return later(say("Not saved, no connection"));
-    }
+    const { response, reply } = await post(address, body).catch(() => ({}));
+    if (!response) return later(say("Not saved, no connection"));
     const replies = entries.length === 1 ? [reply] : reply.answers;
+    if (response.ok && Number.isInteger(reply.guideline)) tell("guideline", reply.guideline);
     const isReply = (each) => Number.isInteger(each?.revision) || (entries.length > 1 && Boolean(each?.message));
     if (response.ok && replies?.length === entries.length && replies.every(isReply)) {
-      return entries.every((entry, index) => (Number.isInteger(replies[index].revision) ? acknowledged(entry, replies[index]) : refused(entry, replies[index].message)));
+      return entries.every((entry, index) => (Number.isInteger(replies[index].revision) ? acknowledged(entry, replies[index]) : refused(entry, replies[index])));
     }
-    if (response.status === 401 || response.status === 403 || reply.code === "not_yours") {
+    if (isSignedOut(response, reply)) {
       show("unsaved", say("{why}: {count} waiting", { why: say("Not saved, signed out"), count: waiting.size }));
       tell("signed-out", { message: reply.message ?? "", code: reply.code });
       return false;
     }
     if (response.ok || response.status >= 500 || response.status === 429 || !reply.message) return later(say("Not saved, trying again"));
-    return entries.every((entry) => refused(entry, reply.message));
+    return entries.every((entry) => refused(entry, reply));
   }
 
   function acknowledged(entry, reply) {
@@ -190,76 +197,40 @@ const Unsent = (() => {
     pause = 0;
     lastWasRefused = false;
     trouble = "";
+    forget(refusalOf(entry));
     tell("saved", { entry, reply });
     windows?.postMessage({ entry, reply });
     return true;
   }
 
-  // --- what the server will never take is shown, with its text, until the person puts it away ------------------
-  function refused(entry, message) {
+  // --- what the server will never take is kept, until the person puts it away; see causes.js -----------------
+  const refusalOf = (entry) => `${REFUSED}${entry.annotator}/${entry.assignment}${entry.url}`;
+
+  function refused(entry, { code, message }) {
     take(entry);
     lastWasRefused = true;
-    store(`${REFUSED}${entry.annotator}/${entry.sequence}`, { ...entry, message });
-    tell("refused", { entry, message });
-    showRefused();
+    const whole = { ...entry, code, message };
+    if (!store(refusalOf(whole), whole)) unkept.set(refusalOf(whole), whole);
+    tell("refused", { entry: whole });
     return true;
   }
 
-  const showRefused = () => Press.after(listRefused);
-
-  function listRefused() {
-    const place = document.getElementById("refused");
-    place?.replaceChildren(...stored(REFUSED).map(([key, entry]) => {
-      const line = document.createElement("p");
-      const text = document.createElement("span");
-      const button = document.createElement("button");
-      line.className = "notice notice-bad refused";
-      text.textContent = say("Not saved: {message}", { message: `${entry.about}: ${entry.value || say("no value")}${entry.comment ? `, “${entry.comment}”` : ""}. ${entry.message}` });
-      button.type = "button";
-      button.textContent = say("Put away");
-      button.addEventListener("click", () => {
-        store(key, null);
-        listRefused();
-        (place.querySelector("button") ?? document.getElementById("content")).focus();
-      });
-      line.append(text, button);
-      return line;
-    }));
+  const refusals = () => [...stored(REFUSED), ...unkept];
+  function forget(key) {
+    unkept.delete(key);
+    store(key, null);
   }
 
   for (const sign of ["focus", "online"]) window.addEventListener(sign, () => flush());
   document.addEventListener("visibilitychange", () => { if (!document.hidden) flush(); });
 
-  return { put, of, count, flush, showRefused };
+  return { put, of, count, flush, post, isSignedOut, refusals, forget, waiting: () => [...waiting.values()] };
 })();
 
-// The mark in the bar, and the dialog that asks to sign in, are the same on every page that has them.
+// The mark in the bar is the same on every page that has it.
 document.addEventListener("unsent:state", ({ detail: { state, text } }) => Press.after(() => {
   const mark = document.getElementById("save-mark");
   if (!mark) return;
   mark.dataset.state = state;
   mark.textContent = state === "saved" && mark.dataset.quiet ? "" : text;
 }));
-
-document.addEventListener("unsent:signed-out", ({ detail: { message, code } }) => Press.after(() => {
-  const dialog = document.getElementById("signed-out");
-  if (!dialog) return;
-  const someoneElse = code === "not_yours";
-  dialog.querySelector("h2").textContent = someoneElse ? say("Someone else is signed in") : say("You are signed out");
-  document.getElementById("signed-out-why").textContent = someoneElse ? message : "";
-  document.getElementById("signed-out-door").textContent = someoneElse ? say("Sign out") : say("Sign in");
-  document.getElementById("signed-out-door").href = dialog.dataset[someoneElse ? "logout" : "login"];
-  if (!dialog.open) dialog.showModal();
-}));
-
-for (const name of ["unsent:saved", "unsent:saved-elsewhere"]) {
-  document.addEventListener(name, () => Press.after(() => document.getElementById("signed-out")?.close()));
-}
-document.addEventListener("click", (event) => {
-  if (event.target.id !== "send-again") return;
-  document.getElementById("signed-out").close();
-  Unsent.flush();
-});
-
-Unsent.showRefused();
-Unsent.flush();

@@ -1,38 +1,43 @@
 """Who gets an answer at every address of the site and for every operation of the API.
 
-a: the project's admin, r: its researcher, n: one of its annotators, o: someone with an account and no place
-in it, x: nobody signed in, -: none of them, as there is no file yet. Who is not named finds nothing (404), or
-is asked to sign in.
+a: the project's admin, r: its researcher, n: one of its annotators, j: its adjudicator, o: someone with an
+account and no place in it, x: nobody signed in, -: none of them, as there is no file yet. Who is not named
+finds nothing (404), or is asked to sign in.
 """
 
 PAGES = """
-arno  GET POST  account/preferences/
-arno  GET POST  account/keys/
-arno  GET POST  account/tokens/
-arno  GET
-arnox GET POST  invitations/{invited}/
-arnox GET POST  account/digest/{digest}/
-arnox GET       api/v1/
-arnox GET       api/v1/openapi.json
+arnjo  GET POST  account/preferences/
+arnjo  GET POST  account/keys/
+arnjo  GET POST  account/address/
+arnjo  GET POST  account/address/{anything}/
+arnjox GET       signup/{anything}/
+arnjo  GET POST  account/tokens/
+arnjo  GET
+arnjox GET POST  invitations/{invited}/
+arnjox GET POST  account/digest/{digest}/
+arnjox GET       api/v1/
+arnjox GET       api/v1/openapi.json
 a     POST      account/tokens/{token}/revoke/
 a     GET POST  templates/
 a     GET       templates/opinion-summaries.json
 a     GET POST  projects/new/
 a     POST      templates/{template}/remove/
-arn   GET       {home}
-arn   GET       {home}disputes/
-arn   GET       {home}disputes/{dispute}/
-arn   GET       {home}images/{image}
+arnj   GET       {home}
+arnj   GET       {home}disputes/
+arnj   GET       {home}disputes/{dispute}/
+arnj   GET       {home}images/{image}
 n     POST      {home}disputes/{dispute}/answer/
-n     POST      {home}disputes/{dispute}/post/
 n     POST      {home}disputes/{dispute}/undo/
 n     GET       {home}rate/
-n     GET       {home}rate/flagged/
+n     GET       {home}rate/mine/
+arnj  GET       {home}guideline/
 n     GET       {home}rate/progress/
+n     GET POST  {home}rate/document/{document}/
 n     GET       {home}rate/1/
 n     GET       {home}practice/
 n     POST      {home}practice/again/
 n     GET POST  {home}practice/{gold}/
+n     GET       {home}practice/{gold}/feedback/
 ar    GET       {home}so-far/
 ar    GET       {home}results/
 ar    GET       {home}results/disagreements/
@@ -97,12 +102,19 @@ a     GET       {home}audit/audit.csv
 a     GET POST  {home}delete/
 a     GET POST  {home}disputes/rules/
 a     POST      {home}disputes/nudge/
-a     POST      {home}disputes/{dispute}/decide/
+aj    POST      {home}disputes/{dispute}/decide/
 ar    GET       {home}judges/
 ar    GET       {home}judges/{judge}/
 a     POST      {home}judges/{judge}/
 a     GET POST  {home}judges/new/
 ar    GET       {home}judges/{judge}/judgments/failed/
+a     GET POST  {home}judges/read-again/
+a     GET POST  {home}judges/read-again/{rereading}/
+ar    GET       {home}judges/judgments/
+a     POST      {home}judges/judgments/
+ar    GET       {home}judges/judgment/{judgment}/
+a     POST      {home}judges/judgment/{judgment}/
+a     POST      {home}judges/judgment/{judgment}/ask/
 a     GET POST  {home}judges/import/
 a     GET POST  {home}judges/import/{judgments}/
 ar    GET       {home}judges/beside-people/
@@ -149,9 +161,15 @@ a     POST      {home}judges/runs/{run}/start/
 
 # Answered by 404 or 401 in JSON rather than by a page, or only there in another state of a project.
 ELSEWHERE = {
+    "projects_moved",
+    "save_practice_answer",
+    "save_practice_answers",
     "save_rating",
     "save_answers",
     "save_note",
+    "hold_items",
+    "acknowledge",
+    "save_revised",
     "import_refused",
     "export_file",
     "reproduction",
@@ -159,16 +177,16 @@ ELSEWHERE = {
 }
 
 API = """
-arno  GET    me/
-arno  GET    projects/
-arno  GET    templates/
+arnjo  GET    me/
+arnjo  GET    projects/
+arnjo  GET    templates/
 a     POST   projects/
-arn   GET    {home}
+arnj   GET    {home}
 a     PATCH  {home}
 a     POST   {home}template/
-arn   GET    {home}dimensions/
+arnj   GET    {home}dimensions/
 a     POST   {home}dimensions/
-arn   GET    {home}dimensions/fluency/
+arnj   GET    {home}dimensions/fluency/
 a     PUT    {home}dimensions/fluency/
 a     DELETE {home}dimensions/fluency/
 ar    GET    {home}documents/
@@ -193,7 +211,7 @@ a     GET    {home}invitations/
 a     POST   {home}invitations/
 a     DELETE {home}invitations/{invitation}/
 a     POST   {home}invitations/{invitation}/mail/
-arn   GET    {home}rounds/
+arnj   GET    {home}rounds/
 a     PUT    {home}rounds/2/deadline/
 ar    GET    {home}results/
 ar    GET    {home}results/agreement/
@@ -202,14 +220,14 @@ a     POST   {home}rounds/close-2/
 ar    GET    {home}assignments/
 ar    GET    {home}ratings/
 ar    GET    {home}ratings/history/
-arn   GET    {home}disputes/
+arnj   GET    {home}disputes/
 a     GET    {home}disputes/rules/
 a     PUT    {home}disputes/rules/
 a     POST   {home}disputes/nudges/
-arn   GET    {home}disputes/{dispute}/
+arnj   GET    {home}disputes/{dispute}/
 n     POST   {home}disputes/{dispute}/answer/
 n     POST   {home}disputes/{dispute}/thread/
-a     POST   {home}disputes/{dispute}/decision/
+aj    POST   {home}disputes/{dispute}/decision/
 ar    GET    {home}exports/
 ar    POST   {home}exports/
 ar    GET    {home}exports/{export}/
@@ -231,6 +249,7 @@ n     GET    {home}work/
 n     POST   {home}work/
 n     GET    {home}work/1/
 n     PUT    {home}work/1/fluency/
+n     PUT    {home}work/1/fluency/revised/
 ar    GET    {home}endpoints/
 a     POST   {home}endpoints/
 ar    GET    {home}endpoints/{endpoint}/
@@ -252,6 +271,12 @@ a     PUT    {home}runs/{run}/budget/
 a     POST   {home}runs/{run}/start/
 ar    GET    {home}judgments/
 a     POST   {home}judgments/
+a     POST   {home}judgments/read-again/
+a     GET    {home}judgments/read-again/{rereading}/
+a     POST   {home}judgments/read-again/{rereading}/
+a     POST   {home}judgments/found/
+a     POST   {home}judgments/ask-again/
+a     POST   {home}judgments/exclude/
 ar    GET    {home}policies/
 a     POST   {home}policies/
 ar    GET    {home}policies/{policy}/

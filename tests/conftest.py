@@ -37,7 +37,7 @@ SLOW = (
 )
 PAGES = ("_page.py", "_pages.py")
 # The browser's stories that are played on every database; the others are about the page alone.
-AGAIN_IN_BROWSERS = {"test_disputes.py", "test_interruptions.py", "test_story.py"}
+AGAIN_IN_BROWSERS = {"test_interruptions.py", "test_story.py"}
 BESIDE = {"live_server", "replay", "transactional_db"}
 LARGE = 512 * 1024  # bytes of a table after a test
 

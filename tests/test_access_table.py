@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from annotate.api.commands import SCOPES, make_token
 from annotate.api.documentation import schema
-from annotate.core.models import GoldItem, Membership, Project, Role, SavedTemplate, User
+from annotate.core.models import GoldItem, GoldValue, Membership, Project, Role, SavedTemplate, User
 from annotate.core.raters import disputes_of
 from annotate.disputes.digest_mail import digest_token
 from annotate.exports.choice import ExportChoice, Format
@@ -28,12 +28,14 @@ from annotate.rating.commands.rounds import close_round_one, open_round_two
 from annotate.setup.commands import add_image
 from annotate.webhooks.commands import add_webhook, try_webhook
 from annotate.webhooks.events import EXPORT_READY
-from judges.core.models import Calibration
+from judges.core.models import Calibration, Judgment
 from judges.endpoints.commands import enter_key
 from judges.interchange.commands import JUDGMENTS
 from judges.routing.commands.certificates import draw_calibration
 from judges.routing.commands.policies import make_policy
+from judges.runs.commands.rereading import start_rereading
 from tests.access_table import API, ELSEWHERE, PAGES
+from tests.factories import make_member
 from tests.judges.certified import calibrated_project, calibration_spec, rate_sample
 from tests.judges.factories import make_run
 from tests.judges.routing.project import judges_of, spec_of
@@ -73,10 +75,18 @@ def scene(db: None) -> Scene:
     close_round_one(project=project, by=cast.admin)
     open_round_two(project=project, by=cast.admin)
     gold = GoldItem.objects.create(item=cast.items[-1], use=GoldItem.Use.PRACTICE)
+    GoldValue.objects.create(gold=gold, dimension=cast.dimensions[0], value=3)
     Project.objects.filter(pk=project.pk).update(practice_bar=100)
     Membership.objects.filter(project=project).update(practised_at=timezone.now())
     export = start_export(project=project, choice=ExportChoice(Format.CSV, frozenset(), ""), by=cast.admin)
-    people = {"a": cast.admin, "r": cast.researcher, "n": rater.user, "o": cast.outsider}
+    adjudicator = make_member(project, Role.ADJUDICATOR).user
+    people = {
+        "a": cast.admin,
+        "r": cast.researcher,
+        "n": rater.user,
+        "j": adjudicator,
+        "o": cast.outsider,
+    }
     tokens = {
         who: make_token(user=user, name=who, scopes=SCOPES, lasts=timedelta(days=1))
         for who, user in people.items()
@@ -89,6 +99,7 @@ def scene(db: None) -> Scene:
     names = {
         "home": f"projects/{project.slug}/",
         "invited": invitation_token(invitation),
+        "anything": "forged",
         "digest": digest_token(cast.admin),
         "invitation": invitation.pk,
         "token": tokens["a"][0].pk,
@@ -96,11 +107,14 @@ def scene(db: None) -> Scene:
         "dispute": disputes_of(rater)[0].number,
         "image": image.key,
         "item": cast.items[0].pk,
+        "document": cast.items[0].document_id,
         "gold": gold.pk,
         "upload": upload.pk,
         "judgments": judgments.pk,
+        "rereading": start_rereading(project=project, judge=None, by=cast.admin).pk,
         "rater": rater.pk,
         "judge": judge.pk,
+        "judgment": Judgment.objects.filter(judge__project=project).order_by("pk")[0].pk,
         "calibration": Calibration.objects.get().pk,
         "policy": policy.pk,
         "endpoint": judge.endpoint_id,

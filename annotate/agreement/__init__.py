@@ -2,12 +2,16 @@
 
 from annotate.agreement.advice import Advice, advice
 from annotate.agreement.alpha import krippendorff_alpha
+from annotate.agreement.alpha_difference import alpha_difference
 from annotate.agreement.bootstrap import Resampling
 from annotate.agreement.coefficient import Coefficient, Counts, Interval
 from annotate.agreement.concordance import kendall_w
 from annotate.agreement.correlation import kendall_tau_b, pearson, spearman
 from annotate.agreement.cross_check import checked_alpha
+from annotate.agreement.crossed import CrossedDifferences, crossed_differences, why_not_crossed
+from annotate.agreement.crossed_errors import ErrorVariances
 from annotate.agreement.data import MeasurementLevel, ReliabilityData, observed_domain
+from annotate.agreement.dependent_correlations import difference_of_correlations
 from annotate.agreement.differences import bias, mean_absolute_error, root_mean_squared_error
 from annotate.agreement.distribution import ValueDistribution, value_distributions, value_ranges
 from annotate.agreement.fleiss import fleiss_kappa, gwet_ac
@@ -15,11 +19,28 @@ from annotate.agreement.group_means import between_group_means, means_by_group, 
 from annotate.agreement.groups import values_within_documents, within_documents
 from annotate.agreement.icc import intraclass_correlation
 from annotate.agreement.kappa import weighted_kappa
+from annotate.agreement.latent_categories import (
+    DawidSkene,
+    Mace,
+    Majority,
+    dawid_skene,
+    mace,
+    majority,
+    why_not_latent,
+)
 from annotate.agreement.measure import Measure
+from annotate.agreement.paired_difference import PairedDifference, difference_of_figures
 from annotate.agreement.pairs import ComparedRaters, between_raters, mean_values, with_mean
 from annotate.agreement.percent import percent_agreement, within_one_agreement
-from annotate.agreement.ranks import RankSet, holm, rank_sets
+from annotate.agreement.ranks import RankSet, holm, holm_by_key, rank_sets
 from annotate.agreement.registry import COEFFICIENTS, MEASURES, CoefficientFunction
+from annotate.agreement.severity import (
+    FairAverage,
+    RaterSeverity,
+    Severity,
+    rater_severity,
+    why_not_severity,
+)
 from annotate.agreement.streams import Randomness, Stream
 from annotate.agreement.summary import mean, spread_within_units, standard_deviation
 from annotate.agreement.system_differences import SystemDifference, system_differences
@@ -32,28 +53,45 @@ __all__ = [
     "CoefficientFunction",
     "ComparedRaters",
     "Counts",
+    "CrossedDifferences",
+    "DawidSkene",
+    "ErrorVariances",
+    "FairAverage",
     "Interval",
+    "Mace",
+    "Majority",
     "Measure",
     "MeasurementLevel",
+    "PairedDifference",
     "Randomness",
     "RankSet",
+    "RaterSeverity",
     "ReliabilityData",
     "Resampling",
+    "Severity",
     "Stream",
     "SystemDifference",
     "ValueDistribution",
     "advice",
+    "alpha_difference",
     "between_group_means",
     "between_raters",
     "bias",
     "checked_alpha",
+    "crossed_differences",
+    "dawid_skene",
+    "difference_of_correlations",
+    "difference_of_figures",
     "fleiss_kappa",
     "gwet_ac",
     "holm",
+    "holm_by_key",
     "intraclass_correlation",
     "kendall_tau_b",
     "kendall_w",
     "krippendorff_alpha",
+    "mace",
+    "majority",
     "mean",
     "mean_absolute_error",
     "mean_values",
@@ -63,6 +101,7 @@ __all__ = [
     "pearson",
     "percent_agreement",
     "rank_sets",
+    "rater_severity",
     "root_mean_squared_error",
     "spearman",
     "spread_within_units",
@@ -72,6 +111,9 @@ __all__ = [
     "value_ranges",
     "values_within_documents",
     "weighted_kappa",
+    "why_not_crossed",
+    "why_not_latent",
+    "why_not_severity",
     "with_mean",
     "within_documents",
     "within_one_agreement",

@@ -33,20 +33,22 @@ def krippendorff_alpha(
 
     1 is full agreement, 0 what chance gives, below 0 systematic disagreement.
     Source: Krippendorff 2011, Computing Krippendorff's alpha-reliability, sections C to E.
-    Undefined where no unit has two values, or all pairable values are the same.
+    Undefined where no unit has two values, or all pairable values are the same. Where more than 80 % of them
+    are, the interval is that of `rare_values.smoothed_interval`.
     """
     estimator = Estimator(
         name="krippendorff_alpha",
         label="Krippendorff's alpha",
         source="Krippendorff 2011, Computing Krippendorff's alpha-reliability",
         patterns=by_value,
-        statistic=lambda patterns: _statistic(patterns, data.measurement_level),
+        statistic=lambda patterns: alpha_statistic(patterns, data.measurement_level),
         parameters={"measurement_level": data.measurement_level.value},
+        smoothed=True,
     )
     return estimate(estimator, data, generator, resampling)
 
 
-def _statistic(patterns: Patterns, level: MeasurementLevel) -> Statistic:
+def alpha_statistic(patterns: Patterns, level: MeasurementLevel) -> Statistic:
     """Alpha for many weightings of the patterns at once."""
     value_counts = patterns.value_counts()
     disagreements = (

@@ -61,7 +61,7 @@ class Population:
         """How many units (documents) there are to draw from."""
         return int(self.group_counts.sum())
 
-    def weights(self, draws: IntArray) -> FloatArray:
+    def weights(self, draws: IntArray | FloatArray) -> FloatArray:
         """(replicates, patterns): how often each pattern occurs, given how often each group was drawn."""
         if self.pattern_counts is None:
             return draws.astype(float)
@@ -104,12 +104,15 @@ def resampled_interval(
         return None, f"An interval needs at least two {drawn_from.by} with values from two raters."
     if drawn_from.size < resampling.jackknife_below:
         return _jackknife(statistic, drawn_from, resampling, bounds)
-    draws = _draws(drawn_from, generator_of(generator, resampling.by), resampling.replicates)
+    draws = draw_weights(drawn_from, generator_of(generator, resampling.by), resampling.replicates)
     blocks = [statistic(weights) for weights in draws]
     return _percentile(np.concatenate(blocks), drawn_from.by, resampling)
 
 
-def _draws(drawn_from: Population, generator: np.random.Generator, replicates: int) -> Iterator[FloatArray]:
+def draw_weights(
+    drawn_from: Population, generator: np.random.Generator, replicates: int
+) -> Iterator[FloatArray]:
+    """Yield blocks of weights (some replicates, patterns), as often as there are replicates in all."""
     counts = drawn_from.pattern_counts
     block = max(1, _BLOCK // max((drawn_from.size,) if counts is None else (drawn_from.size, *counts.shape)))
     for start in range(0, replicates, block):

@@ -16,7 +16,8 @@ from annotate.agreement.coefficient import (
 )
 from annotate.agreement.data import ReliabilityData
 from annotate.agreement.patterns import Patterns
-from annotate.agreement.streams import Randomness, narrowed
+from annotate.agreement.rare_values import LARGEST_MODAL_SHARE, modal_share, smoothed_interval
+from annotate.agreement.streams import Randomness, generator_of, narrowed
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Estimator:
     weights of resamples its interval, so that the two cannot part.
     why_undefined: the sentence for a statistic that is NaN on the sample.
     bounds: the smallest and the largest value the coefficient can take, for intervals that could leave them.
+    smoothed: whether its interval allows for rare values that the sample may lack (`smoothed_interval`) where
+    more than LARGEST_MODAL_SHARE of the values are the same.
     """
 
     name: str
@@ -39,6 +42,7 @@ class Estimator:
     least_ratings: int = 2
     bounds: tuple[float, float] = (-1.0, 1.0)
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    smoothed: bool = False
 
 
 def estimate(
@@ -67,9 +71,16 @@ def estimate(
         rated = data.ratings_per_unit >= estimator.least_ratings
         documents = None if data.documents is None else data.documents[rated]
         drawn_from = population(patterns, documents, plan.by)
-        interval, interval_reason = resampled_interval(
-            statistic, drawn_from, drawn_with, plan, estimator.bounds
-        )
+        if estimator.smoothed and drawn_from.size > 1 and modal_share(data) > LARGEST_MODAL_SHARE:
+            own = generator_of(drawn_with, "smoothed", plan.by)
+            interval = smoothed_interval(
+                estimator.patterns, estimator.statistic, data, float(value), own, plan
+            )
+            interval_reason = None
+        else:
+            interval, interval_reason = resampled_interval(
+                statistic, drawn_from, drawn_with, plan, estimator.bounds
+            )
     return Coefficient(
         name=estimator.name,
         label=estimator.label,

@@ -1,13 +1,15 @@
 """Many comparisons at once: Holm's correction of p values, and the ranks that pairs leave to each system."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from annotate.agreement.data import FloatArray
+
+Key = TypeVar("Key", bound=Hashable)
 
 
 class Compared(Protocol):
@@ -72,3 +74,9 @@ def holm(p_values: npt.ArrayLike) -> FloatArray:
     adjusted = np.empty(len(given))
     adjusted[order] = np.minimum(stepped, 1)
     return adjusted
+
+
+def holm_by_key(p_values: Mapping[Key, float | None]) -> dict[Key, float]:
+    """Return the adjusted p values of the tests that have one, by the same keys."""
+    given = {key: p_value for key, p_value in p_values.items() if p_value is not None}
+    return dict(zip(given, holm(list(given.values())).tolist(), strict=True))

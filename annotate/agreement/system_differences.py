@@ -8,7 +8,7 @@ import numpy as np
 import scipy
 
 from annotate.agreement.data import FloatArray
-from annotate.agreement.ranks import holm
+from annotate.agreement.ranks import holm_by_key
 
 LEAST_DOCUMENTS = 3
 
@@ -48,38 +48,67 @@ def system_differences(
     Source: Student 1908; Holm 1979.
     """
     pairs = list(combinations(range(len(systems)), 2))
-    levels = confidence_level, 1 - (1 - confidence_level) / max(len(pairs), 1)
+    levels = levels_of(confidence_level, len(pairs))
     found = [
-        _difference(scores[:, one] - scores[:, other], systems[one], systems[other], levels)
+        paired_difference(scores[:, one] - scores[:, other], systems[one], systems[other], levels)
         for one, other in pairs
     ]
-    p_values = {index: each.p_value for index, each in enumerate(found) if each.p_value is not None}
-    adjusted = dict(zip(p_values, holm(list(p_values.values())).tolist(), strict=True))
+    return adjust_p_values(found)
+
+
+def levels_of(confidence_level: float, pairs: int) -> tuple[float, float]:
+    """Return the levels of an interval for one pair alone, and of one that holds for all (Bonferroni)."""
+    return confidence_level, 1 - (1 - confidence_level) / max(pairs, 1)
+
+
+def adjust_p_values(found: Sequence[SystemDifference]) -> tuple[SystemDifference, ...]:
+    """Return differences with p values adjusted by Holm over all of these that have one."""
+    adjusted = holm_by_key({index: each.p_value for index, each in enumerate(found)})
     return tuple(replace(each, adjusted_p_value=adjusted.get(index)) for index, each in enumerate(found))
 
 
-def _difference(
+def too_few(found: SystemDifference) -> SystemDifference:
+    """Return a difference without an interval, as fewer than 3 documents were rated for both."""
+    few = f"Only {found.documents} documents were rated for both; {LEAST_DOCUMENTS} or more are needed."
+    return replace(found, reason=few)
+
+
+def with_t_interval(
+    found: SystemDifference, value: float, error: float, freedom: float, levels: tuple[float, float]
+) -> SystemDifference:
+    """Return a difference with this value, its t intervals and two-sided p value.
+
+    error: its standard error, above 0. levels: as `levels_of` gives them.
+    """
+    reach = [float(error * scipy.special.stdtrit(freedom, (1 + level) / 2)) for level in levels]
+    return replace(
+        found,
+        value=value,
+        low=value - reach[0],
+        high=value + reach[0],
+        simultaneous_low=value - reach[1],
+        simultaneous_high=value + reach[1],
+        p_value=float(2 * scipy.special.stdtr(freedom, -abs(value) / error)),
+    )
+
+
+def paired_difference(
     differences: FloatArray, first: str, second: str, levels: tuple[float, float]
 ) -> SystemDifference:
+    """One pair as `system_differences` has it, from its differences (documents,), before Holm's correction.
+
+    levels: as `levels_of` gives them.
+    """
     given = differences[~np.isnan(differences)]
     size = len(given)
     value = float(given.mean()) if size else None
     found = SystemDifference(first, second, size, value)
     if size < LEAST_DOCUMENTS:
-        return replace(found, reason=f"Only {size} documents were rated for both; 3 or more are needed.")
+        return too_few(found)
     error = float(given.std(ddof=1) / np.sqrt(size))
     if error <= 1e-12 * np.abs(given).max(initial=1):
         return _of_signs(found, levels)
-    mean = float(given.mean())
-    reach = [float(error * scipy.special.stdtrit(size - 1, (1 + level) / 2)) for level in levels]
-    return replace(
-        found,
-        low=mean - reach[0],
-        high=mean + reach[0],
-        simultaneous_low=mean - reach[1],
-        simultaneous_high=mean + reach[1],
-        p_value=float(2 * scipy.special.stdtr(size - 1, -abs(mean) / error)),
-    )
+    return with_t_interval(found, float(given.mean()), error, size - 1, levels)
 
 
 def _of_signs(found: SystemDifference, levels: tuple[float, float]) -> SystemDifference:

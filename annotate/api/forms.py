@@ -85,7 +85,7 @@ def _key(**how: Any) -> Whole:
 
 
 def _choice(field: forms.ChoiceField, how: dict[str, Any]) -> serializers.Field[Any, Any, Any, Any]:
-    known = [key for key, _ in field.choices if isinstance(key, str) and key]  # type: ignore[union-attr,misc]
+    known = [key for key, _ in field.choices if isinstance(key, str | float) and key]  # type: ignore[union-attr,misc]
     if known and len(known) == len(list(field.choices)):  # type: ignore[arg-type]
         return serializers.ChoiceField(choices=known, **how)
     return Text(allow_blank=not field.required, **how)

@@ -9,9 +9,14 @@ from django.core.signing import BadSignature, Signer
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404
 from django.utils.crypto import salted_hmac
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
-from annotate.core.errors import NotYoursError
+from annotate.core.errors import (
+    MembershipClosedError,
+    NotYoursError,
+    PlaceGoneError,
+    SignedOutError,
+)
 from annotate.core.models import (
     ApiToken,
     Assignment,
@@ -19,6 +24,7 @@ from annotate.core.models import (
     Delivery,
     Dimension,
     Dispute,
+    Document,
     Export,
     GoldItem,
     GuidelineImage,
@@ -35,6 +41,9 @@ from annotate.core.raters import RATED, disputes_of, raters_in
 from annotate.fastpath.queries import NUMBERS, WORD, Prepared
 
 SomeUser = User | AnonymousUser
+# Who decides disputes, and who reads all of them. Adjudicators see nothing else of what others gave.
+DECIDERS = (Role.ADMIN, Role.ADJUDICATOR)
+DISPUTE_READERS = (*DECIDERS, Role.RESEARCHER)
 DIGEST = "annotate.digest"  # what the tokens of digests are signed for
 
 
@@ -62,6 +71,21 @@ def membership(user: SomeUser, slug: str, *roles: Role) -> Membership:
     return found[0]
 
 
+def sending_annotator(user: SomeUser, slug: str, place: str) -> Membership:
+    """Return the annotator whose page sends something; `place` is the key of the one that it was made for.
+
+    Raises SignedOutError where the session ended meanwhile, NotYoursError where someone else has signed in.
+    """
+    if not user.is_authenticated:
+        raise SignedOutError(gettext(SIGNED_OUT))
+    found = membership(user, slug, Role.ANNOTATOR)
+    if str(found.pk) != place:
+        raise NotYoursError(
+            gettext("This page was made for another rater, so nothing was saved. Load it again.")
+        )
+    return found
+
+
 def roles_in(user: SomeUser, project: Project) -> frozenset[Role]:
     """Return the roles that this person has in the project."""
     held = places_of(user).filter(project=project)
@@ -79,6 +103,25 @@ def project_for_reader(user: SomeUser, slug: str) -> Project:
     Raises PermissionDenied with a sentence for who also rates in it, until Round I is closed.
     """
     return _unless_rating(user, membership(user, slug, Role.ADMIN, Role.RESEARCHER).project)
+
+
+def project_for_dispute_reader(user: SomeUser, slug: str) -> Project:
+    """Return the project if this person may read all its disputes; raises as for readers of results."""
+    return _unless_rating(user, membership(user, slug, *DISPUTE_READERS).project)
+
+
+def dispute_for_decider(user: SomeUser, slug: str, number: int) -> Dispute:
+    """Return a disputed unit if this person decides it: an admin, or an adjudicator who did not rate it."""
+    place = membership(user, slug, *DECIDERS)
+    found = dispute_in(place.project, number)
+    if not decides(place, place_of_rater(user, slug, number)):
+        raise PermissionDenied("You rated this unit: another adjudicator, or an admin, decides it.")
+    return found
+
+
+def decides(place: Membership, as_rater: Membership | None) -> bool:
+    """Return whether a place lets decide a dispute, given the place in which the person rated its unit."""
+    return place.role == Role.ADMIN or (place.role == Role.ADJUDICATOR and as_rater is None)
 
 
 def project_of_watching_admin(user: SomeUser, slug: str) -> Project:
@@ -106,17 +149,36 @@ def assignment_for_annotator(
 ) -> Assignment:
     """Return the Round I assignment, or hidden check, at this position of this annotator's own order.
 
-    `place` is the key of the annotator that a page was made for; NotYoursError if it is not this person's.
+    `place` is the key of the annotator that a page was made for. With it a page is told what became of its
+    item: NotYoursError where the place is another person's, MembershipClosedError or PlaceGoneError.
     """
     found = PLACES.all(user.pk, slug, position) if user.pk else []
     for assignment in found:
         if place is None or place == str(assignment.annotator_id):
             return assignment
-    if place is not None and not places_of(user).filter(pk=_key(place)).exists():
-        raise NotYoursError(
+    if place is None:
+        raise Http404(gettext("This item is not in your list; it may have been given to another rater."))
+    raise _lost(user, place)
+
+
+def _lost(user: SomeUser, place: str) -> NotYoursError | MembershipClosedError | PlaceGoneError:
+    held = Membership.objects.filter(user=user.pk, user__isnull=False, pk=_key(place)).first()
+    if held is None:
+        return NotYoursError(
             gettext("This answer was given by someone else; sign in as that person to send it.")
         )
-    raise Http404(gettext("This item is not in your list; it may have been given to another rater."))
+    if not held.active:
+        return MembershipClosedError(
+            gettext("Your place in this project was closed, so nothing more can be rated.")
+        )
+    return PlaceGoneError(gettext(PLACE_GONE))
+
+
+SIGNED_OUT = gettext_noop("You are signed out. Sign in and your answers are sent again.")
+PLACE_GONE = gettext_noop(
+    "This item waited unused and was given to another rater, so nothing more of it is stored. "
+    "Go on with the next item."
+)
 
 
 def _assignments(user: int, slug: str, position: int) -> QuerySet[Assignment]:
@@ -130,13 +192,23 @@ def _assignments(user: int, slug: str, position: int) -> QuerySet[Assignment]:
     )
 
 
+def own_document(user: SomeUser, slug: str, pk: int) -> tuple[Document, Membership]:
+    """Return a document of which this annotator has items in Round I, and the place that has them."""
+    place = membership(user, slug, Role.ANNOTATOR)
+    own = Assignment.objects.filter(round__number__in=Round.MET_TOGETHER, annotator=place)
+    found = Document.objects.filter(project=place.project_id, pk=pk, items__assignments__in=own).first()
+    if found is None:
+        raise Http404(gettext("You have no items of this document."))
+    return found, place
+
+
 # What rating an item reads; the rest of these rows, read by every save, took longer than the statement.
 _READ = (
-    *("item", "position", "partial", "reserved_until", "started_at", "completed_at"),
+    *("item", "position", "partial", "plan", "reserved_until", "started_at", "completed_at"),
     *(f"annotator__{name}" for name in ("project", "pseudonym", "practised_at")),
     *(f"annotator__project__{name}" for name in ("name", "slug", "practice_bar", "reservation_minutes")),
     *(f"round__{name}" for name in ("project", "number", "status", "seed", "guideline")),
-    *("round__work_order", "round__dimension_order"),
+    *("round__work_order", "round__dimension_order", "round__revises_documents"),
     *(f"round__guideline__{name}" for name in ("version", "digest")),
 )
 PLACES = Prepared(_assignments, NUMBERS[0], WORD, NUMBERS[1])
@@ -157,8 +229,9 @@ def _key(sent: str) -> int:
 
 
 def place_of_rater(user: SomeUser, slug: str, number: int) -> Membership | None:
-    """Return this person's place as one of the raters of a disputed unit, if they are one."""
-    return places_of(user).filter(pk__in=raters_in(slug, number)).first()
+    """Return this person's place as one of the raters of a unit in Round II, if they are one."""
+    discussed = places_of(user).filter(project__rounds__number=2)
+    return discussed.filter(pk__in=raters_in(slug, number)).first()
 
 
 def refuse_another(place: Membership, made_for: str) -> None:
@@ -178,7 +251,7 @@ def dispute_for_rater(place: Membership, number: int) -> Dispute:
 
 
 def dispute_in(project: Project, number: int) -> Dispute:
-    """Return a disputed unit of a project that this person administers or reads."""
+    """Return a disputed unit of a project whose disputes this person decides or reads."""
     try:
         return Dispute.objects.select_related("item__document", "dimension", "round").get(
             round__project=project, number=number
@@ -202,7 +275,7 @@ def disputes_open_to(user: SomeUser, slug: str, number: int) -> QuerySet[Dispute
     """Return the dispute with this number if this person may see it: a rater of its unit, or a reader."""
     meant = Dispute.objects.filter(round__project__slug=slug, number=number, round__project__rounds__number=2)
     places = places_of(user)
-    read = places.filter(project=OuterRef("round__project"), role__in=(Role.ADMIN, Role.RESEARCHER))
+    read = places.filter(project=OuterRef("round__project"), role__in=DISPUTE_READERS)
     rated = meant.filter(RATED, item__assignments__annotator__in=places)
     return meant.filter(Exists(read) | Q(pk__in=rated.values("pk")))
 
@@ -224,7 +297,8 @@ def gold_in(project: Project, pk: int) -> GoldItem:
 def practice_item_for(place: Membership, pk: int) -> GoldItem:
     """Return an item that this annotator practises on."""
     items = GoldItem.objects.select_related("item__document").filter(use=GoldItem.Use.PRACTICE)
-    found = items.filter(item__document__project=place.project_id, pk=pk).first()
+    asked = items.filter(values__isnull=False, item__document__project=place.project_id)
+    found = asked.filter(pk=pk).first()
     if found is None:
         raise Http404(gettext("There is no such item to practise on."))
     return found

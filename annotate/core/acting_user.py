@@ -5,14 +5,15 @@ from contextvars import ContextVar
 
 from django.http import HttpRequest, HttpResponse
 
+from annotate.core.models import User
+
 _request: ContextVar[HttpRequest | None] = ContextVar("request", default=None)
 
 
-def acting_user() -> int | None:
-    """Return the key of who is signed in where a request is being answered, None elsewhere."""
-    request = _request.get()
-    user = getattr(request, "user", None)
-    return user.pk if user is not None and user.is_authenticated else None
+def acting_user() -> User | None:
+    """Return who is signed in where a request is being answered, None elsewhere."""
+    user = getattr(_request.get(), "user", None)
+    return user if isinstance(user, User) else None
 
 
 class ActingMiddleware:

@@ -29,7 +29,8 @@ def record(
     """Record an act (`round.opened`) on what bears this name, in the caller's transaction.
 
     before, after: facts by name, of which those are kept that became different; where none did, nothing was
-    done. by: who acted, where it is not whose request is being answered; on command lines nobody.
+    done. by: who acted, where it is not whose request is being answered; on command lines nobody. Their name
+    and address are kept as they are now.
     """
     if before is not None and after is not None:
         changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
@@ -43,13 +44,18 @@ def record(
         AuditEntry.objects.create(
             project=project,
             at=timezone.now(),
-            actor_id=by.pk if by else acting_user(),
+            **named(by or acting_user()),
             act=act,
             subject=str(subject)[:300],
             before=_plain(before),
             after=_plain(after),
             note=note,
         )
+
+
+def named(actor: User | None) -> dict[str, Any]:
+    """Return the columns of an entry that say who acted, as they are called now."""
+    return {"actor": actor, "actor_name": actor.name, "actor_email": actor.email} if actor else {}
 
 
 def facts(row: Model, fields: Sequence[str]) -> dict[str, Any]:

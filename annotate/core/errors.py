@@ -1,5 +1,7 @@
 """What can go wrong in a way that a person must be told: a code, one sentence, and the fields it is about."""
 
+from django.utils.translation import gettext_noop
+
 
 class DomainError(Exception):
     """A refusal with a code for programs and a sentence for people; nothing was changed."""
@@ -24,6 +26,9 @@ class RoundClosedError(DomainError):
 
     code = "round_closed"
     status = 409
+
+
+ROUND_ONE_CLOSED = gettext_noop("Round I was closed, so ratings can no longer be changed.")
 
 
 class DisputeClosedError(DomainError):
@@ -61,6 +66,13 @@ class InvitationUnusableError(DomainError):
     status = 410
 
 
+class AddressLinkError(DomainError):
+    """A link to prove an address that was forged, used, is too old or another account's."""
+
+    code = "address_link_unusable"
+    status = 410
+
+
 class MailError(DomainError):
     """A message that no mail server took."""
 
@@ -93,6 +105,13 @@ class NotFoundError(DomainError):
 
     code = "not_found"
     status = 404
+
+
+class MembershipClosedError(DomainError):
+    """A person's place in the project was closed while a page was open."""
+
+    code = "membership_closed"
+    status = 410
 
 
 class PlaceGoneError(DomainError):

@@ -48,6 +48,11 @@ class FrozenDimension:
         return self.measurement_level == "nominal"
 
     @property
+    def has_mean(self) -> bool:
+        """Whether a mean of values says something: of amounts, and of 0 and 1, where it is the share of 1."""
+        return not self.is_named or self.values == range(2)
+
+    @property
     def values(self) -> range:
         """All values that the scale has."""
         return range(self.scale_minimum, self.scale_maximum + 1)

@@ -1,8 +1,28 @@
 """How pages tell programs, such as their own scripts, that something was refused."""
 
-from django.http import JsonResponse
+from collections.abc import Callable
+from functools import wraps
 
-from annotate.core.errors import DomainError
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+
+from annotate.core.errors import DomainError, NotFoundError
+
+View = Callable[..., HttpResponse]
+
+
+def refusals_as_json(view: View) -> View:
+    """Tell in JSON everything that can go wrong with a save, so that the page can keep the answer."""
+
+    @wraps(view)
+    def inner(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+        try:
+            return view(request, *args, **kwargs)
+        except Http404 as error:
+            return error_as_json(NotFoundError(str(error)))
+        except DomainError as error:
+            return error_as_json(error)
+
+    return inner
 
 
 def error_as_json(error: DomainError) -> JsonResponse:

@@ -46,6 +46,7 @@ ACTIONS = (
     KeyAction("fold", _("fold or unfold all parts of the document"), "o", "b", "."),
     KeyAction("first_unrated", _("go to the first unrated item"), "g", "g", "h"),
     KeyAction("flagged", _("go to your flagged items"), "f", "t", ","),
+    KeyAction("guideline", _("open the guidelines in another window"), "i", "", ""),
     KeyAction("next", _("next item, like Enter"), "", "d", "l"),
     KeyAction("back", _("item before, like Shift+Enter"), "", "a", "j"),
     KeyAction("down", _("next dimension, like the arrow"), "", "s", "k"),

@@ -29,7 +29,9 @@ RESULTS = frozenset({"audit", "exports", "quality", "results"})
 TABS = [
     (gettext_noop("Overview"), "project", EVERYONE),
     (gettext_noop("Rate"), "rate", ANNOTATORS),
+    (gettext_noop("My work"), "my_work", ANNOTATORS),
     (gettext_noop("Disputes"), "disputes", EVERYONE),
+    (gettext_noop("Guidelines"), "guideline", ANNOTATORS),
     (gettext_noop("Results"), "results", READERS),
     (gettext_noop("Export"), "exports", READERS),
     (gettext_noop("Dimensions"), "dimensions", ADMINS),

@@ -5,14 +5,18 @@ from dataclasses import dataclass
 from django.db.models import Prefetch
 
 from annotate.core.access import SomeUser, places_of, projects_of
-from annotate.core.models import Project, Role, Round
+from annotate.core.models import Membership, Project, Role, Round
 
 
 @dataclass(frozen=True)
 class ProjectCard:
-    """A project in a person's list: what they are in it and where it stands."""
+    """A project in a person's list: what they are in it and where it stands.
+
+    `as_annotator`: the place in which they rate.
+    """
 
     project: Project
+    as_annotator: Membership | None
     roles: list[str]
     rounds: list[Round]
 
@@ -30,6 +34,7 @@ def project_cards(user: SomeUser) -> list[ProjectCard]:
     return [
         ProjectCard(
             project,
+            next((place for place in project.mine if place.role == Role.ANNOTATOR), None),
             sorted(str(Role(place.role).label) for place in project.mine),
             list(project.rounds.all()),
         )

@@ -8,7 +8,12 @@ SENTENCES = (
         "This was not saved; what you have typed is still here. "
         "Try again, or copy it and load this page again."
     ),
-    gettext_noop("Your post is sent."),
+    gettext_noop(
+        "There is no connection. Your answer is kept on this device and sent when the connection is back."
+    ),
+    gettext_noop("Your answer to dispute {number} is sent."),
+    gettext_noop("Your answer to dispute {number} was not taken: {written}"),
+    gettext_noop("Your message is sent."),
     gettext_noop("Your answer is taken back."),
     gettext_noop("This is a folder: pack it as a zip file, then drop that."),
     gettext_noop("Drop one file at a time."),
@@ -27,8 +32,8 @@ SENTENCES = (
     ),
     gettext_noop("Cannot rate"),
     gettext_noop("Cannot rate: say why in a comment"),
-    gettext_noop("Not saved: {message}"),
-    gettext_noop("Some dimensions have no answer yet. Press Enter again to go on all the same."),
+    gettext_noop("Some dimensions have no answer yet. Go on once more to leave them open."),
+    gettext_noop("Rate every dimension; then you see what is right."),
     gettext_noop("{name} had been changed to {value} in another window; your {own} now stands."),
     gettext_noop("answer"),
     gettext_noop("A later answer of yours stands: {name} is {value}."),
@@ -36,6 +41,7 @@ SENTENCES = (
     gettext_noop("{name} was just changed to {value} in another window of yours."),
     gettext_noop("{count} waiting"),
     gettext_noop("{why}: {count} waiting"),
+    gettext_noop("Not saved: {message}"),
     gettext_noop("Not saved"),
     gettext_noop("Saved"),
     gettext_noop("Saving…"),
@@ -49,10 +55,18 @@ SENTENCES = (
     ),
     gettext_noop("no value"),
     gettext_noop("Put away"),
-    gettext_noop("Someone else is signed in"),
-    gettext_noop("You are signed out"),
+    gettext_noop("You are signed out."),
     gettext_noop("Sign out"),
     gettext_noop("Sign in"),
+    gettext_noop("Send again"),
+    gettext_noop("Next item"),
+    gettext_noop("unsure"),
+    gettext_noop("Not stored"),
+    gettext_noop("Not stored:"),
+    gettext_noop("Copy what was not stored"),
+    gettext_noop("If something listed here still matters, copy it and send it to the project’s admins."),
+    gettext_noop("You can go on rating: your answers are stored on this device until you sign in again."),
+    gettext_noop("Your answers are stored on this device until you sign in again."),
 )
 
 

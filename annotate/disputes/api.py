@@ -35,7 +35,6 @@ from annotate.people.invitation_mail import mail_is_sent
 
 # Disputes: listed, read with thread and history, answered by their raters, decided by admins.
 
-READERS = (Role.ADMIN, Role.RESEARCHER)
 ANYONE = ("read", "rate")
 
 
@@ -163,16 +162,16 @@ class Disputes(ApiView):
 
     @reads(DisputeRow, paged=True, filters=(DisputeChoice,), scopes=ANYONE)
     def get(self, request: Request, slug: str) -> Response:
-        """List disputes: a rater's own once Round II was opened, all of them to who reads results."""
-        place = access.membership(request.user, slug, *READERS, Role.ANNOTATOR)
+        """List disputes: a rater's own once Round II was opened, all of them to who reads or decides them."""
+        place = access.membership(request.user, slug, *access.DISPUTE_READERS, Role.ANNOTATOR)
         rounds = rounds_of(place.project)
         chosen = DisputeFilter(**self.filters(DisputeChoice))
         if place.role == Role.ANNOTATOR:
             own: QuerySet[Dispute] = disputes_of(place).select_related("dimension")
             return self.page(own, DisputeRow, reads=False)
-        project = access.project_for_reader(request.user, slug)
+        project = access.project_for_dispute_reader(request.user, slug)
         found = disputes_of_project(project, chosen, round_two=rounds.get(2))
-        closed = 2 in rounds and not rounds[2].is_open
+        closed = place.role != Role.ADJUDICATOR and 2 in rounds and not rounds[2].is_open
         light = found.defer("item__text", "item__document__parts")
         return self.page(light, DisputeRow, reads=True, closed=closed)
 
@@ -225,15 +224,14 @@ class ThreadOfDispute(ApiView):
 
 
 class DecisionOnDispute(ApiView):
-    """An admin's decision about a dispute."""
+    """The decision of an admin or adjudicator about a dispute."""
 
     about = "disputes"
 
     @writes(DisputeDetail, accepts=Decision)
     def post(self, request: Request, slug: str, number: int) -> Response:
         """Adjudicate a dispute with a value, leave it open, open it again, or have it answered again."""
-        project = access.project_for_admin(request.user, slug)
-        found = access.dispute_in(project, number)
+        found = access.dispute_for_decider(request.user, slug, number)
         data = valid(AdjudicationForm(self.checked(Decision))).cleaned_data
         why = {"dispute": found, "note": data["note"], "by": request_user(request)}
         decision = next((DECISIONS[name] for name in DECISIONS if data[name]), None)
@@ -241,7 +239,8 @@ class DecisionOnDispute(ApiView):
             decision(**why)
         else:
             adjudicate(value=data["value"], **why)
-        return Response(DisputeDetail(dispute_page(access.dispute_in(project, number), reader=None)).data)
+        found.refresh_from_db()
+        return Response(DisputeDetail(dispute_page(found, reader=None)).data)
 
 
 def _own(request: Request, slug: str, number: int) -> tuple[Membership, Dispute]:
@@ -250,13 +249,13 @@ def _own(request: Request, slug: str, number: int) -> tuple[Membership, Dispute]
 
 
 def _page(request: Request, slug: str, number: int) -> DisputePage:
-    place = access.membership(request.user, slug, *READERS, Role.ANNOTATOR)
+    place = access.membership(request.user, slug, *access.DISPUTE_READERS, Role.ANNOTATOR)
     own = access.place_of_rater(request.user, slug, number)
     if place.role == Role.ANNOTATOR:
         if own is None:
             raise Http404("There is no such dispute in your list.")
         return dispute_page(access.dispute_for_rater(own, number), reader=own)
-    project = access.project_for_reader(request.user, slug)
+    project = access.project_for_dispute_reader(request.user, slug)
     return dispute_page(access.dispute_in(project, number), reader=own)
 
 

@@ -10,6 +10,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from annotate.core.addresses import query_of
 from annotate.core.models import Dimension, Dispute, Membership, Project, Role
 from annotate.core.raters import disputes_of
 from annotate.disputes.commands.rules import OwnRule
@@ -32,7 +33,8 @@ SILENT = [
 class DisputeAnswerForm(forms.Form):
     """Keep one's value (`keep` is what the page showed it to be) or change it, with reason and evidence.
 
-    A short reason, and that we differ (`differs`), keep the value, too.
+    A short reason, and that we differ (`differs`), keep the value, too. `only_send`: what was written is a
+    message to the others, and no answer.
     """
 
     keep = forms.IntegerField(required=False)
@@ -49,6 +51,7 @@ class DisputeAnswerForm(forms.Form):
 
     seen_status = forms.CharField(required=False)
     stay = forms.BooleanField(required=False)
+    only_send = forms.BooleanField(required=False)
 
     @property
     def given(self) -> dict[str, Any]:
@@ -60,8 +63,10 @@ class DisputeAnswerForm(forms.Form):
         return {name: self.cleaned_data[name] for name in given}
 
     def clean(self) -> dict[str, object]:
-        """Require one of the two: a number that was not typed does not mean to keep."""
+        """Require a value to keep or to change to: a number that was not typed does not mean to keep."""
         data = super().clean() or {}
+        if data.get("only_send"):
+            return data
         if data.get("short_reason") or data.get("differs"):
             data["value"] = None
         elif data.get("keep") is not None:
@@ -92,7 +97,7 @@ class PostForm(forms.Form):
 
 
 class AdjudicationForm(forms.Form):
-    """An admin's decision about a disputed unit: a value, to leave it open, or to open it again."""
+    """A decision about a disputed unit: a value, to leave it open, or to open it again."""
 
     value = forms.IntegerField(
         required=False, error_messages={"invalid": _("A rating is a whole number on the scale.")}
@@ -151,12 +156,7 @@ class DisputeFilterForm(forms.Form):
     @property
     def query(self) -> str:
         """The same as a page's address ends with."""
-        found = QueryDict(mutable=True)
-        found["all"] = "1"
-        for name, value in vars(self.chosen).items():
-            if value not in ("", None):
-                found[name] = str(value)
-        return found.urlencode()
+        return query_of({"all": 1, **vars(self.chosen)})
 
 
 class WorkFilterForm(forms.Form):

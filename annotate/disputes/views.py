@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial, wraps
+from typing import Any
 
 from django import forms
 from django.contrib import messages
@@ -10,14 +12,14 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import redirect_to_login
 from django.core.paginator import Paginator
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.urls import Resolver404, resolve, reverse
 from django.utils.translation import gettext
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django.views.decorators.vary import vary_on_headers
-from django_htmx.http import HttpResponseClientRedirect
+from django_htmx.http import HttpResponseClientRedirect, replace_url, reswap, retarget
 
 from annotate import tasks
 from annotate.core import access
@@ -44,21 +46,21 @@ from annotate.disputes.forms import (
     DisputeAnswerForm,
     DisputeFilterForm,
     DisputeRulesForm,
-    PostForm,
     UndoForm,
     WorkFilterForm,
 )
 from annotate.disputes.queries.disputes import (
     Answered,
-    disputes_on_item,
+    disputes_on_text,
     just_answered,
     left_after,
+    left_to_decide,
     listed,
-    next_needing,
+    place_of_text,
     work_list,
 )
 from annotate.disputes.queries.list import dispute_rows, disputes_of_project, kept_reasons, waited_for_in
-from annotate.disputes.queries.page import dispute_page
+from annotate.disputes.queries.page import DisputePage, dispute_page
 from annotate.disputes.queries.rules import rule_previews
 from annotate.disputes.queries.version import version_of
 from annotate.people.invitation_mail import mail_is_sent
@@ -67,12 +69,20 @@ from annotate.people.preferences import key_map_of
 # Round II: the work list of disputes, one dispute, its answers, thread and adjudication.
 
 PER_PAGE = 50
-# What an admin decides without a value, by the name of its button.
+QUEUE = f"status={Dispute.Status.IRRESOLVABLE}"  # the filter of what waits for an adjudicator
+# What is decided without a value, by the name of its button.
 DECISIONS: dict[str, Callable[..., Dispute]] = {
     "leave_open": leave_open,
     "open_again": open_again,
     "ask_again": ask_again,
 }
+
+
+class Part(StrEnum):
+    """A part of a dispute's page, by its name in the template and in the page."""
+
+    DISCUSSION = "discussion"
+    AT_WORK = "at-work"
 
 
 def signed_in(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -87,7 +97,8 @@ def signed_in(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
             return view(request, slug, number)
         page = reverse("dispute", args=[slug, number])
         if request.htmx:
-            return render(request, "disputes/_signed_out.html", {"page": page}, status=422)
+            reply = render(request, "disputes/_signed_out.html", {"page": page}, status=422)
+            return replace_url(reswap(retarget(reply, f"#{Part.DISCUSSION}"), "outerHTML"), "false")
         return redirect_to_login(page)
 
     return checked
@@ -95,23 +106,24 @@ def signed_in(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 
 @dataclass(frozen=True)
 class Reading:
-    """One dispute and the person who looks at it: a rater with a place, an admin, or a researcher."""
+    """One dispute and the person who looks at it: a rater with a place, who decides it, or a researcher."""
 
     dispute: Dispute
     project: Project
     place: Membership | None
-    is_admin: bool
+    decides: bool
 
 
 @login_required
 @require_GET
 def disputes(request: Request, slug: str) -> HttpResponse:
-    """List one's own disputes, or all of them for an admin or researcher who does not rate."""
-    place = access.membership(request.user, slug, Role.ANNOTATOR, Role.ADMIN, Role.RESEARCHER)
+    """List one's own disputes, or all of them for who does not rate; an adjudicator begins with the queue."""
+    place = access.membership(request.user, slug, Role.ANNOTATOR, *access.DISPUTE_READERS)
     if place.role == Role.ANNOTATOR and "all" not in request.GET:
         form = WorkFilterForm(request.GET, place=place)
         work = work_list(place, form.chosen)
         own: dict[str, object] = {
+            "place": place,
             "form": form,
             "work": work,
             "listed": listed(work, place),
@@ -119,11 +131,12 @@ def disputes(request: Request, slug: str) -> HttpResponse:
             "answered": _answer_to_take_back(request, place),
         }
         return render_in_project(request, place.project, "disputes/work_list.html", own)
-    return _all_disputes(request, access.project_for_reader(request.user, slug))
+    return _all_disputes(request, access.project_for_dispute_reader(request.user, slug), Role(place.role))
 
 
-def _all_disputes(request: Request, project: Project) -> HttpResponse:
-    form = DisputeFilterForm(request.GET, project=project)
+def _all_disputes(request: Request, project: Project, role: Role) -> HttpResponse:
+    at_queue = role == Role.ADJUDICATOR and not request.GET
+    form = DisputeFilterForm(QueryDict(QUEUE) if at_queue else request.GET, project=project)
     round_two = rounds_of(project).get(2)
     chosen = disputes_of_project(project, form.chosen, round_two=round_two)
     found = Paginator(chosen, PER_PAGE).get_page(request.GET.get("page"))
@@ -134,7 +147,7 @@ def _all_disputes(request: Request, project: Project) -> HttpResponse:
         "round_two": round_two,
         "kept_reasons": kept_reasons(project),
         # Who decides, or talks to who decides, shall not know whose text it is about.
-        "shows_systems": round_two is not None and not round_two.is_open,
+        "shows_systems": role != Role.ADJUDICATOR and round_two is not None and not round_two.is_open,
         "is_admin": Role.ADMIN in access.roles_in(request.user, project),
     }
     return render_in_project(request, project, "disputes/all.html", context)
@@ -144,31 +157,37 @@ def _all_disputes(request: Request, project: Project) -> HttpResponse:
 @require_GET
 @vary_on_headers("HX-Request")  # or going back in history shows the fragment, which has the same address
 def dispute(request: Request, slug: str, number: int) -> HttpResponse:
-    """Show one dispute; htmx gets the part that others change: values, reasons and thread.
+    """Show the disputes about a text, this one at work.
 
-    Where that is still what the page has `seen`, the answer is 204, after three queries.
+    htmx gets the part beside the text, or of that what others change: values, reasons and thread. Where that
+    is still what the page has `seen`, the answer is 204, after three queries.
     """
-    return _page(request, slug, number)
+    part = Part.AT_WORK if request.htmx.target == Part.AT_WORK else Part.DISCUSSION
+    return _page(request, slug, number, part=part)
 
 
 @signed_in
 @require_POST
 def answer(request: Request, slug: str, number: int) -> HttpResponse:
-    """Keep or change one's value and go on to the next dispute that waits, or stay if that was asked for."""
+    """Keep or change one's value and go on to what needs one next, or stay; or only send what was written."""
     place = access.membership(request.user, slug, Role.ANNOTATOR)
     found = access.dispute_for_rater(place, number)
     form = DisputeAnswerForm(request.POST)
 
     def give() -> None:
-        answer_dispute(dispute=found, rater=place, **form.given)
+        if form.cleaned_data["only_send"]:
+            post_message(dispute=found, author=place, text=form.cleaned_data["comment"])
+        else:
+            answer_dispute(dispute=found, rater=place, **form.given)
 
     if refusal := _refusal(form, give, written_by=place):
         return _page(request, slug, number, refusal=refusal)
-    if form.cleaned_data["stay"]:
-        return _here_again(request, slug, number, after=number)
-    following = next_needing(place, number)
-    where = reverse("dispute", args=[slug, following]) if following else reverse("disputes", args=[slug])
-    return _go_to(request, f"{where}?after={number}")
+    if form.cleaned_data["only_send"]:
+        return _page(request, slug, number) if request.htmx else redirect("dispute", slug, number)
+    following = number if form.cleaned_data["stay"] else left_after(place, found).following
+    if following is None:
+        return _go_to(request, f"{reverse('disputes', args=[slug])}?after={number}")
+    return _go_on(request, slug, following, after=number)
 
 
 @signed_in
@@ -184,30 +203,14 @@ def undo(request: Request, slug: str, number: int) -> HttpResponse:
 
     if refusal := _refusal(form, undo_it, written_by=place):
         return _page(request, slug, number, refusal=refusal)
-    return _here_again(request, slug, number)
-
-
-@signed_in
-@require_POST
-def post(request: Request, slug: str, number: int) -> HttpResponse:
-    """Add a message to the thread."""
-    place = access.membership(request.user, slug, Role.ANNOTATOR)
-    found = access.dispute_for_rater(place, number)
-    form = PostForm(request.POST)
-
-    def write() -> None:
-        post_message(dispute=found, author=place, text=form.cleaned_data["text"])
-
-    if refusal := _refusal(form, write, written_by=place):
-        return _page(request, slug, number, refusal=refusal)
-    return redirect("dispute", slug, number)
+    return _go_on(request, slug, number)
 
 
 @signed_in
 @require_POST
 def decide(request: Request, slug: str, number: int) -> HttpResponse:
-    """Adjudicate a dispute, leave it open, open it again or have it answered again, as an admin."""
-    found = access.dispute_in(access.project_for_admin(request.user, slug), number)
+    """Adjudicate a dispute, leave it open, open it again or have it answered again."""
+    found = access.dispute_for_decider(request.user, slug, number)
     form = AdjudicationForm(request.POST)
 
     def carry_out() -> None:
@@ -245,49 +248,90 @@ def _go_to(request: Request, url: str) -> HttpResponse:
     return HttpResponseClientRedirect(url) if request.htmx else redirect(url)
 
 
-def _here_again(request: Request, slug: str, number: int, *, after: int | None = None) -> HttpResponse:
-    """Return the dispute that the page shows in its place, with what is typed; otherwise go there."""
-    page = reverse("dispute", args=[slug, number])
-    if request.htmx and (request.htmx.current_url_abs_path or "").partition("?")[0] == page:
+def _go_on(request: Request, slug: str, number: int, *, after: int | None = None) -> HttpResponse:
+    """Show a dispute: in its place where the page shows it, beside its text where that stands there."""
+    url = reverse("dispute", args=[slug, number]) + (f"?after={after}" if after else "")
+    shown = _number_shown(request, slug)
+    if shown == number:
         return _page(request, slug, number, after=after)
-    return _go_to(request, f"{page}?after={after}" if after else page)
+    if shown is None or not _about_one_text(slug, {shown, number}):
+        return _go_to(request, url)
+    beside = _page(request, slug, number, after=after, part=Part.AT_WORK)
+    return replace_url(reswap(retarget(beside, f"#{Part.AT_WORK}"), "outerHTML"), url)
+
+
+def _number_shown(request: Request, slug: str) -> int | None:
+    """Return the number of the dispute at work on the page that asks by htmx."""
+    path = (request.htmx.current_url_abs_path or "").partition("?")[0] if request.htmx else ""
+    try:
+        found = resolve(path)
+    except Resolver404:
+        return None
+    is_here = found.url_name == "dispute" and found.kwargs["slug"] == slug
+    return found.kwargs["number"] if is_here else None
+
+
+def _about_one_text(slug: str, numbers: set[int]) -> bool:
+    found = Dispute.objects.filter(round__project__slug=slug, number__in=numbers)
+    return found.order_by().values("item").distinct().count() == 1
 
 
 def _reading(request: Request, slug: str, number: int) -> Reading:
-    place = access.membership(request.user, slug, Role.ADMIN, Role.RESEARCHER, Role.ANNOTATOR)
+    place = access.membership(request.user, slug, *access.DISPUTE_READERS, Role.ANNOTATOR)
     own = access.place_of_rater(request.user, slug, number)
     if place.role == Role.ANNOTATOR and own:
-        return Reading(access.dispute_for_rater(own, number), place.project, own, is_admin=False)
-    found = access.dispute_in(access.project_for_reader(request.user, slug), number)
-    return Reading(found, place.project, own, is_admin=place.role == Role.ADMIN)
+        return Reading(access.dispute_for_rater(own, number), place.project, own, decides=False)
+    found = access.dispute_in(access.project_for_dispute_reader(request.user, slug), number)
+    return Reading(found, place.project, own, decides=access.decides(place, own))
 
 
 def _page(
-    request: Request, slug: str, number: int, *, refusal: str = "", after: int | None = None
+    request: Request,
+    slug: str,
+    number: int,
+    *,
+    refusal: str = "",
+    after: int | None = None,
+    part: Part = Part.DISCUSSION,
 ) -> HttpResponse:
+    """Return the page of a dispute, to htmx the part of it that was asked for."""
     # Read before the rest: what changes in between makes the page ask once more, and is never missed.
     version = version_of(access.disputes_open_to(request.user, slug, number))
     if request.htmx and version and request.GET.get("seen") == version:
         return HttpResponse(status=204)
     reading = _reading(request, slug, number)
-    if reading.place:
-        note_look(dispute=reading.dispute, rater=reading.place)
+    place, page = reading.place, dispute_page(reading.dispute, reader=reading.place)
+    if place:
+        note_look(dispute=reading.dispute, rater=place)
     context = {
         "project": reading.project,
-        "page": dispute_page(reading.dispute, reader=reading.place),
+        "page": page,
         "version": version,
-        "is_admin": reading.is_admin,
+        "decides": reading.decides,
         "refusal": refusal,
         "draft": request.POST if refusal else {},
-        "key_map": key_map_of(request.user),
-        "answered": _answer_to_take_back(request, reading.place, after),
+        "answered": _answer_to_take_back(request, place, after),
     }
-    if not request.htmx or request.method == "POST":
-        context["on_item"] = disputes_on_item(reading.dispute, reading.place)
-    if request.htmx:
-        return render(request, "disputes/dispute.html#discussion", context, status=422 if refusal else 200)
-    context["left"] = reading.place and left_after(reading.place, reading.dispute)
-    return render(request, "disputes/dispute.html", context, status=422 if refusal else 200)
+    if not request.htmx or part == Part.AT_WORK:
+        context |= _around(reading, page)
+    if not request.htmx:
+        context |= {
+            "key_map": key_map_of(request.user),
+            "stands": place and place_of_text(place, reading.dispute),
+        }
+    template = f"disputes/dispute.html#{part}" if request.htmx else "disputes/dispute.html"
+    return render(request, template, context, status=422 if refusal else 200)
+
+
+def _around(reading: Reading, page: DisputePage) -> dict[str, Any]:
+    """Return what stands around a dispute: the others about its text, and how many are left."""
+    held = {each.dimension.id: each.dimension.name_of(each.value) for each in page.own_values}
+    around: dict[str, Any] = {"on_text": disputes_on_text(reading.dispute, reading.place, held)}
+    if reading.place:
+        around["left"] = left_after(reading.place, reading.dispute)
+    elif reading.decides:
+        around["left"] = left_to_decide(reading.dispute)
+    return around
 
 
 def _answer_to_take_back(

@@ -92,6 +92,8 @@ def _parameters_of(project: Project, page: str, options: Mapping[str, Any]) -> I
                 values = {name: value for value, name in parameter.choices(project)}
             except DomainError as error:
                 raise CommandError(error.message) from error
+            if not values:
+                raise CommandError(f"In this project there is nothing to choose for {_option(parameter)}.")
             yield parameter.name, values.get(str(given), str(given))
 
 

@@ -16,7 +16,14 @@ from django.conf import settings
 from django.db import migrations, models
 
 
-HISTORIES = ("annotate_auditentry", "annotate_ratingchange", "annotate_disputeevent", "annotate_post")
+HISTORIES = (
+    "annotate_auditentry",
+    "annotate_ratingchange",
+    "annotate_revisedvaluechange",
+    "annotate_disputeevent",
+    "annotate_post",
+    "annotate_formername",
+)
 REFUSED = "A history is never rewritten."
 DELETING = "EXISTS (SELECT 1 FROM annotate_projectdeletion)"
 
@@ -114,6 +121,19 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='FormerName',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='former_names', to=settings.AUTH_USER_MODEL)),
+                ('at', models.DateTimeField(help_text='Until when.')),
+                ('name', models.CharField(blank=True, max_length=150)),
+                ('email', models.EmailField(max_length=254)),
+            ],
+            options={
+                'indexes': [models.Index(models.F('user'), models.F('at'), name='names_of_a_person')],
+            },
+        ),
+        migrations.CreateModel(
             name='KeptAnswer',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -183,12 +203,13 @@ class Migration(migrations.Migration):
                 ('dealt_by', models.CharField(choices=[('documents', 'whole documents'), ('items', 'single items')], default='documents', help_text='Whether all items of a document have the same raters.', max_length=9)),
                 ('work_order', models.CharField(choices=[('by_document', 'by document: all items of a document in succession'), ('mixed', 'fully mixed')], default='by_document', max_length=11)),
                 ('dimension_order', models.CharField(choices=[('fixed', 'as they are listed'), ('drawn', 'drawn once for each annotator')], default='fixed', max_length=5)),
+                ('revises_documents', models.BooleanField(default=False, help_text='Whether raters may revise their values at the end of a document.')),
                 ('pairs', models.JSONField(default=list, help_text='The listed pairs of keys: item, membership.')),
                 ('gold_every', models.PositiveSmallIntegerField(default=10, help_text='A hidden gold item comes after so many items; 0: none.')),
                 ('repeat_every', models.PositiveSmallIntegerField(default=0, help_text='An item comes a second time after so many items; 0: none.')),
             ],
             options={
-                'constraints': [models.CheckConstraint(condition=models.Q(('share__lte', 100)), name='share_is_a_percentage')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('share__lte', 100)), name='share_is_a_percentage'), models.CheckConstraint(condition=models.Q(('revises_documents', False), ('work_order', 'by_document'), _connector='OR'), name='planned_documents_end_only_by_document')],
                 'indexes': [],
             },
         ),
@@ -199,6 +220,8 @@ class Migration(migrations.Migration):
                 ('project', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='audit_entries', to='annotate.project')),
                 ('at', models.DateTimeField()),
                 ('actor', models.ForeignKey(help_text='Empty: the command line.', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('actor_name', models.CharField(blank=True, help_text='What the actor was called then.', max_length=150)),
+                ('actor_email', models.EmailField(blank=True, help_text="The actor's address then.", max_length=254)),
                 ('act', models.CharField(help_text='What it was done to and what was done: round.opened.', max_length=60)),
                 ('subject', models.CharField(help_text='The name of what it was done to.', max_length=300)),
                 ('before', models.JSONField(null=True)),
@@ -208,7 +231,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name_plural': 'audit entries',
                 'indexes': [models.Index(models.F('project'), models.F('at'), name='audit_of_a_project')],
-                'constraints': [models.CheckConstraint(condition=models.Q(('project__isnull', False), ('act', 'project.deleted'), _connector='OR'), name='acts_are_in_a_project')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('project__isnull', False), ('act', 'project.deleted'), _connector='OR'), name='acts_are_in_a_project'), models.CheckConstraint(condition=models.Q(models.Q(('actor__isnull', True), ('actor_email', ''), ('actor_name', '')), models.Q(('actor__isnull', False), ('actor_email__gt', '')), _connector='OR'), name='actors_are_named_as_they_were')],
             },
         ),
         migrations.CreateModel(
@@ -366,7 +389,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='annotate.project')),
                 ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='memberships', to=settings.AUTH_USER_MODEL)),
-                ('role', models.CharField(choices=[('admin', 'admin'), ('annotator', 'annotator'), ('researcher', 'researcher')], max_length=12)),
+                ('role', models.CharField(choices=[('admin', 'admin'), ('annotator', 'annotator'), ('researcher', 'researcher'), ('adjudicator', 'adjudicator')], max_length=12)),
                 ('label', models.CharField(help_text='The name that admins see.', max_length=150)),
                 ('alias', models.CharField(blank=True, help_text='The letter that other raters see.', max_length=8)),
                 ('pseudonym', models.CharField(default=annotate.core.models.people.new_pseudonym, help_text='What exports call this person in this project.', max_length=20)),
@@ -402,7 +425,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='invitations', to='annotate.project')),
-                ('role', models.CharField(choices=[('admin', 'admin'), ('annotator', 'annotator'), ('researcher', 'researcher')], max_length=12)),
+                ('role', models.CharField(choices=[('admin', 'admin'), ('annotator', 'annotator'), ('researcher', 'researcher'), ('adjudicator', 'adjudicator')], max_length=12)),
                 ('place', models.ForeignKey(blank=True, help_text='The empty place that it fills, if any.', null=True, on_delete=django.db.models.deletion.CASCADE, to='annotate.membership')),
                 ('email', models.EmailField(blank=True, max_length=254)),
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
@@ -481,6 +504,7 @@ class Migration(migrations.Migration):
                 ('every_item', models.BooleanField(default=True, help_text='Whether every item gets places, or only the units that are routed.')),
                 ('work_order', models.CharField(choices=[('by_document', 'by document: all items of a document in succession'), ('mixed', 'fully mixed')], default='by_document', help_text='Frozen with the round.', max_length=11)),
                 ('dimension_order', models.CharField(choices=[('fixed', 'as they are listed'), ('drawn', 'drawn once for each annotator')], default='fixed', help_text='Frozen with the round.', max_length=5)),
+                ('revises_documents', models.BooleanField(default=False, help_text='Whether raters may revise their values at the end of a document, where they see all of them side by side. Frozen with the round.')),
                 ('deadline', models.DateField(blank=True, help_text='The day by which raters are asked to be done; nothing ends by itself.', null=True)),
                 ('opened_at', models.DateTimeField()),
                 ('opened_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
@@ -488,7 +512,7 @@ class Migration(migrations.Migration):
                 ('closed_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={
-                'constraints': [models.UniqueConstraint(models.F('project'), models.F('number'), name='round_number_once_in_project'), models.UniqueConstraint(models.F('project'), condition=models.Q(('number__lt', 3), ('status', 'open')), name='one_open_round_per_project'), models.CheckConstraint(condition=models.Q(('number__in', [1, 2, 3])), name='round_one_two_or_checks'), models.CheckConstraint(condition=models.Q(models.Q(('closed_at__isnull', True), ('status', 'open')), models.Q(('closed_at__isnull', False), ('status', 'closed')), _connector='OR'), name='closed_rounds_say_when')],
+                'constraints': [models.UniqueConstraint(models.F('project'), models.F('number'), name='round_number_once_in_project'), models.UniqueConstraint(models.F('project'), condition=models.Q(('number__lt', 3), ('status', 'open')), name='one_open_round_per_project'), models.CheckConstraint(condition=models.Q(('number__in', [1, 2, 3])), name='round_one_two_or_checks'), models.CheckConstraint(condition=models.Q(models.Q(('closed_at__isnull', True), ('status', 'open')), models.Q(('closed_at__isnull', False), ('status', 'closed')), _connector='OR'), name='closed_rounds_say_when'), models.CheckConstraint(condition=models.Q(('revises_documents', False), ('work_order', 'by_document'), _connector='OR'), name='documents_end_only_where_work_goes_by_document')],
                 'indexes': [],
             },
         ),
@@ -699,13 +723,30 @@ class Migration(migrations.Migration):
                 ('place', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='practice_answers', to='annotate.membership')),
                 ('attempt', models.PositiveSmallIntegerField(default=1)),
                 ('gold_value', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='answers', to='annotate.goldvalue')),
-                ('value', models.IntegerField()),
+                ('value', models.IntegerField(null=True)),
+                ('unsure', models.BooleanField(default=False)),
+                ('cannot_rate', models.BooleanField(default=False)),
+                ('not_applicable', models.BooleanField(default=False)),
+                ('comment', models.TextField(blank=True)),
+                ('evidence', models.JSONField(help_text='A list of {part, start, end}, see annotate.rating.evidence; empty where nothing was marked.', null=True)),
+                ('client', models.CharField(blank=True, help_text='The browser that gave the answer.', max_length=36)),
+                ('sequence', models.BigIntegerField(default=0, help_text='The order of answers within that browser.')),
                 ('at', models.DateTimeField(auto_now_add=True)),
+                ('settled_at', models.DateTimeField(help_text='When the reference values were shown.', null=True)),
             ],
             options={
-                'constraints': [models.UniqueConstraint(models.F('place'), models.F('attempt'), models.F('gold_value'), name='one_practice_answer_per_attempt')],
+                'constraints': [models.UniqueConstraint(models.F('place'), models.F('attempt'), models.F('gold_value'), name='one_practice_answer_per_attempt'), models.CheckConstraint(condition=models.Q(('value__isnull', True), models.Q(('cannot_rate', False), ('not_applicable', False)), _connector='OR'), name='practice_reason_has_no_value'), models.CheckConstraint(condition=models.Q(('cannot_rate', False), ('not_applicable', False), _connector='OR'), name='practice_has_one_reason'), models.CheckConstraint(condition=models.Q(('settled_at__isnull', True), ('value__isnull', False), ('cannot_rate', True), ('not_applicable', True), _connector='OR'), name='settled_practice_is_answered')],
                 'indexes': [],
             },
+        ),
+        migrations.CreateModel(
+            name='Acknowledgement',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('at', models.DateTimeField()),
+                ('annotator', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotate.membership')),
+                ('guideline', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotate.guideline')),
+            ],
         ),
         migrations.CreateModel(
             name='PrivateNote',
@@ -825,6 +866,36 @@ class Migration(migrations.Migration):
             options={
                 'indexes': [],
                 'constraints': [],
+            },
+        ),
+        migrations.CreateModel(
+            name='RevisedValue',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('value', models.IntegerField()),
+                ('comment', models.TextField(blank=True)),
+                ('revision', models.PositiveIntegerField(default=1)),
+                ('client', models.CharField(blank=True, help_text='The browser that sent it.', max_length=36)),
+                ('sequence', models.BigIntegerField(default=0, help_text='The order of what was sent within that browser.')),
+                ('updated_at', models.DateTimeField()),
+                ('rating', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='revised', to='annotate.rating')),
+            ],
+        ),
+        migrations.CreateModel(
+            name='RevisedValueChange',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('revision', models.PositiveIntegerField()),
+                ('at', models.DateTimeField()),
+                ('value_before', models.IntegerField()),
+                ('value_after', models.IntegerField()),
+                ('comment', models.TextField(blank=True)),
+                ('actor', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('revised', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='changes', to='annotate.revisedvalue')),
+            ],
+            options={
+                'indexes': [models.Index(models.F('at'), name='revised_values_by_time')],
+                'constraints': [models.UniqueConstraint(models.F('revised'), models.F('revision'), name='one_change_per_revised_value')],
             },
         ),
         migrations.RunPython(guard, migrations.RunPython.noop),

@@ -12,9 +12,8 @@ from annotate.core.errors import InvitationUnusableError
 from annotate.core.models import User
 from annotate.fastpath.queries import NUMBERS, Prepared
 from annotate.people.commands import accept_invitation
-from annotate.people.invitations import usable_invitation
+from annotate.people.session import ADDRESS_IN_SESSION, INVITATION_IN_SESSION, invitation_of
 
-INVITATION_IN_SESSION = "invitation"
 PERSON = Prepared(
     lambda key: User.objects.select_related("preferences").defer("date_joined", "last_login").filter(pk=key),
     NUMBERS[0],
@@ -35,11 +34,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Return whether an invitation was opened in this session and can still be accepted."""
-        try:
-            usable_invitation(request.session.get(INVITATION_IN_SESSION, ""))
-        except InvitationUnusableError:
-            return False
-        return True
+        return invitation_of(request.session) is not None
 
     def save_user(self, request: HttpRequest, user: Any, form: Any, commit: bool = True) -> Any:
         """Keep the name that was given when signing up."""
@@ -54,6 +49,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
 def join_project(request: HttpRequest, user: User) -> HttpResponse:
     """Accept the session's invitation and go to its project, or say why it cannot be accepted."""
+    request.session.pop(ADDRESS_IN_SESSION, None)
     try:
         place = accept_invitation(token=request.session.pop(INVITATION_IN_SESSION, ""), user=user)
     except InvitationUnusableError as error:

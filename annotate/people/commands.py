@@ -8,6 +8,7 @@ from string import ascii_uppercase
 from typing import Any
 from urllib.parse import urljoin
 
+from allauth.account.models import EmailAddress
 from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
@@ -22,7 +23,16 @@ from annotate.core.errors import (
     MailError,
     NotReadyError,
 )
-from annotate.core.models import Invitation, Membership, Preferences, Project, Role, User
+from annotate.core.models import (
+    FormerName,
+    Invitation,
+    Membership,
+    Preferences,
+    Project,
+    Role,
+    User,
+)
+from annotate.people.addresses import proven_change
 from annotate.people.invitation_mail import mail_is_sent, send_invitation
 from annotate.people.invitations import invitation_id, invitation_token, refuse_unusable
 
@@ -303,3 +313,27 @@ def _claim(offer: Invitation) -> None:
 def save_preferences(*, user: User, **chosen: Any) -> None:
     """Keep what this person chose, and leave the rest as it is. Locks the person's row."""
     Preferences.objects.update_or_create(user=user, defaults=chosen)
+
+
+# Changing one's address: only by a link that was mailed to the new one.
+
+
+@transaction.atomic
+def change_address(*, user: User, token: str) -> str:
+    """Give the account the address that the token proves, and return the old one.
+
+    What the person was called until now stays for the histories, and each of their projects is told. Locks
+    the person's row. Raises AddressLinkError, or InvalidValueError where another account has the address.
+    """
+    person = User.objects.select_for_update().get(pk=user.pk)
+    email, before = proven_change(person, token), person.email
+    if User.objects.filter(email__iexact=email).exclude(pk=person.pk).exists():
+        raise InvalidValueError(gettext("Another account has this address."))
+    FormerName.objects.create(user=person, at=timezone.now(), name=person.name, email=before)
+    person.email = email
+    person.save(update_fields=["email"])
+    EmailAddress.objects.filter(user=person).delete()  # by which the old address could still sign in
+    for place in Membership.objects.filter(user=person).select_related("project").order_by("pk"):
+        facts = {"email": before}, {"email": email}
+        record(place.project, "person.address_changed", place, before=facts[0], after=facts[1], by=user)
+    return before

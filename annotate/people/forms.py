@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from allauth.account.forms import SignupForm as AllauthSignupForm
+from allauth.core import context
 from django import forms
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -13,11 +14,13 @@ from annotate.core.keys import ACTIONS, DIGITS, NAMED, VALUES, KeySet, problems_
 from annotate.core.models import Membership, Preferences, Role
 from annotate.core.models.preferences import CHOSEN
 from annotate.people.invitation_mail import mail_is_sent
+from annotate.people.session import proven_address
 
 # Inviting people, and changing what they do.
 
 ROLES = [
     (Role.ANNOTATOR, "annotator: rates items"),
+    (Role.ADJUDICATOR, "adjudicator: decides the disputes that discussion did not resolve"),
     (Role.RESEARCHER, "researcher: reads results and exports"),
     (Role.ADMIN, "admin: configures and runs the project"),
 ]
@@ -85,6 +88,21 @@ class HandOverForm(forms.Form):
         return [self.others[chosen]] if chosen in self.others else []
 
 
+# An address, proven by a link that is mailed to it.
+
+
+class AddressForm(forms.Form):
+    """The address at which a person reads mail."""
+
+    email = forms.EmailField(
+        label=_("E-mail address"), widget=forms.EmailInput(attrs={"autocomplete": "email"})
+    )
+
+    def clean_email(self) -> str:
+        """Return the address in small letters, as accounts have it."""
+        return str(self.cleaned_data["email"]).lower()
+
+
 # Making an account.
 
 
@@ -97,6 +115,25 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
     )
     field_order = ("name", "email", "password1", "password2")
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        """Show the address that the invitation or a mailed link proves; no other can be taken."""
+        super().__init__(*args, **options)
+        self.proven = proven_address(context.request.session)
+        if self.proven:
+            self.initial["email"] = self.proven
+            self.fields["email"].widget.attrs["readonly"] = True
+
+    def clean_email(self) -> str:
+        """Refuse an address that nothing proves."""
+        email: str = super().clean_email()
+        if self.proven and email.lower() != self.proven:
+            raise forms.ValidationError(
+                gettext("This invitation is for {email}. Ask for a link of your own.").format(
+                    email=self.proven
+                )
+            )
+        return email
 
 
 # The keys that a person chooses for the rating page.

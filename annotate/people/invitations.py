@@ -12,7 +12,12 @@ SALT = "annotate.invitation"
 
 def invitation_token(invitation: Invitation) -> str:
     """Return the part of the invitation's link that only this installation can make."""
-    return Signer(salt=SALT).sign(str(invitation.pk))
+    return signed_invitation(invitation.pk)
+
+
+def signed_invitation(key: int) -> str:
+    """Return the token of the invitation with this key."""
+    return Signer(salt=SALT).sign(str(key))
 
 
 def invitation_id(token: str) -> int:

@@ -1,5 +1,9 @@
 """Pages about people."""
 
+from collections.abc import Callable
+
+from allauth.account.views import signup as allauth_signup
+from allauth.core import ratelimit
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -13,12 +17,28 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotate.api.commands import make_token, revoke_token
 from annotate.api.queries import tokens_of
 from annotate.core.access import invitation_in, place_in, project_for_admin, token_of_user
-from annotate.core.errors import DomainError, InvalidValueError, InvitationUnusableError
+from annotate.core.errors import (
+    AddressLinkError,
+    DomainError,
+    InvalidValueError,
+    InvitationUnusableError,
+    MailError,
+)
 from annotate.core.models import Invitation, Membership, Role
 from annotate.core.page import render_in_project, request_user, show_refusal
-from annotate.people.accounts import INVITATION_IN_SESSION
+from annotate.core.password_again import password_again
+from annotate.people.addresses import (
+    change_token,
+    proven_change,
+    proven_signup,
+    send_change_link,
+    send_changed,
+    send_signup_link,
+    signup_token,
+)
 from annotate.people.commands import (
     accept_invitation,
+    change_address,
     change_role,
     deactivate_member,
     invite,
@@ -27,11 +47,25 @@ from annotate.people.commands import (
     save_preferences,
     withdraw_invitation,
 )
-from annotate.people.forms import HandOverForm, InvitationForm, KeysForm, PreferencesForm, RoleForm, TokenForm
+from annotate.people.forms import (
+    AddressForm,
+    HandOverForm,
+    InvitationForm,
+    KeysForm,
+    PreferencesForm,
+    RoleForm,
+    TokenForm,
+)
 from annotate.people.invitation_mail import mail_is_sent, send_invitation
-from annotate.people.invitations import invitation_token, refuse_unusable, usable_invitation
+from annotate.people.invitations import (
+    invitation_token,
+    refuse_unusable,
+    signed_invitation,
+    usable_invitation,
+)
 from annotate.people.preferences import preferences_of
 from annotate.people.queries import Load, loads_of, other_annotators, people_of
+from annotate.people.session import ADDRESS_IN_SESSION, INVITATION_IN_SESSION, invitation_of, proven_address
 from annotate.rating.commands.reassignment import HandedOver, hand_over_work
 
 # A project's people: their places, the links that invite to one, and the page behind such a link.
@@ -162,6 +196,94 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
     return render(request, "people/invitation.html", {"invitation": offer, "token": token})
 
 
+# The address of an account, and making one.
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def signup(request: HttpRequest) -> HttpResponse:
+    """Make an account for an address that is proven; where none is, ask for one and mail a link to it."""
+    offer = invitation_of(request.session)
+    if (
+        offer is None
+        or request.user.is_authenticated
+        or proven_address(request.session)
+        or not mail_is_sent()
+    ):
+        response: HttpResponse = allauth_signup(request)
+        return response
+    form = AddressForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        email = form.cleaned_data["email"]
+        link = reverse("signup_address", args=[signup_token(offer, email)])
+        if _mail(request, email, lambda: send_signup_link(email, request.build_absolute_uri(link))):
+            return render(request, "people/address_sent.html", {"email": email})
+    return render(request, "people/signup_address.html", {"form": form}, status=422 if form.is_bound else 200)
+
+
+@never_cache
+@require_GET
+def signup_address(request: HttpRequest, token: str) -> HttpResponse:
+    """Go on with making an account, in whichever browser the mailed link is followed."""
+    try:
+        invitation, _ = proven_signup(token)
+    except AddressLinkError as error:
+        return render(request, "people/address_unusable.html", {"error": error}, status=error.status)
+    request.session[INVITATION_IN_SESSION] = signed_invitation(invitation)
+    request.session[ADDRESS_IN_SESSION] = token
+    return redirect("account_signup")
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "POST"])
+@password_again
+def address(request: HttpRequest) -> HttpResponse:
+    """Show one's address; a POST mails a link to a new one, until whose confirmation the old one stays."""
+    user = request_user(request)
+    form = AddressForm(request.POST if request.method == "POST" else None)
+    if form.is_valid() and mail_is_sent():
+        email = form.cleaned_data["email"]
+        link = reverse("address_confirm", args=[change_token(user, email)])
+        if _mail(request, email, lambda: send_change_link(email, request.build_absolute_uri(link))):
+            return render(request, "people/address_sent.html", {"email": email})
+    context = {"form": form, "mail_is_sent": mail_is_sent()}
+    return render(request, "people/address.html", context, status=422 if form.is_bound else 200)
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "POST"])
+def address_confirm(request: HttpRequest, token: str) -> HttpResponse:
+    """Ask who followed the link to confirm the address; a POST changes it and tells the old one."""
+    user = request_user(request)
+    try:
+        email = proven_change(user, token)
+        if request.method == "GET":
+            return render(request, "people/address_confirm.html", {"email": email})
+        before = change_address(user=user, token=token)
+    except DomainError as error:
+        return render(request, "people/address_unusable.html", {"error": error}, status=error.status)
+    with show_refusal(request):
+        send_changed(before, email)
+    messages.success(request, gettext("Your address is {email} now.").format(email=email))
+    return redirect("address")
+
+
+def _mail(request: HttpRequest, email: str, send: Callable[[], None]) -> bool:
+    """Send a link unless this address had one just now, and say whether a page may say so.
+
+    The answer is the same where an address had one: nobody learns it, and no mailbox is filled.
+    """
+    if ratelimit.consume(request, action="confirm_email", key=email):
+        try:
+            send()
+        except MailError as error:
+            messages.error(request, error.message)
+            return False
+    return True
+
+
 def _send(request: HttpRequest, made: Invitation) -> None:
     link = request.build_absolute_uri(reverse("invitation", args=[invitation_token(made)]))
     try:
@@ -255,6 +377,7 @@ def keys(request: HttpRequest) -> HttpResponse:
 @never_cache
 @login_required
 @require_http_methods(["GET", "POST"])
+@password_again
 def tokens(request: HttpRequest) -> HttpResponse:
     """List the person's tokens; a POST makes one and shows it this once."""
     user = request_user(request)

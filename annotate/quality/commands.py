@@ -1,11 +1,12 @@
 """What is done about quality: writes, one function for each thing that a person or a worker does."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
 from annotate.core.audit import record
 from annotate.core.configuration import lock_configurable, lock_project
@@ -21,6 +22,9 @@ from annotate.core.models import (
     User,
 )
 from annotate.quality.queries import practice_of, practice_values
+from annotate.rating.commands.ratings import Given, check_answer
+from annotate.rating.evidence import check_passages, passages_to_json
+from annotate.rating.queries.texts import item_texts
 
 # Leaving an annotator's ratings out of the statistics, and taking them in again.
 
@@ -149,28 +153,75 @@ def set_practice_bar(*, project: Project, bar: int | None) -> None:
     record(project, "practice.bar_set", project, before=before, after={"practice_bar": bar})
 
 
-@transaction.atomic
-def answer_practice(*, place: Membership, gold: GoldItem, values: Mapping[int, int]) -> None:
-    """Store what an annotator answers on a practice item, by dimension; the first answer stands.
+STANDS = gettext_noop("You have seen the reference value, so your first answer stands.")
 
-    When all is answered and enough is right, practice is passed. Locks the annotator's row.
-    Raises InvalidValueError unless every dimension with a gold value has an answer.
+
+@transaction.atomic
+def save_practice(
+    *, place: Membership, gold: GoldItem, attempt: int, given: Sequence[Given]
+) -> list[InvalidValueError | None]:
+    """Store answers on a practice item; they can be changed until the reference values are shown.
+
+    Locks the annotator's row. The same answer again changes nothing. Returns what is wrong with each, None
+    where it was stored. Raises NotReadyError, and stores nothing, for an attempt that is over.
     """
-    place = Membership.objects.select_for_update(of=("self",)).select_related("project").get(pk=place.pk)
-    asked = list(GoldValue.objects.filter(gold=gold).select_related("dimension"))
-    if missing := [each.dimension.name for each in asked if each.dimension_id not in values]:
-        raise InvalidValueError(
+    place = _lock(place)
+    if attempt != place.practice_attempt:
+        raise NotReadyError(gettext("You have begun practice again, so this answer counts no more."))
+    asked = {each.dimension_id: each for each in GoldValue.objects.filter(gold=gold)}
+    problems: list[InvalidValueError | None] = []
+    for each in given:
+        try:
+            _save_practice_answer(place, gold, asked.get(each.dimension.id), each)
+            problems.append(None)
+        except InvalidValueError as error:
+            problems.append(error)
+    return problems
+
+
+def _save_practice_answer(place: Membership, gold: GoldItem, asked: GoldValue | None, given: Given) -> None:
+    answer, sent = given.answer, given.sent
+    if asked is None:
+        raise InvalidValueError(gettext("Practice does not ask for this dimension."))
+    check_answer(given.dimension, answer)
+    if answer.evidence:
+        check_passages(answer.evidence, item_texts(gold.item_id))
+    values = {**vars(answer), "evidence": passages_to_json(answer.evidence)}
+    key: dict[str, Any] = {"place": place, "attempt": place.practice_attempt, "gold_value": asked}
+    known = PracticeAnswer.objects.filter(**key).first()
+    if known and known.settled_at:
+        if any(getattr(known, name) != value for name, value in values.items()):
+            raise InvalidValueError(gettext(STANDS))
+        return
+    if known and sent.client and known.client == sent.client and known.sequence > sent.sequence:
+        return  # overtaken by a later answer of the same browser
+    sequence = {"client": sent.client, "sequence": sent.sequence}
+    PracticeAnswer.objects.update_or_create(**key, defaults={**values, **sequence})
+
+
+@transaction.atomic
+def settle_practice_item(*, place: Membership, gold: GoldItem) -> None:
+    """Let the answers on a practice item stand, as their annotator is to see what is right.
+
+    When all is answered and enough is right, practice is passed. Safe to run twice. Locks the
+    annotator's row. Raises NotReadyError unless every dimension with a gold value is answered.
+    """
+    place = _lock(place)
+    asked = GoldValue.objects.filter(gold=gold).select_related("dimension")
+    answers = PracticeAnswer.objects.filter(
+        place=place, attempt=place.practice_attempt, gold_value__gold=gold
+    )
+    given = {each.gold_value_id for each in answers if each.is_answered}
+    if missing := [each.dimension.name for each in asked if each.pk not in given]:
+        raise NotReadyError(
             gettext("Rate {listed} too; then you see what is right.").format(listed=", ".join(missing))
         )
-    attempt = practice_of(place).attempt
-    PracticeAnswer.objects.bulk_create(
-        [
-            PracticeAnswer(place=place, attempt=attempt, gold_value=each, value=values[each.dimension_id])
-            for each in asked
-        ],
-        ignore_conflicts=True,
-    )
+    answers.filter(settled_at=None).update(settled_at=timezone.now())
     _pass_if_enough(place)
+
+
+def _lock(place: Membership) -> Membership:
+    return Membership.objects.select_for_update(of=("self",)).select_related("project").get(pk=place.pk)
 
 
 @transaction.atomic
@@ -179,7 +230,7 @@ def finish_practice(*, place: Membership) -> Membership:
 
     Locks the annotator's row, and returns it.
     """
-    place = Membership.objects.select_for_update(of=("self",)).select_related("project").get(pk=place.pk)
+    place = _lock(place)
     _pass_if_enough(place)
     return place
 
@@ -187,7 +238,7 @@ def finish_practice(*, place: Membership) -> Membership:
 @transaction.atomic
 def practise_again(*, place: Membership) -> None:
     """Begin another attempt, where the last one is finished and was not enough. Locks the annotator's row."""
-    place = Membership.objects.select_for_update(of=("self",)).select_related("project").get(pk=place.pk)
+    place = _lock(place)
     practice = practice_of(place)
     if practice.is_finished and not practice.is_passed:
         Membership.objects.filter(pk=place.pk).update(practice_attempt=practice.attempt + 1)

@@ -1,28 +1,34 @@
 """What is read of quality: fixed numbers of database queries, nothing is written."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Count, Max, Min, QuerySet, Sum
 from django.db.models.functions import Length
 
-from annotate.core.guidelines import current_guideline
+from annotate.core.guideline import FrozenDimension, FrozenGuideline
+from annotate.core.guidelines import guideline_at
 from annotate.core.models import (
     Assignment,
     CountingDecision,
     GoldItem,
     GoldValue,
+    Guideline,
     Membership,
     PracticeAnswer,
     Project,
     Rating,
     Role,
+    Round,
 )
+from annotate.core.rounds import round_one
 from annotate.disputes.queries.rules import Rule, rules_of
 from annotate.quality import RatedItem, Signs, signs_of
+from annotate.rating.calibration import Calibration, calibrate
+from annotate.rating.queries.assigned import in_own_order
 from annotate.rating.queries.hidden_checks import Checks, checks_of
-from annotate.rating.queries.work import Row
+from annotate.rating.queries.work import ItemPage, Row
 
 # The gold items of a project.
 
@@ -47,7 +53,11 @@ def names_to_choose(project: Project) -> dict[str, list[str]]:
 
 @dataclass(frozen=True)
 class Practice:
-    """An annotator's present attempt: values to give, given and right, and the item that comes next."""
+    """An annotator's present attempt: values to give, given and right, and the item that comes next.
+
+    given: those that stand, as their annotator has seen the reference values. items_done: items of which all
+    is answered, whether that was seen or not.
+    """
 
     attempt: int
     asked: int
@@ -71,13 +81,88 @@ class Practice:
 
 @dataclass(frozen=True)
 class Lesson:
-    """A dimension of an answered practice item: what was answered, what is right, and why."""
+    """What a settled answer teaches: it beside the reference value, why, and all answers on its dimension."""
 
-    name: str
-    value: int
-    gold: int
+    answer: PracticeAnswer
+    value: str
+    reference: int
+    reference_name: str
     is_right: bool
     explanation: str
+    calibration: Calibration | None
+
+
+@dataclass(frozen=True)
+class PracticeRow(Row):
+    """A dimension of a practice item; with a lesson once the reference values were shown."""
+
+    lesson: Lesson | None = None
+
+
+@dataclass(frozen=True)
+class PracticeItem:
+    """A practice item as the rating page shows it; `previous` and `following` are keys of others."""
+
+    gold: GoldItem
+    page: ItemPage
+    guideline: FrozenGuideline
+    practice: Practice
+    is_settled: bool
+    is_answered: bool
+    previous: int | None
+    following: int | None
+
+    @property
+    def token(self) -> str:
+        """What its page says to mean this item in this attempt."""
+        return f"practice-{self.gold.pk}-{self.practice.attempt}"
+
+
+@dataclass(frozen=True)
+class DimensionPractice:
+    """How the present attempt went on a dimension; `again` are the numbers and keys of items not right."""
+
+    dimension: FrozenDimension
+    asked: int
+    right: int
+    calibration: Calibration | None
+    again: list[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """All that practice asks for, and what was answered, by the key of the gold value."""
+
+    asked: list[GoldValue]
+    answers: Mapping[int, PracticeAnswer]
+    rules: Mapping[int, Rule]
+
+    @property
+    def items(self) -> list[int]:
+        return list(dict.fromkeys(each.gold_id for each in self.asked))
+
+    def of(self, gold: int) -> list[PracticeAnswer | None]:
+        return [self.answers.get(each.pk) for each in self.asked if each.gold_id == gold]
+
+    def is_answered(self, gold: int) -> bool:
+        return all(each and each.is_answered for each in self.of(gold))
+
+    def is_settled(self, gold: int) -> bool:
+        return all(each and each.settled_at for each in self.of(gold))
+
+    def settled(self, dimension: int | None = None) -> list[tuple[GoldValue, PracticeAnswer]]:
+        pairs = [(each, self.answers[each.pk]) for each in self.asked if each.pk in self.answers]
+        wanted = [each for each in pairs if dimension in (None, each[0].dimension_id)]
+        return [(gold, answer) for gold, answer in wanted if answer.settled_at]
+
+    def is_right(self, gold: GoldValue, answer: PracticeAnswer) -> bool:
+        if answer.value is None:
+            return False
+        return abs(gold.value - answer.value) <= self.rules[gold.dimension_id].tolerance
+
+    def calibration(self, dimension: FrozenDimension) -> Calibration | None:
+        pairs = [(a.value, gold.value) for gold, a in self.settled(dimension.id) if a.value is not None]
+        return calibrate(pairs, is_named=dimension.is_named)
 
 
 def must_practise(place: Membership) -> bool:
@@ -91,55 +176,119 @@ def practice_values(project: Project) -> "QuerySet[GoldValue]":
     return values.select_related("gold").order_by("gold", "dimension__position", "dimension")
 
 
-def practice_of(place: Membership) -> Practice:
-    """Return the annotator's present attempt. Three queries."""
-    asked = list(practice_values(place.project))
-    given = _practice_values(place)
-    rules = rules_of(place.project)
-    items = {each.gold_id for each in asked}
-    left = {each.gold_id: each.gold for each in asked if each.pk not in given}
-    return Practice(
-        attempt=place.practice_attempt,
-        asked=len(asked),
-        given=sum(each.pk in given for each in asked),
-        right=sum(_is_right(each, given[each.pk], rules) for each in asked if each.pk in given),
-        bar=place.project.practice_bar or 0,
-        next=next(iter(left.values()), None),
-        items=len(items),
-        items_done=len(items) - len(left),
+def _attempt(place: Membership) -> _Attempt:
+    answers = PracticeAnswer.objects.filter(place=place, attempt=place.practice_attempt)
+    return _Attempt(
+        list(practice_values(place.project)),
+        {each.gold_value_id: each for each in answers},
+        rules_of(place.project),
     )
 
 
-def practice_rows(gold: GoldItem, project: Project) -> list[Row]:
-    """Return the dimensions that a practice item asks for, as rows of a form. Three queries."""
-    asked = set(gold.values.values_list("dimension", flat=True))
-    return [Row(each, None) for each in current_guideline(project).dimensions if each.id in asked]
+def practice_of(place: Membership) -> Practice:
+    """Return the annotator's present attempt. Three queries."""
+    return _practice(place, _attempt(place))
 
 
-def lessons(gold: GoldItem, place: Membership) -> list[Lesson]:
-    """Return what there is to learn of a practice item, nothing before it was answered. Three queries."""
-    given = _practice_values(place)
-    rules = rules_of(place.project)
-    return [
-        Lesson(
-            each.dimension.name,
-            given[each.pk],
-            each.value,
-            _is_right(each, given[each.pk], rules),
-            each.explanation,
-        )
-        for each in gold.values.select_related("dimension")
-        if each.pk in given
-    ]
+def _practice(place: Membership, attempt: _Attempt) -> Practice:
+    settled = attempt.settled()
+    left = {each.gold_id: each.gold for each in attempt.asked if not attempt.is_settled(each.gold_id)}
+    return Practice(
+        attempt=place.practice_attempt,
+        asked=len(attempt.asked),
+        given=len(settled),
+        right=sum(attempt.is_right(*each) for each in settled),
+        bar=place.project.practice_bar or 0,
+        next=next(iter(left.values()), None),
+        items=len(attempt.items),
+        items_done=sum(map(attempt.is_answered, attempt.items)),
+    )
 
 
-def _practice_values(place: Membership) -> dict[int, int]:
-    answers = PracticeAnswer.objects.filter(place=place, attempt=place.practice_attempt)
-    return dict(answers.values_list("gold_value", "value"))
+def practice_item_of(gold: GoldItem, place: Membership) -> PracticeItem:
+    """Return an item to practise on as the rating page shows it. Seven queries at most.
+
+    Its round and assignment are no rows, as in a preview; closed, they say that nothing can be changed.
+    """
+    attempt, opened = _attempt(place), round_one(place.project)
+    guideline = guideline_at(place.project, opened)
+    is_settled, items = attempt.is_settled(gold.pk), attempt.items
+    wording = opened.guideline if opened else Guideline(version=1)
+    status = Round.Status.CLOSED if is_settled else Round.Status.OPEN
+    round = Round(project=place.project, number=1, guideline=wording, status=status)
+    number = items.index(gold.pk) if gold.pk in items else 0
+    left = [each for each in items if each != gold.pk and not attempt.is_settled(each)]
+    dimensions = in_own_order(guideline.dimensions, opened, place) if opened else guideline.dimensions
+    return PracticeItem(
+        gold=gold,
+        page=ItemPage(
+            assignment=Assignment(round=round, position=number + 1),
+            title=gold.item.document.title,
+            parts=gold.item.document.parts,
+            text=gold.item.text,
+            rows=_practice_rows(gold, dimensions, attempt),
+            previous=None,
+            next=None,
+            document=gold.item.document_id,
+        ),
+        guideline=guideline,
+        practice=_practice(place, attempt),
+        is_settled=is_settled,
+        is_answered=attempt.is_answered(gold.pk),
+        previous=items[number - 1] if number and attempt.is_settled(items[number - 1]) else None,
+        following=left[0] if left else None,
+    )
 
 
-def _is_right(gold: GoldValue, value: int, rules: Mapping[int, Rule]) -> bool:
-    return abs(gold.value - value) <= rules[gold.dimension_id].tolerance
+def _practice_rows(gold: GoldItem, dimensions: Sequence[FrozenDimension], attempt: _Attempt) -> list[Row]:
+    asked = {each.dimension_id: each for each in attempt.asked if each.gold_id == gold.pk}
+    is_settled = attempt.is_settled(gold.pk)
+    rows: list[Row] = []
+    for dimension in dimensions:
+        if right := asked.get(dimension.id):
+            answer = attempt.answers.get(right.pk)
+            lesson = _lesson(right, answer, dimension, attempt) if answer and is_settled else None
+            rows.append(PracticeRow(dimension, _as_rated(answer), lesson))
+    return rows
+
+
+def _as_rated(answer: PracticeAnswer | None) -> Rating | None:
+    """Return a rating that is no row, for the form to show what was answered."""
+    if answer is None:
+        return None
+    names = ("value", "unsure", "cannot_rate", "not_applicable", "comment", "evidence")
+    return Rating(**{name: getattr(answer, name) for name in names}, revision=0)
+
+
+def _lesson(
+    right: GoldValue, answer: PracticeAnswer, dimension: FrozenDimension, attempt: _Attempt
+) -> Lesson:
+    return Lesson(
+        answer=answer,
+        value="" if answer.value is None else dimension.name_of(answer.value),
+        reference=right.value,
+        reference_name=dimension.name_of(right.value),
+        is_right=attempt.is_right(right, answer),
+        explanation=right.explanation,
+        calibration=attempt.calibration(dimension),
+    )
+
+
+def practice_summary(place: Membership) -> list[DimensionPractice]:
+    """Return how the present attempt went by dimension, as the guideline lists them. Six queries at most."""
+    attempt = _attempt(place)
+    items = attempt.items
+    guideline = guideline_at(place.project, round_one(place.project))
+    found = []
+    for dimension in guideline.dimensions:
+        settled = attempt.settled(dimension.id)
+        wrong = [gold.gold_id for gold, answer in settled if not attempt.is_right(gold, answer)]
+        again = [(items.index(each) + 1, each) for each in wrong]
+        calibration = attempt.calibration(dimension)
+        if settled:
+            right = len(settled) - len(wrong)
+            found.append(DimensionPractice(dimension, len(settled), right, calibration, again))
+    return found
 
 
 # How each annotator rated in Round I, as evidence for an admin.

@@ -1,39 +1,51 @@
 """Pages about quality."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.core import access
 from annotate.core.access import gold_in, place_in, project_for_admin, project_of_watching_admin
-from annotate.core.errors import DomainError
-from annotate.core.models import GoldItem, Role
+from annotate.core.errors import DomainError, InvalidValueError, NotReadyError
+from annotate.core.http_errors import error_content, refusals_as_json
+from annotate.core.keys import ACTIONS
+from annotate.core.models import GoldItem, Membership, Role
 from annotate.core.page import render_in_project, request_user, show_refusal
 from annotate.core.projects import is_frozen
+from annotate.people.preferences import key_map_of
 from annotate.quality import FASTEST_READING
 from annotate.quality.commands import (
-    answer_practice,
     decide_counting,
     describe_gold,
     finish_practice,
     mark_gold,
     practise_again,
+    save_practice,
     set_practice_bar,
+    settle_practice_item,
     unmark_gold,
 )
-from annotate.quality.forms import BarForm, CountingForm, GoldForm, MarkForm, PracticeForm
+from annotate.quality.forms import BarForm, CountingForm, GoldForm, MarkForm
 from annotate.quality.queries import (
+    PracticeItem,
     evidence,
     gold_of,
-    lessons,
     names_to_choose,
+    practice_item_of,
     practice_of,
-    practice_rows,
+    practice_summary,
     raters_with_signs,
 )
+from annotate.rating.commands.ratings import Given
+from annotate.rating.forms import AnswerForm, sent_answers
+from annotate.rating.rows import practice_rows_as_html
 
 # Gold items: marked, described, unmarked, and how much of practice must be right.
 
@@ -122,35 +134,67 @@ def practice(request: HttpRequest, slug: str) -> HttpResponse:
     state = practice_of(place)
     if state.next:
         return redirect("practice_item", slug, state.next.pk)
-    context = {"place": finish_practice(place=place), "practice": state}
+    context = {
+        "place": finish_practice(place=place),
+        "practice": state,
+        "summary": practice_summary(place),
+    }
     return render_in_project(request, place.project, "quality/practice_end.html", context)
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def practice_item(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Show an item to practise on; once answered, what is right and why. The first answer stands."""
-    place = access.membership(request.user, slug, Role.ANNOTATOR)
-    if place.project.practice_bar is None:
-        raise Http404(gettext("There is no practice in this project."))
-    gold = access.practice_item_for(place, pk)
-    learnt = lessons(gold, place)
-    form = PracticeForm(
-        request.POST if request.method == "POST" else None, rows=practice_rows(gold, place.project)
-    )
-    if not learnt and form.is_valid():
-        answer_practice(place=place, gold=gold, values=form.values)
+    """Show an item to practise on, on the rating page; a POST (without scripts) saves all answers."""
+    place, gold = _practised(access.membership(request.user, slug, Role.ANNOTATOR), pk)
+    shown, refusals = practice_item_of(gold, place), []
+    if request.method == "POST" and not shown.is_settled:
+        refusals = _save_all(request, place, shown)
+        if not refusals:
+            return redirect("practice_feedback", slug, pk)
+        shown = practice_item_of(gold, place)
+    if shown.is_settled:
+        return redirect("practice_feedback", slug, pk)
+    return _render_practice(request, place, shown, refusals)
+
+
+@login_required
+@require_GET
+def practice_feedback(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Show what is right about an item, beside what was answered; from then on the answers stand.
+
+    Writes although it is a GET: whoever has seen the reference values cannot answer without them any more.
+    """
+    place, gold = _practised(access.membership(request.user, slug, Role.ANNOTATOR), pk)
+    try:
+        settle_practice_item(place=place, gold=gold)
+    except NotReadyError:
         return redirect("practice_item", slug, pk)
-    context = {
-        "page": _page(gold),
-        "text": gold.item.text,
-        "form": form,
-        "lessons": learnt,
-        "explanation": gold.explanation if learnt else "",
-        "practice": practice_of(place),
-    }
-    status = 422 if form.is_bound and not learnt else 200
-    return render_in_project(request, place.project, "quality/practice_item.html", context, status=status)
+    return _render_practice(request, place, practice_item_of(gold, place), [])
+
+
+@require_POST
+@refusals_as_json
+def save_practice_answer(request: HttpRequest, slug: str, pk: int, key: str) -> HttpResponse:
+    """Save one practice answer; it answers as the save of a rating does, to the same queue."""
+    place, gold = _sender(request, slug, pk)
+    (reply,) = _save_sent(
+        place, gold, request.POST.get("assignment", ""), [{**request.POST.dict(), "key": key}]
+    )
+    if isinstance(reply, InvalidValueError):
+        raise reply
+    return JsonResponse(reply)
+
+
+@require_POST
+@refusals_as_json
+def save_practice_answers(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Save what waited for a practice item; the reply has for each answer what became of it."""
+    place, gold = _sender(request, slug, pk)
+    sent = sent_answers(request.POST.get("answers", ""))
+    replies = _save_sent(place, gold, request.POST.get("assignment", ""), sent)
+    answers = [error_content(each) if isinstance(each, InvalidValueError) else each for each in replies]
+    return JsonResponse({"answers": answers})
 
 
 @login_required
@@ -161,8 +205,79 @@ def practice_again(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("practice", slug)
 
 
-def _page(gold: GoldItem) -> dict[str, object]:
-    return {"title": gold.item.document.title, "parts": gold.item.document.parts}
+def _practised(place: Membership, pk: int) -> tuple[Membership, GoldItem]:
+    if place.project.practice_bar is None:
+        raise Http404(gettext("There is no practice in this project."))
+    return place, access.practice_item_for(place, pk)
+
+
+def _sender(request: HttpRequest, slug: str, pk: int) -> tuple[Membership, GoldItem]:
+    return _practised(access.sending_annotator(request.user, slug, request.POST.get("annotator", "")), pk)
+
+
+def _save_sent(
+    place: Membership, gold: GoldItem, token: str, sent: list[dict[str, Any]]
+) -> list[dict[str, object] | InvalidValueError]:
+    shown = practice_item_of(gold, place)
+    read = [_read_answer(shown, each) for each in sent]
+    given = [each for each in read if isinstance(each, Given)]
+    stored = iter(save_practice(place=place, gold=gold, attempt=_attempt_in(token), given=given))
+    problems = [next(stored) if isinstance(each, Given) else each for each in read]
+    complete = practice_item_of(gold, place).is_answered
+    return [each or {"revision": 0, "complete": complete} for each in problems]
+
+
+def _attempt_in(token: str) -> int:
+    number = token.rpartition("-")[2]
+    return int(number) if number.isdecimal() else 0
+
+
+def _read_answer(
+    shown: PracticeItem, sent: Mapping[str, Any], prefix: str | None = None
+) -> Given | InvalidValueError:
+    dimension = shown.guideline.dimension(str(sent.get("key", prefix)))
+    form = AnswerForm(sent, prefix=prefix)
+    if dimension is None:
+        return InvalidValueError(gettext("Practice does not ask for this dimension."))
+    if not form.is_valid():
+        fields = {name: str(errors[0]) for name, errors in form.errors.items()}
+        return InvalidValueError(next(iter(fields.values())), fields=fields)
+    return Given(dimension, form.answer(), form.sent())
+
+
+def _save_all(request: HttpRequest, place: Membership, shown: PracticeItem) -> list[str]:
+    read = [_read_answer(shown, request.POST, row.dimension.key) for row in shown.page.rows]
+    given = [each for each in read if isinstance(each, Given)]
+    attempt = _attempt_in(request.POST.get("assignment", ""))
+    try:
+        problems = save_practice(place=place, gold=shown.gold, attempt=attempt, given=given)
+        wrong = [each.message for each in (*read, *problems) if isinstance(each, InvalidValueError)]
+        if not wrong:
+            settle_practice_item(place=place, gold=shown.gold)
+    except NotReadyError as error:
+        return [error.message]
+    return wrong
+
+
+def _render_practice(
+    request: HttpRequest, place: Membership, shown: PracticeItem, refusals: list[str]
+) -> HttpResponse:
+    address = reverse("practice_item", args=[place.project.slug, shown.gold.pk])
+    context = {
+        "layout": "rating/ahead.html" if request.headers.get("Concord-Ahead") == "1" else "base.html",
+        "project": place.project,
+        "place": place,
+        "round": shown.page.assignment.round,
+        "token": shown.token,
+        "page": shown.page,
+        "practised": shown,
+        "rows_html": practice_rows_as_html(place.project, shown.page, f"{address}answer/"),
+        "guideline": shown.guideline,
+        "refusals": refusals,
+        "key_map": key_map_of(request.user),
+        "key_actions": ACTIONS,
+    }
+    return render(request, "rating/item.html", context, status=422 if refusals else 200)
 
 
 # How people rate: signs worth a look, and whose ratings count. Nothing here decides by itself.

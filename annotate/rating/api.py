@@ -15,6 +15,7 @@ from annotate.api.values import Flag, Input, Number, Text, Whole
 from annotate.core import access
 from annotate.core.access import membership, project_for_admin, project_for_reader, round_in
 from annotate.core.errors import InvalidValueError, NotReadyError
+from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_of
 from annotate.core.models import (
     Assignment,
@@ -33,7 +34,8 @@ from annotate.quality.queries import must_practise
 from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.deadlines import set_deadline
 from annotate.rating.commands.plans import choose_plan
-from annotate.rating.commands.ratings import save_rating
+from annotate.rating.commands.ratings import Sent, save_rating
+from annotate.rating.commands.revising import revise_value
 from annotate.rating.forms import NOT_APPLICABLE, AnswerForm, DeadlineForm
 from annotate.rating.queries.places import own_order
 from annotate.rating.queries.plans import plan_of
@@ -50,7 +52,10 @@ class PlanRow(serializers.ModelSerializer[AssignmentPlan]):
 
     class Meta:
         model = AssignmentPlan
-        fields = ("kind", "share", "gold_every", "repeat_every", "dealt_by", "work_order", "dimension_order")
+        fields = (
+            *("kind", "share", "gold_every", "repeat_every", "dealt_by"),
+            *("work_order", "dimension_order", "revises_documents"),
+        )
 
 
 class PlanInput(Input):
@@ -70,6 +75,9 @@ class PlanInput(Input):
     )
     dimension_order = serializers.ChoiceField(
         DimensionOrder.choices, required=False, help_text="Whether each annotator has an order of their own."
+    )
+    revises_documents = Flag(
+        required=False, help_text="By document only: whether raters may revise values at a document's end."
     )
 
 
@@ -159,6 +167,12 @@ class RatingRow(serializers.ModelSerializer[Rating]):
     system = serializers.CharField(source="assignment.item.system.name")
     dimension = serializers.CharField(source="dimension.key")
     rater = serializers.CharField(source="assignment.annotator.pseudonym")
+    revised_value = serializers.IntegerField(
+        source="revised.value",
+        default=None,
+        allow_null=True,
+        help_text="As revised at the end of a document; `value` is the independent one.",
+    )
     counted = serializers.BooleanField(source="assignment.annotator.counted")
     guideline_version = serializers.IntegerField(source="guideline.version", default=None, allow_null=True)
     evidence = PassageRow(many=True, allow_null=True)
@@ -166,9 +180,9 @@ class RatingRow(serializers.ModelSerializer[Rating]):
     class Meta:
         model = Rating
         fields = (
-            *("id", "round", "document", "system", "dimension", "rater", "value", "unsure", "cannot_rate"),
-            *("not_applicable", "counted", "comment", "evidence", "active_seconds", "revision"),
-            *("guideline_version", "created_at", "updated_at"),
+            *("id", "round", "document", "system", "dimension", "rater", "value", "revised_value"),
+            *("unsure", "cannot_rate", "not_applicable", "counted", "comment", "evidence"),
+            *("active_seconds", "revision", "guideline_version", "created_at", "updated_at"),
         )
 
 
@@ -237,7 +251,7 @@ class RatingChanges(ApiView):
 
 def _with_names(ratings: "QuerySet[Rating]") -> "QuerySet[Rating]":
     named = ratings.select_related(
-        *("dimension", "guideline", "assignment__round", "assignment__annotator"),
+        *("dimension", "guideline", "revised", "assignment__round", "assignment__annotator"),
         *("assignment__item__document", "assignment__item__system"),
     )
     return named.defer("assignment__item__text", "assignment__item__document__parts", "guideline__content")
@@ -268,7 +282,8 @@ class RoundRow(serializers.ModelSerializer[Round]):
     class Meta:
         model = Round
         fields = (
-            *("number", "status", "every_item", "work_order", "dimension_order", "deadline"),
+            *("number", "status", "every_item", "work_order", "dimension_order"),
+            *("revises_documents", "deadline"),
             *("opened_at", "closed_at", "guideline_version", "guideline"),
         )
 
@@ -445,19 +460,58 @@ class OwnRating(ApiView):
     def put(self, request: Request, slug: str, position: int, key: str) -> Response:
         """Rate an item on a dimension; the answer that was there stays in the history."""
         page = _page(request, slug, position)
-        guideline = guideline_of(page.assignment.round)
-        dimension = guideline.dimension(key)
-        if dimension is None:
-            raise InvalidValueError("This round has no such dimension.")
         form = valid(AnswerForm(_form_fields(self.checked(AnswerInput))))
         saved = save_rating(
             assignment=page.assignment,
-            dimension=dimension,
+            dimension=_asked(page, key),
             answer=form.answer(),
             by=request_user(request),
             sent=form.sent(),
         )
         return Response({"revision": saved.revision, "assignment_complete": saved.assignment_complete})
+
+
+class RevisedInput(Input):
+    """A value that is revised at the end of a document."""
+
+    value = Whole(help_text="A whole number on the scale.")
+    comment = Text(required=False, allow_blank=True, trim_whitespace=False)
+    revision = Whole(required=False, min_value=0, max_value=2**31 - 1, help_text="The one last seen.")
+
+
+class SavedRevision(serializers.Serializer[Any]):
+    """What is held beside the independent value."""
+
+    revision = serializers.IntegerField(help_text="0 where it is the independent value and always was.")
+    value = serializers.IntegerField()
+
+
+class OwnRevision(ApiView):
+    """One's own revised value of a unit."""
+
+    about = "work"
+
+    @writes(SavedRevision, accepts=RevisedInput, scopes=("rate",))
+    def put(self, request: Request, slug: str, position: int, key: str) -> Response:
+        """Revise a value of a completely rated document; the independent value stays and counts."""
+        page = _page(request, slug, position)
+        sent = self.checked(RevisedInput)
+        revised = revise_value(
+            assignment=page.assignment,
+            dimension=_asked(page, key),
+            value=sent["value"],
+            comment=sent.get("comment", ""),
+            by=request_user(request),
+            sent=Sent(sent.get("revision", 0)),
+        )
+        return Response({"revision": revised.revision, "value": revised.value})
+
+
+def _asked(page: ItemPage, key: str) -> FrozenDimension:
+    dimension = guideline_of(page.assignment.round).dimension(key)
+    if dimension is None:
+        raise InvalidValueError("This round has no such dimension.")
+    return dimension
 
 
 def _open_round(place: Membership) -> Round:

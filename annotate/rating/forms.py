@@ -1,19 +1,27 @@
 """What pages about rating send, as typed values."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
+from django.http import QueryDict
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from annotate.core.addresses import query_of
 from annotate.core.errors import InvalidValueError
+from annotate.core.guideline import FrozenDimension
 from annotate.core.models import AssignmentPlan, DimensionOrder, Project, WorkOrder
+from annotate.rating.commands.plans import ONLY_BY_DOCUMENT
 from annotate.rating.commands.ratings import Answer, Sent
 from annotate.rating.evidence import Passage
 from annotate.rating.planning import ListRefusedError, read_list
+from annotate.rating.queries.own_items import Marked, OwnFilter
 from annotate.rating.queries.plans import names_of_annotators, names_of_items
+
+MOST_VALUES = 2001  # of a scale that are offered to choose from
 
 # The day by which a round shall be done.
 
@@ -38,7 +46,10 @@ class DeadlineForm(forms.Form):
 # How Round I is to be shared out.
 
 Kind, DealtBy = AssignmentPlan.Kind, AssignmentPlan.DealtBy
-KEPT = ("kind", "share", "gold_every", "repeat_every", "dealt_by", "work_order", "dimension_order")
+KEPT = (
+    *("kind", "share", "gold_every", "repeat_every", "dealt_by"),
+    *("work_order", "dimension_order", "revises_documents"),
+)
 LARGEST_LIST = 20 * 1024**2
 
 
@@ -95,6 +106,14 @@ class PlanForm(forms.Form):
             (DimensionOrder.DRAWN, _("Drawn once for each annotator, so that none always comes first.")),
         ],
     )
+    revises_documents = forms.BooleanField(
+        label=_("At the end of a document, raters may revise their values"),
+        required=False,
+        help_text=_(
+            "Only by document. Raters see their own values of all its items side by side. The independent "
+            "values stay as they are and count in all statistics; revised ones are kept beside them."
+        ),
+    )
     gold_every = forms.IntegerField(
         label=_("Hidden gold after every … items"),
         min_value=0,
@@ -126,6 +145,8 @@ class PlanForm(forms.Form):
         values["pairs"] = []
         for name in ("dealt_by", "work_order", "dimension_order"):
             values[name] = values.get(name) or getattr(self.choice, name)
+        if values.get("revises_documents") and values["work_order"] != WorkOrder.BY_DOCUMENT:
+            self.add_error("revises_documents", ONLY_BY_DOCUMENT)
         if values.get("kind") == Kind.LISTED and "file" not in self.errors:
             if values.get("file"):
                 values["pairs"] = self._read_list(values["file"], self.choice.project)
@@ -264,3 +285,49 @@ class _Shared(dict[str, forms.Field]):
 
 
 AnswerForm.base_fields = _Shared(AnswerForm.base_fields)
+
+
+class OwnWorkForm(forms.Form):
+    """Which of an annotator's own items are meant; what it does not know means any."""
+
+    document = forms.ChoiceField(required=False, label=_("Document"))
+    dimension = forms.ChoiceField(required=False, label=_("Dimension"))
+    value = forms.TypedChoiceField(required=False, label=_("Value"), coerce=int, empty_value=None)
+    marked = forms.ChoiceField(required=False, label=_("Only"))
+
+    def __init__(
+        self,
+        entered: QueryDict,
+        *,
+        dimensions: Sequence[FrozenDimension],
+        documents: Sequence[tuple[str, str]],
+    ) -> None:
+        super().__init__(entered)
+        values = sorted({value for each in dimensions for value in each.values})
+        choices: dict[str, Sequence[tuple[Any, Any]]] = {
+            "document": [(key, title or key) for key, title in documents],
+            "dimension": [(each.key, each.name) for each in dimensions],
+            "value": [(value, value) for value in values[:MOST_VALUES]],
+            "marked": Marked.choices,
+        }
+        for name, known in choices.items():
+            field = self.fields[name]
+            assert isinstance(field, forms.ChoiceField)
+            field.choices = [("", gettext("any")), *known]
+
+    @property
+    def chosen(self) -> OwnFilter:
+        """What is meant."""
+        self.is_valid()
+        known = self.cleaned_data.get
+        return OwnFilter(
+            document=known("document", ""),
+            dimension=known("dimension", ""),
+            value=known("value"),
+            marked=known("marked", ""),
+        )
+
+    @property
+    def query(self) -> str:
+        """The same as a page's address ends with."""
+        return query_of(vars(self.chosen))

@@ -5,6 +5,7 @@ import re
 
 from django.core.cache import cache
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
@@ -15,19 +16,28 @@ INDENTED = re.compile(r">\s*\n\s*<")
 ANYWHERE = 2_000_000_011  # stands for the position in what is kept
 
 
+def practice_rows_as_html(project: Project, page: ItemPage, address: str) -> SafeString:
+    """Return the rows of an item that is practised on; what is answered is sent below this address."""
+    round = page.assignment.round
+    context = {"project": project, "round": round, "rows": page.rows, "address": address}
+    return render_to_string("rating/_rows.html", context)
+
+
 def rows_as_html(project: Project, page: ItemPage) -> SafeString:
     """Return the rows and what explains them; rendering them takes most of the time of a page."""
     round, position = page.assignment.round, page.assignment.position
     context = {"project": project, "round": round, "rows": page.rows}
+    address = reverse("rate_item", args=[project.slug, ANYWHERE])
+    here = address.replace(f"/rate/{ANYWHERE}/", f"/rate/{position}/")
     if any(row.rating for row in page.rows):
-        return render_to_string("rating/_rows.html", {**context, "position": position})
+        return render_to_string("rating/_rows.html", {**context, "address": here})
     asked = [row.dimension.key for row in page.rows]
     version = (round.guideline.version, round.guideline.digest, get_language())
     about = repr((project.slug, *version, round.status, asked))
     key = f"rating rows {hashlib.sha256(about.encode()).hexdigest()}".replace(" ", "-")
     kept = cache.get(key)
     if kept is None:
-        html = render_to_string("rating/_rows.html", {**context, "position": ANYWHERE})
+        html = render_to_string("rating/_rows.html", {**context, "address": address})
         kept = INDENTED.sub(">\n<", html)  # a sixth of it is the template's indentation
         cache.set(key, kept, timeout=None)
-    return SafeString(kept.replace(f"/rate/{ANYWHERE}/", f"/rate/{position}/"))
+    return SafeString(kept.replace(address, here))

@@ -1,46 +1,56 @@
 """Pages about rating."""
 
-from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.core import access
-from annotate.core.access import PLACES, project_for_admin
+from annotate.core.access import PLACE_GONE, PLACES, SIGNED_OUT, project_for_admin
 from annotate.core.errors import (
     DomainError,
     InvalidValueError,
-    NotFoundError,
     NotReadyError,
     PlaceGoneError,
     RoundClosedError,
     SignedOutError,
 )
 from annotate.core.guideline import FrozenDimension
-from annotate.core.guidelines import guideline_of
-from annotate.core.http_errors import error_as_json, error_content
+from annotate.core.guidelines import guideline_at, guideline_of
+from annotate.core.http_errors import error_content, refusals_as_json
 from annotate.core.keys import ACTIONS
-from annotate.core.models import Assignment, AssignmentPlan, Membership, Role
+from annotate.core.models import Assignment, AssignmentPlan, Membership, Role, Round
 from annotate.core.page import Request, render_in_project, request_user
-from annotate.core.rounds import round_one
+from annotate.core.rounds import round_one, rounds_of
 from annotate.fastpath.prefetch import Question, prefetch_request
 from annotate.people.accounts import PERSON
 from annotate.people.preferences import key_map_of
 from annotate.quality.queries import must_practise
-from annotate.rating.commands.assignments import renew_reservation, reserve_items
+from annotate.rating.commands.assignments import renew_reservation, renew_reservations, reserve_items
 from annotate.rating.commands.notes import save_note
 from annotate.rating.commands.plans import choose_plan
-from annotate.rating.commands.ratings import PLACE_GONE, Answer, Given, Saved, save_rating, save_ratings
-from annotate.rating.forms import KEPT, NOT_APPLICABLE, AnswerForm, PlanForm, sent_answers
+from annotate.rating.commands.ratings import Answer, Given, Saved, save_rating, save_ratings
+from annotate.rating.commands.revising import Revised, revise_value
+from annotate.rating.commands.wording import acknowledge_wording
+from annotate.rating.forms import KEPT, NOT_APPLICABLE, AnswerForm, OwnWorkForm, PlanForm, sent_answers
 from annotate.rating.planning import CannotBeMetError
+from annotate.rating.queries import document_end as queries
 from annotate.rating.queries.assigned import asked_dimensions
-from annotate.rating.queries.flagged import flagged_items
+from annotate.rating.queries.document_end import DocumentEnd, leads_to_end
+from annotate.rating.queries.own_items import (
+    own_checks,
+    own_documents,
+    own_items,
+    own_rows,
+    own_spreads,
+    seconds_for_an_item,
+    with_answers,
+)
 from annotate.rating.queries.plans import (
     plan_of,
     planned_annotators,
@@ -49,12 +59,13 @@ from annotate.rating.queries.plans import (
     shared_out,
 )
 from annotate.rating.queries.progress import progress
+from annotate.rating.queries.wording import new_wording
 from annotate.rating.queries.work import ItemPage, first_position, first_unfinished, item_page, with_next
 from annotate.rating.rows import rows_as_html
 
 # Rating in Round I: where to go on, one item, saving.
 
-View = Callable[..., HttpResponse]
+ITEMS_PER_PAGE = 50
 
 
 @login_required
@@ -63,7 +74,7 @@ def rate(request: HttpRequest, slug: str) -> HttpResponse:
     """Go on where this annotator left off, or say why there is nothing to do.
 
     Reserves items although it is a GET: it is the address that people keep, nothing but a click leads to it,
-    and what is reserved in vain is given to others.
+    and items that are not rated are given to others after a time.
     """
     place = access.membership(request.user, slug, Role.ANNOTATOR)
     if must_practise(place):
@@ -99,7 +110,7 @@ def rate_item(request: HttpRequest, slug: str, position: int) -> HttpResponse:
             raise Http404(gettext(PLACE_GONE))
         refusals = _save_all(request, assignment)
         if not refusals:
-            return _go_on(slug, item_page(assignment), back="back" in request.POST)
+            return _go_on(slug, assignment.round, item_page(assignment), back="back" in request.POST)
     renew_reservation(assignment=assignment, annotator=place)
     page = item_page(assignment)
     if page.next is None and _reserve_more(place):
@@ -112,9 +123,13 @@ def rate_item(request: HttpRequest, slug: str, position: int) -> HttpResponse:
         "round": assignment.round,
         "token": access.token_of(assignment),
         "page": page,
+        "leads_to_end": leads_to_end(assignment.round, page),
         "rows_html": rows_as_html(place.project, page),
         "progress": None if is_loaded_ahead else progress(assignment.round, place),
         "guideline": guideline_of(assignment.round),
+        "new_wording": new_wording(
+            assignment.round, place, shown=request.headers.get("Concord-Guideline", "")
+        ),
         "refusals": refusals,
         "key_map": key_map_of(request.user),
         "key_actions": ACTIONS,
@@ -124,12 +139,40 @@ def rate_item(request: HttpRequest, slug: str, position: int) -> HttpResponse:
 
 @login_required
 @require_GET
-def rate_flagged(request: HttpRequest, slug: str) -> HttpResponse:
-    """List what the annotator flagged to come back to."""
+def my_work(request: HttpRequest, slug: str) -> HttpResponse:
+    """List the annotator's items with the own values, and say how these spread; no others are compared."""
     place = access.membership(request.user, slug, Role.ANNOTATOR)
     round = round_one(place.project)
-    items = flagged_items(round, place) if round else []
-    return render_in_project(request, place.project, "rating/flagged.html", {"items": items})
+    if round is None:
+        return render_in_project(request, place.project, "rating/my_work.html")
+    dimensions = guideline_of(round).dimensions
+    form = OwnWorkForm(request.GET, dimensions=dimensions, documents=own_documents(round, place))
+    found = Paginator(with_answers(own_items(round, place, form.chosen)), ITEMS_PER_PAGE)
+    shown = found.get_page(request.GET.get("page"))
+    done = progress(round, place)
+    context = {
+        "round": round,
+        "form": form,
+        "items": shown,
+        "rows": own_rows(shown, dimensions),
+        "dimensions": dimensions,
+        "progress": done,
+        "spreads": own_spreads(round, place),
+        "seconds": seconds_for_an_item(place, round),
+        "checks": own_checks(place, has_finished=not round.is_open),
+    }
+    return render_in_project(request, place.project, "rating/my_work.html", context)
+
+
+@login_required
+@require_GET
+def guideline(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show what is asked and how: the wording in force, or before Round I the one that it would freeze."""
+    project = access.membership(request.user, slug).project
+    rounds = rounds_of(project)
+    latest = rounds.get(2) or rounds.get(1)
+    context = {"round": latest, "guideline": guideline_at(project, latest)}
+    return render_in_project(request, project, "rating/guideline.html", context)
 
 
 @require_GET
@@ -154,21 +197,6 @@ def _reserve_more(place: Membership) -> bool:
         return False
 
 
-def _refusals_as_json(view: View) -> View:
-    """Tell in JSON everything that can go wrong with a save, so that the page can keep the answer."""
-
-    @wraps(view)
-    def inner(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
-        try:
-            return view(request, *args, **kwargs)
-        except Http404 as error:
-            return error_as_json(NotFoundError(str(error)))
-        except DomainError as error:
-            return error_as_json(error)
-
-    return inner
-
-
 def _sender(holder: int, *, slug: str, position: int, **_rest: str) -> tuple[Question, ...]:
     """What every save asks first: who the person is, and which place the answers are for."""
     return (PERSON, (holder,)), (PLACES, (holder, slug, position))
@@ -176,38 +204,64 @@ def _sender(holder: int, *, slug: str, position: int, **_rest: str) -> tuple[Que
 
 @require_POST
 @prefetch_request(_sender)
-@_refusals_as_json
+@refusals_as_json
 def save(request: HttpRequest, slug: str, position: int, key: str) -> HttpResponse:
     """Save one answer."""
     assignment = _rateable(request, slug, position)
-    return JsonResponse(_save(request, assignment, _dimension(assignment, key)))
+    saved = _save(request, assignment, _dimension(assignment, key))
+    return JsonResponse(saved | {"guideline": assignment.round.guideline.version})
 
 
 @require_POST
 @prefetch_request(_sender)
-@_refusals_as_json
+@refusals_as_json
 def save_answers(request: HttpRequest, slug: str, position: int) -> HttpResponse:
     """Save what waited for an item, in one transaction; the reply has for each answer what became of it.
 
-    That is what `save` replies, or the code, message and fields of its refusal.
+    That is what `save` replies of it, or the code, message and fields of its refusal.
     """
     assignment = _rateable(request, slug, position)
     forms = [_read_answer(assignment, sent) for sent in sent_answers(request.POST.get("answers", ""))]
     given = [each for each in forms if isinstance(each, Given)]
     became = iter(save_ratings(assignment=assignment, given=given, by=request_user(request)))
     results = [next(became) if isinstance(each, Given) else each for each in forms]
-    return JsonResponse(
-        {"answers": [_reply(each) if isinstance(each, Saved) else error_content(each) for each in results]}
-    )
+    answers = [_reply(each) if isinstance(each, Saved) else error_content(each) for each in results]
+    return JsonResponse({"answers": answers, "guideline": assignment.round.guideline.version})
 
 
 @require_POST
 @prefetch_request(_sender)
-@_refusals_as_json
+@refusals_as_json
 def save_private_note(request: HttpRequest, slug: str, position: int) -> HttpResponse:
     """Save the annotator's private note about an item; it answers as `save` does, to the same queue."""
     save_note(assignment=_assignment_at(request, slug, position), text=request.POST.get("comment", ""))
     return JsonResponse({"revision": 0})
+
+
+@require_POST
+@refusals_as_json
+def hold_items(request: HttpRequest, slug: str, position: int) -> HttpResponse:
+    """Renew the reservations of a page that is used, and say which items, by position, are still its own."""
+    assignment = _assignment_at(request, slug, position)
+    assert assignment.annotator
+    items = renew_reservations(assignment=assignment, annotator=assignment.annotator)
+    held = {each.position: access.token_of(each) for each in items}
+    return JsonResponse({"held": held, "guideline": assignment.round.guideline.version})
+
+
+@require_POST
+@refusals_as_json
+def acknowledge(request: HttpRequest, slug: str) -> HttpResponse:
+    """Note that the annotator has read a version of the guideline; without scripts, go on with the item."""
+    place = access.sending_annotator(request.user, slug, request.POST.get("annotator", ""))
+    version = request.POST.get("version", "")
+    acknowledge_wording(
+        annotator=place, version=int(version) if version.isdecimal() else 0, by=request_user(request)
+    )
+    position = request.POST.get("position", "")
+    return (
+        redirect("rate_item", slug, int(position)) if position.isdecimal() else JsonResponse({"revision": 0})
+    )
 
 
 def _rateable(request: HttpRequest, slug: str, position: int) -> Assignment:
@@ -237,7 +291,7 @@ def _read_answer(assignment: Assignment, sent: dict[str, object]) -> Given | Inv
 def _assignment_at(request: HttpRequest, slug: str, position: int) -> Assignment:
     """Return the assignment that the sending page was made for, if it is still this person's."""
     if not request.user.is_authenticated:
-        raise SignedOutError(gettext("You are signed out. Sign in and your answers are sent again."))
+        raise SignedOutError(gettext(SIGNED_OUT))
     place = request.POST.get("annotator", "")
     assignment = access.assignment_for_annotator(request.user, slug, position, place=place)
     if request.POST.get("assignment") != access.token_of(assignment):
@@ -245,7 +299,9 @@ def _assignment_at(request: HttpRequest, slug: str, position: int) -> Assignment
     return assignment
 
 
-def _go_on(slug: str, page: ItemPage, *, back: bool) -> HttpResponse:
+def _go_on(slug: str, round: Round, page: ItemPage, *, back: bool) -> HttpResponse:
+    if not back and leads_to_end(round, page):
+        return redirect("document_end", slug, page.document)
     position = page.previous if back else page.next
     return redirect("rate", slug) if position is None else redirect("rate_item", slug, position)
 
@@ -295,6 +351,77 @@ def _save_all(request: HttpRequest, assignment: Assignment) -> list[str]:
     for dimension in asked_dimensions(assignment, guideline):
         try:
             _save(request, assignment, dimension, dimension.key)
+        except DomainError as error:
+            refusals.append(error.message)
+    return list(dict.fromkeys(refusals))
+
+
+# The end of a document: own values of all its items side by side.
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def document_end(request: HttpRequest, slug: str, document: int) -> HttpResponse:
+    """Show the own values of a document's items by dimension; a POST (without scripts) saves what changed.
+
+    Where there is nothing to compare, or no longer, it goes on to what follows the document.
+    """
+    met, place = access.own_document(request.user, slug, document)
+    round = round_one(place.project)
+    found = None
+    if round is not None and round.revises_documents and round.is_open:
+        found = queries.document_end(round, place, met, request.GET.get("dimension", ""))
+    if found is None:
+        following = queries.after_document(place, document)
+        return redirect("rate", slug) if following is None else redirect("rate_item", slug, following)
+    refusals = _revise_all(request, found) if request.method == "POST" else []
+    if request.method == "POST" and not refusals:
+        return redirect(request.get_full_path())
+    context = {
+        "project": place.project,
+        "place": place,
+        "round": round,
+        "end": found,
+        "refusals": refusals,
+        "key_map": key_map_of(request.user),
+    }
+    return render(request, "rating/document_end.html", context, status=422 if refusals else 200)
+
+
+@require_POST
+@refusals_as_json
+def save_revised(request: HttpRequest, slug: str, position: int, key: str) -> HttpResponse:
+    """Save one revised value; it answers as `save` does, to the same queue."""
+    assignment = _rateable(request, slug, position)
+    revised = _revise(request, assignment, _dimension(assignment, key), _valid(AnswerForm(request.POST)))
+    replaced = None if revised.replaced is None else {"value": revised.replaced}
+    return JsonResponse({"revision": revised.revision, "value": revised.value, "replaced": replaced})
+
+
+def _revise(
+    request: HttpRequest, assignment: Assignment, dimension: FrozenDimension, form: AnswerForm
+) -> Revised:
+    answer = form.answer()
+    if answer.value is None:
+        raise InvalidValueError(gettext("Choose a value of {name}.").format(name=dimension.name))
+    return revise_value(
+        assignment=assignment,
+        dimension=dimension,
+        value=answer.value,
+        comment=answer.comment,
+        by=request_user(request),
+        sent=form.sent(),
+    )
+
+
+def _revise_all(request: HttpRequest, found: DocumentEnd) -> list[str]:
+    refusals = []
+    for each in found.held:
+        if each.independent is None:
+            continue
+        try:
+            form = _valid(AnswerForm(request.POST, prefix=each.name))
+            _revise(request, each.assignment, found.shown, form)
         except DomainError as error:
             refusals.append(error.message)
     return list(dict.fromkeys(refusals))

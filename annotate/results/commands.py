@@ -20,7 +20,7 @@ def current_page(*, project: Project, result: Result) -> KeptPage:
 
     For commands, exports and decisions, which wait; a page of the browser asks a worker instead.
     """
-    kept = kept_page(project, result, version_of(result.page, project))
+    kept = kept_page(project, result, version_of(result, project))
     return kept if kept.is_current else compute_page(project=project, result=result)
 
 
@@ -31,7 +31,7 @@ def compute_page(*, project: Project, result: Result) -> KeptPage:
     """
     began = perf_counter()
     with snapshot():
-        version = version_of(result.page, project)
+        version = version_of(result, project)
         sections = result.page.sections(project, result.chosen)
     row = ComputedResult(
         project=project,

@@ -43,7 +43,7 @@ class ResultsPage:
 
     name: what its address ends with. sections: computes it, raising DomainError where nothing can be.
     version: what changes whenever its figures might, in few and fast queries. size: how many values they rest
-    on; with many a worker computes them.
+    on; with many a worker computes them. version_of_choice: the same of data that only some choices take.
     """
 
     name: str
@@ -53,6 +53,7 @@ class ResultsPage:
     version: Callable[[Project], Sequence[object]]
     size: Callable[[Project], int]
     parameters: Sequence[Parameter] = ()
+    version_of_choice: Callable[[Project, Chosen], Sequence[object]] = lambda _project, _chosen: ()
 
 
 @dataclass(frozen=True)
@@ -114,9 +115,10 @@ def result_called(project: Project, name: str) -> Result:
     return result_of(project, page, dict(parse_qsl(query)))
 
 
-def version_of(page: ResultsPage, project: Project) -> str:
-    """Return a word for the state of the data, and of Concord, that the page's figures follow from."""
-    parts = repr([VERSION, *page.version(project)])
+def version_of(result: Result, project: Project) -> str:
+    """Return a word for the state of the data, and of Concord, that the result's figures follow from."""
+    page = result.page
+    parts = repr([VERSION, *page.version(project), *page.version_of_choice(project, result.chosen)])
     return hashlib.blake2b(parts.encode(), digest_size=20).hexdigest()
 
 

@@ -132,7 +132,7 @@ def moved(request: HttpRequest, slug: str, name: str, **_parts: str) -> HttpResp
 
 def kept_or_asked(project: Project, result: Result) -> KeptPage:
     """Return a result's figures: of a small project always those of now, of others a worker makes them."""
-    kept = kept_page(project, result, version_of(result.page, project))
+    kept = kept_page(project, result, version_of(result, project))
     if kept.is_current:
         return kept
     if result.page.size(project) <= AT_ONCE:

@@ -11,7 +11,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
-from annotate.core.guidelines import current_guideline
+from annotate.core.guidelines import current_guideline, frozen_guideline
 from annotate.core.models import (
     Assignment,
     Dimension,
@@ -33,6 +33,7 @@ from annotate.core.models.rounds import without_checks
 from annotate.core.pictures import keys_in
 from annotate.core.rounds import rounds_of
 from annotate.core.specification import DimensionSpec, Picture, PointSpec, ProjectTemplate, TemplateSettings
+from annotate.core.wording import Change, changes_of_wording
 from annotate.rating.queries.work import ItemPage, Row
 from annotate.setup.presets import TEMPLATES
 from annotate.setup.template_file import from_json
@@ -294,15 +295,6 @@ def _content(image: GuidelineImage) -> bytes:
 
 
 @dataclass(frozen=True)
-class Change:
-    """A wording before and after."""
-
-    where: str
-    before: str
-    after: str
-
-
-@dataclass(frozen=True)
 class Version:
     """A version of the guideline with what it changed and the ratings given under it, by dimension key."""
 
@@ -315,7 +307,7 @@ class Version:
 
 @dataclass(frozen=True)
 class AskAgain:
-    """A dimension some of whose Round I ratings were given under a version that is not in force."""
+    """A dimension some of whose Round I ratings were given under other wording than that in force."""
 
     dimension: FrozenDimension
     ratings: int
@@ -351,11 +343,33 @@ def versions_of(round: Round) -> QuerySet[Guideline]:
 
 
 def ratings_to_ask_again(round: Round, dimension: int | None = None) -> QuerySet[Rating]:
-    """Return the answers given under a version that is not in force, by people who can still answer."""
+    """Return the answers given under other wording of their dimension than that in force.
+
+    Guidelines for all dimensions are wording of each. Only of people who can still answer. Two queries.
+    """
     people = Q(assignment__annotator__active=True, assignment__annotator__user__isnull=False)
     ratings = Rating.objects.filter(people, answered(), assignment__round=round, asked_again_at__isnull=True)
-    of_dimension = ratings if dimension is None else ratings.filter(dimension=dimension)
-    return of_dimension.exclude(guideline=round.guideline_id)
+    if dimension is not None:
+        ratings = ratings.filter(dimension=dimension)
+    in_force = frozen_guideline(round.guideline_id, round.guideline.digest)
+    reworded = Q(pk__in=[])
+    for each, same in _versions_worded_as(in_force, round.project_id).items():
+        reworded |= Q(dimension=each) & ~Q(guideline__in=same)
+    return ratings.filter(reworded)
+
+
+def _versions_worded_as(in_force: FrozenGuideline, project: int) -> dict[int, list[int]]:
+    """Return the versions (by key) in which a dimension (by key) has the same wording."""
+    versions = Guideline.objects.filter(project=project)
+    found: dict[int, list[int]] = {each.id: [] for each in in_force.dimensions}
+    for version in versions:
+        content = FrozenGuideline.from_json(version.content)
+        if content.guidelines == in_force.guidelines:
+            then = {each.id: each for each in content.dimensions}
+            for each in in_force.dimensions:
+                if then.get(each.id) == each:
+                    found[each.id].append(version.pk)
+    return found
 
 
 def _count_answers(project: Project) -> dict[tuple[int, str], int]:
@@ -384,7 +398,7 @@ def _version(
         guideline=guideline,
         content=content,
         in_force=[each for each in rounds.values() if each.guideline_id == guideline.pk],
-        changes=list(changes(before.content, content)) if before else [],
+        changes=list(changes_of_wording(before.content, content)) if before else [],
         ratings={each.key: given.get((guideline.pk, each.key), 0) for each in content.dimensions},
     )
 
@@ -398,28 +412,3 @@ def _to_ask(round: Round | None) -> list[AskAgain]:
     dimensions = FrozenGuideline.from_json(round.guideline.content).dimensions
     found = [AskAgain(each, left.get(each.id, 0), asked.get(each.id, 0)) for each in dimensions]
     return [each for each in found if each.ratings or each.asked]
-
-
-def changes(before: FrozenGuideline, after: FrozenGuideline) -> Iterator[Change]:
-    """Return what differs in wording between two versions."""
-    if before.guidelines != after.guidelines:
-        yield Change("Guidelines for all dimensions", before.guidelines, after.guidelines)
-    old = {each.id: each for each in before.dimensions}
-    for dimension in after.dimensions:
-        if dimension.id in old:
-            yield from _changes_of(old[dimension.id], dimension)
-
-
-def _changes_of(before: FrozenDimension, after: FrozenDimension) -> Iterator[Change]:
-    for field in ("definition", "guidelines"):
-        if getattr(before, field) != getattr(after, field):
-            yield Change(f"{after.name}, {field}", getattr(before, field), getattr(after, field))
-    for value in after.values:
-        texts = [_text(each, value) for each in (before, after)]
-        if texts[0] != texts[1]:
-            yield Change(f"{after.name}, {value}", *texts)
-
-
-def _text(dimension: FrozenDimension, value: int) -> str:
-    point = dimension.point(value)
-    return ": ".join(part for part in (point.label, point.description) if part) if point else ""

@@ -29,7 +29,7 @@ from annotate.core.keys import ACTIONS
 from annotate.core.models import Dimension, Project
 from annotate.core.page import Request, render_in_project, request_user, show_refusal
 from annotate.core.pictures import content_type
-from annotate.core.projects import is_frozen, project_cards
+from annotate.core.projects import is_frozen
 from annotate.core.rounds import round_one
 from annotate.core.specification import DimensionSpec, ProjectTemplate
 from annotate.people.preferences import key_map_of
@@ -239,14 +239,6 @@ def image_remove(request: Request, slug: str, key: str) -> HttpResponse:
 
 
 # A person's projects, and beginning one.
-
-
-@login_required
-@require_GET
-def projects(request: HttpRequest) -> HttpResponse:
-    """List the projects that this person has a place in."""
-    context = {"cards": project_cards(request.user), "may_begin": may_begin_projects(request.user)}
-    return render(request, "setup/projects.html", context)
 
 
 @login_required

@@ -12,13 +12,18 @@ from annotate.core.models import AuditEntry
 class AuditRow(serializers.ModelSerializer[AuditEntry]):
     """An act: who did what to what, with before and after."""
 
-    actor = serializers.CharField(source="actor.email", default=None, allow_null=True)
+    actor = serializers.SerializerMethodField()
     before = serializers.DictField(allow_null=True)
     after = serializers.DictField(allow_null=True)
 
+    @staticmethod
+    def get_actor(entry: AuditEntry) -> str | None:
+        """Return the actor's address as it was then, None where nobody was signed in."""
+        return entry.actor_email or None
+
     class Meta:
         model = AuditEntry
-        fields = ("id", "at", "actor", "act", "subject", "before", "after", "note")
+        fields = ("id", "at", "actor", "actor_name", "act", "subject", "before", "after", "note")
 
 
 class Audit(ApiView):
@@ -30,4 +35,4 @@ class Audit(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """List administrative acts, for admins; what was rated is in `ratings/history/`."""
         project = project_of_watching_admin(request.user, slug)
-        return self.page(AuditEntry.objects.filter(project=project).select_related("actor"), AuditRow)
+        return self.page(AuditEntry.objects.filter(project=project), AuditRow)

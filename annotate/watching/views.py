@@ -5,15 +5,17 @@ from collections.abc import Callable
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.core import access
-from annotate.core.access import project_for_admin, project_of_watching_admin
+from annotate.core.access import may_begin_projects, project_for_admin, project_of_watching_admin
 from annotate.core.errors import DomainError
 from annotate.core.models import Role, Round
 from annotate.core.page import READERS, Request, render_in_project, request_user, show_refusal
+from annotate.core.projects import project_cards
+from annotate.disputes.queries.list import waiting_for_adjudicator
 from annotate.exports.commands.exports import note_export
 from annotate.exports.formats.text import FORMATS, export_table
 from annotate.exports.registry import ExportTable
@@ -27,11 +29,23 @@ from annotate.setup.queries import counts_of_project
 from annotate.watching.forms import AuditForm, DeletionForm
 from annotate.watching.queries.audit import COLUMNS, audit_choices, audit_page, audit_rows
 from annotate.watching.queries.audit_sources import Cursor
-from annotate.watching.queries.overview import overview, own_work
+from annotate.watching.queries.overview import overview, own_work, waiting_for
 
 # The audit log of a project, and deleting the project.
 
 SAYS = "everything that was done in a project: who, when, before and after"
+
+
+@login_required
+@require_GET
+def projects(request: HttpRequest) -> HttpResponse:
+    """List the projects that this person has a place in."""
+    cards = [
+        (card, waiting_for(card.as_annotator, card.rounds) if card.as_annotator else None)
+        for card in project_cards(request.user)
+    ]
+    context = {"cards": cards, "may_begin": may_begin_projects(request.user)}
+    return render(request, "watching/projects.html", context)
 
 
 @login_required
@@ -100,6 +114,8 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
     context: dict[str, object] = {"is_admin": is_admin}
     if Role.ANNOTATOR in roles:
         context["own"] = own_work(access.membership(request.user, slug, Role.ANNOTATOR))
+    if Role.ADJUDICATOR in roles:
+        context["to_decide"] = waiting_for_adjudicator(place.project)
     if roles & READERS:
         context["overview"] = overview(place.project, for_admin=is_admin)
         context["may_see_values"] = Role.ANNOTATOR not in roles or not access.rates_independently(

@@ -7,6 +7,6 @@ TEST = "test"  # sent on request, to one webhook, whatever it wants
 
 EVENTS: dict[str, str] = {
     ROUND_CLOSED: "a round was closed",
-    DISPUTE_SETTLED: "a dispute was settled, or decided by an admin",
+    DISPUTE_SETTLED: "a dispute was settled, or decided by adjudication",
     EXPORT_READY: "an export is ready",
 }

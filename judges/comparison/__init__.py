@@ -1,13 +1,22 @@
 """A judge beside people: pure functions over arrays of scores and verdicts, without Django."""
 
 from judges.comparison.alpha import AlphaBesidePeople, alpha_beside_people, self_consistency
+from judges.comparison.between_judges import (
+    JudgesCompared,
+    Standing,
+    compare_two_judges,
+    holm_over_pairs,
+    standing,
+)
 from judges.comparison.by_system import SystemScores, human_ranking, scores_by_system
+from judges.comparison.categories import CategoryAgreement, category_agreement
 from judges.comparison.correlations import (
     CORRELATIONS,
     Level,
     SystemCoefficient,
     coefficient_values,
     correlation_by_system,
+    correlation_called,
     correlation_with_humans,
     indicators_with_correlations,
     meta_correlation,
@@ -30,27 +39,37 @@ from judges.comparison.preferences import (
     neighbours,
 )
 from judges.comparison.scores import Scores
+from judges.comparison.strengths import Strengths, SystemStrength, system_strengths
 
 __all__ = [
     "CORRELATIONS",
     "AlphaBesidePeople",
+    "CategoryAgreement",
     "CorrectPreferences",
+    "JudgesCompared",
     "Level",
     "PairPoints",
     "PairPreference",
     "PositionConsistency",
     "Scores",
+    "Standing",
+    "Strengths",
     "SystemCoefficient",
     "SystemScores",
+    "SystemStrength",
     "Verdicts",
     "all_pairs",
     "alpha_beside_people",
+    "category_agreement",
     "coefficient_values",
+    "compare_two_judges",
     "correct_preferences",
     "correct_verdicts",
     "correlation_by_system",
+    "correlation_called",
     "correlation_with_humans",
     "head_to_head_points",
+    "holm_over_pairs",
     "human_ranking",
     "indicators_with_correlations",
     "meta_correlation",
@@ -60,4 +79,6 @@ __all__ = [
     "reliability_by_system",
     "scores_by_system",
     "self_consistency",
+    "standing",
+    "system_strengths",
 ]

@@ -29,6 +29,21 @@ CORRELATIONS: Mapping[str, Measure] = MappingProxyType(
     {measure.estimator.name: measure for measure in (spearman, pearson, kendall_tau_b)}
 )
 """The correlations that papers report, by the `name` they carry."""
+_NAMED = "Categories have no order, so nothing can rise or fall with them."
+
+
+def correlation_called(name: str, *, named: bool) -> Measure:
+    """One of CORRELATIONS; `named`: for values that are names of categories, where each is undefined."""
+    measure = CORRELATIONS[name]
+    if not named:
+        return measure
+    nothing = replace(measure.estimator, statistic=lambda _: _undefined, why_undefined=_NAMED)
+    return replace(measure, estimator=nothing)
+
+
+def _undefined(weights: FloatArray) -> FloatArray:
+    return np.full(len(weights), np.nan)
+
 
 _SHEN = "Shen and others 2023, Large Language Models are Not Yet Human-Level Evaluators"
 _BY_DOCUMENTS = Resampling(by="documents")
@@ -69,7 +84,7 @@ def correlation_with_humans(
 
     Undefined with fewer than two items (systems), where a side is constant, within every document.
     """
-    human, judge = scores.human_means, scores.judge
+    human, judge = scores.human_means, scores.as_read
     plan = resampling or _BY_DOCUMENTS
     if level is Level.DATASET:
         result = measure(human, judge, documents=scores.documents, generator=generator, resampling=plan)
@@ -104,7 +119,7 @@ def correlation_by_system(
 
     In the order of `scores.system_names`. Undefined where a side is constant over the system's items.
     """
-    compared = (scores.human_means, scores.judge)
+    compared = (scores.human_means, scores.as_read)
     label = f"{_label(measure)}, judge and mean human score over one system's items"
     return _by_system(
         scores,
@@ -125,7 +140,7 @@ def meta_correlation(scores: Scores, measure: Measure) -> Coefficient:
     correlations = coefficient_values(correlation_by_system(scores, measure))
     quality = means_by_group(scores.human_means, scores.systems, len(scores.system_names))
     result = _over_systems(measure, correlations, quality, (_CORRELATION, PEOPLE), None, None)
-    result = explain_undefined(result, scores.human_means, scores.judge, (PEOPLE, JUDGE), "item")
+    result = explain_undefined(result, scores.human_means, scores.as_read, (PEOPLE, JUDGE), "item")
     result = replace(result, source=f"{_SHEN}, equation 3")
     label = f"Meta-correlation ({_label(measure)})"
     return _rename_coefficient(result, f"{measure.estimator.name}_meta_correlation", label)
@@ -144,7 +159,7 @@ def reliability_by_system(
     other_judge: (items,), another method's values for the same items; for the paper RTS beside MCQ. It needs
     no human scores. Undefined where a side is constant over the system's items.
     """
-    compared = (scores.judge, scores.of_judge(other_judge).judge)
+    compared = (scores.as_read, scores.of_judge(other_judge).as_read)
     label = f"Reliability indicator ({_label(measure)})"
     return _by_system(
         scores,
@@ -189,7 +204,7 @@ def indicators_with_correlations(
     result = _over_systems(
         measure, indicators, correlations, sides, narrowed(generator, "validity"), resampling
     )
-    result = explain_undefined(result, scores.human_means, scores.judge, (PEOPLE, JUDGE), "item")
+    result = explain_undefined(result, scores.human_means, scores.as_read, (PEOPLE, JUDGE), "item")
     result = replace(result, source=f"{_SHEN}, table 7")
     label = f"{_label(measure)}, reliability indicator and correlation with humans over systems"
     return _rename_coefficient(result, f"{measure.estimator.name}_reliability_and_correlation", label)
@@ -239,7 +254,7 @@ def _by_system(
 def _between_systems(
     scores: Scores, measure: Measure, generator: Randomness | None, resampling: Resampling
 ) -> Coefficient:
-    human, judge, number = scores.human_means, scores.judge, len(scores.system_names)
+    human, judge, number = scores.human_means, scores.as_read, len(scores.system_names)
     result = between_group_means(
         measure,
         human,

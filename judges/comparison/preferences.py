@@ -141,7 +141,7 @@ def _share(
         name="correct_preferences",
         label="Share of correct preferences",
         source="Shen and others 2023, table 5",
-        statistic=_correct_share(judge[used], human[used], both[used]),
+        statistic=correct_share(judge[used], human[used], both[used]),
         size=int(used.sum()),
         noun="documents",
         bounds=(0.0, 1.0),
@@ -149,7 +149,7 @@ def _share(
     return weighted.coefficient(_counts(both), _why_undefined(judge, human), generator, resampling)
 
 
-def _correct_share(judge: FloatArray, human: FloatArray, both: BoolArray) -> Statistic:
+def correct_share(judge: FloatArray, human: FloatArray, both: BoolArray) -> Statistic:
     """From weights (replicates, documents) to the share of correct pairs among those with documents."""
     margins = [np.where(both, points - 0.5, 0) for points in (judge, human)]
 

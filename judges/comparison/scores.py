@@ -20,6 +20,8 @@ class Scores:
     systems, documents: (items,), whose text each item is and for which document; any labels, names or ids,
     kept as indices into `system_names` and `document_labels`. An item is one system's text for one document.
     human: (raters, items); (0, items) where nobody has rated. judge: (items,), the mean of its samples.
+    as_read: (items,), the same on a scale of the judge's own, whose values correlations take; left out, it is
+    `judge`.
     Raises ValueError with one sentence where these do not fit together.
     """
 
@@ -27,6 +29,7 @@ class Scores:
     documents: IntArray
     human: FloatArray
     judge: FloatArray
+    as_read: FloatArray
     system_names: tuple[str, ...] = field(init=False)
     """In the order in which they first occur."""
     document_labels: tuple[Any, ...] = field(init=False)
@@ -39,8 +42,12 @@ class Scores:
         documents: npt.ArrayLike,
         human: npt.ArrayLike,
         judge: npt.ArrayLike,
+        as_read: npt.ArrayLike | None = None,
     ) -> None:
         values = numbers(judge, "The judge's values", dimensions=1)
+        own = values if as_read is None else numbers(as_read, "The judge's values as read", dimensions=1)
+        if not np.array_equal(np.isnan(values), np.isnan(own)):
+            raise ValueError("The judge has a value on one of its scales and none on the other.")
         table = numbers(human, "Human scores", dimensions=2)
         if table.shape[1] != len(values):
             raise ValueError(
@@ -55,6 +62,7 @@ class Scores:
             "documents": of_document,
             "human": table,
             "judge": values,
+            "as_read": own,
             "system_names": names,
             "document_labels": document_labels,
         }
@@ -67,7 +75,13 @@ class Scores:
 
     def of_judge(self, judge: npt.ArrayLike) -> "Scores":
         """The same items and people beside another judge's values (items,)."""
-        return self._with(judge=judge)
+        return self._with(judge=judge, as_read=judge)
+
+    def without_judge(self, chosen: npt.ArrayLike) -> "Scores":
+        """The same without what the judge gave these items (items,), a mask."""
+        gone = np.asarray(chosen, dtype=bool)
+        own = np.where(gone, np.nan, self.as_read)
+        return self._with(judge=np.where(gone, np.nan, self.judge), as_read=own)
 
     def without_people(self, chosen: npt.ArrayLike) -> "Scores":
         """The same without what people gave these items (items,), a mask."""
@@ -83,6 +97,7 @@ class Scores:
             documents=np.array(self.document_labels)[self.documents[kept]],
             human=self.human[:, kept],
             judge=self.judge[kept],
+            as_read=self.as_read[kept],
         )
 
     def by_document(self, values: FloatArray) -> FloatArray:
@@ -97,6 +112,7 @@ class Scores:
             "documents": np.array(self.document_labels)[self.documents],
             "human": self.human,
             "judge": self.judge,
+            "as_read": self.as_read,
         }
         return replace(self, **(kept | changes))  # type: ignore[arg-type]
 

@@ -12,7 +12,16 @@ from django.utils.translation import gettext
 
 from annotate.core.access import SomeUser, membership, project_for_admin, project_for_reader, roles_in
 from annotate.core.models import Project, Role
-from judges.core.models import Calibration, Endpoint, Judge, PromptTemplate, RoutingPolicy, Run
+from judges.core.models import (
+    Calibration,
+    Endpoint,
+    Judge,
+    Judgment,
+    PromptTemplate,
+    Rereading,
+    RoutingPolicy,
+    Run,
+)
 from judges.routing.queries.bindings import OF_JUDGES
 
 Found = TypeVar("Found", bound=Model)
@@ -58,6 +67,27 @@ def judge_in(project: Project, pk: int) -> Judge:
 def run_in(project: Project, pk: int) -> Run:
     """Return a run of the project."""
     return _first_or_404(Run.objects.filter(project=project, pk=pk), "run")
+
+
+def judgment_in(project: Project, pk: int) -> Judgment:
+    """Return a judgment of the project, with its judge, unit and texts."""
+    whole = (
+        "judge__template",
+        "judge__endpoint",
+        "dimension",
+        "item__document",
+        "item__system",
+        "other__system",
+    )
+    judgments = Judgment.objects.select_related("judge__project", "run", *whole)
+    return _first_or_404(judgments.filter(judge__project=project, pk=pk), "judgment")
+
+
+def rereading_in(project: Project, pk: int) -> Rereading:
+    """Return a rereading of the project, with its judge."""
+    return _first_or_404(
+        Rereading.objects.select_related("judge", "project").filter(project=project, pk=pk), "rereading"
+    )
 
 
 def policy_in(project: Project, pk: int) -> RoutingPolicy:

@@ -29,6 +29,13 @@ class UsedError(DomainError):
     status = 409
 
 
+class JudgmentStandsError(DomainError):
+    """A judgment cannot be corrected as it is."""
+
+    code = "judgment_stands"
+    status = 409
+
+
 class NoJudgesError(DomainError):
     """There are no judges with values for what was asked."""
 

@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Any
 
 from judges.core.models import Calibration, Endpoint, Judge, PromptTemplate, RoutingPolicy, ScoreFrom
+from judges.reliability import LEAST_RATINGS
 
 
 @dataclass(frozen=True)
@@ -18,8 +20,12 @@ class EndpointSpec:
     tokens_per_minute: int | None = None
     input_price: Decimal | None = None
     output_price: Decimal | None = None
+    cached_price: Decimal | None = None
     timeout_seconds: int = 60
     calls_in_flight: int = 16
+    samples_in_one_call: bool = False
+    patience_minutes: int = 15
+    resume_hours: int = 24
 
 
 @dataclass(frozen=True)
@@ -33,11 +39,22 @@ class JudgeSpec:
     endpoint: Endpoint
     model: str
     template: PromptTemplate | str
-    temperature: float = 0
+    temperature: float | None = 0  # None: not sent
     samples: int = 1
     max_tokens: int | None = None  # what the method needs
+    max_tokens_name: str = ""  # found out before the first run
     score_from: ScoreFrom = ScoreFrom.TEXT
     structured: bool = False
+    top_p: float | None = None
+    seed: int | None = None
+    stop: Sequence[str] = ()
+    reasoning_effort: str = ""
+    system_message: str = ""
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
+    scale_minimum: int | None = None  # of a scale of its own
+    scale_maximum: int | None = None
+    scale_modifiers: bool = False
+    scale_table: Sequence[float] = ()
 
 
 @dataclass(frozen=True)
@@ -47,6 +64,10 @@ class Scope:
     judges: Sequence[Judge]
     dimensions: Sequence[str]
     pairs: Sequence[tuple[int, int]] = ()
+
+
+CONFIDENCE_LEVELS = (0.95, 0.9, 0.99)
+"""Of intervals about judges, the usual one first."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +91,7 @@ class PolicySpec:
     rule: str = RoutingPolicy.Rule.INDICATOR
     calibration: Calibration | None = None
     audit_share: float = 0.05
+    audit_least: int = LEAST_RATINGS
     risk: float = 0.2
 
 
@@ -79,6 +101,7 @@ def by_certificates(
     name: str,
     raters: int,
     audit_share: float = 0.05,
+    audit_least: int = LEAST_RATINGS,
     confidence_level: float = 0.95,
 ) -> PolicySpec:
     """Return the policy that follows a calibration's certificates."""
@@ -90,6 +113,7 @@ def by_certificates(
         raters=raters,
         confidence_level=confidence_level,
         audit_share=audit_share,
+        audit_least=audit_least,
         risk=calibration.risk,
         rule=RoutingPolicy.Rule.CERTIFICATE,
         calibration=calibration,

@@ -1,5 +1,6 @@
 """Endpoints, prompts and judges."""
 
+import json
 from typing import Any
 
 from django.utils.translation import gettext
@@ -29,8 +30,9 @@ from judges.endpoints.commands import (
     update_judge,
 )
 from judges.endpoints.forms.endpoints import EndpointForm, TrialForm
-from judges.endpoints.forms.judges import JudgeForm
+from judges.endpoints.forms.judges import JudgeForm, stop_lines, table_line
 from judges.endpoints.queries import EnteredKey, endpoints_of, entered_key_of, templates_of
+from judges.methods.own_scale import MOST_POINTS
 
 EndpointInput = form_input(
     "EndpointInput",
@@ -45,7 +47,23 @@ EndpointInput = form_input(
     ),
 )
 TrialInput = form_input("TrialInput", TrialForm)
-JudgeInput = form_input("JudgeInput", JudgeForm)
+JudgeInput = form_input(
+    "JudgeInput",
+    JudgeForm,
+    without=("stop", "extra_body", "scale_table"),
+    stop=serializers.ListField(
+        child=Text(trim_whitespace=False), required=False, max_length=4, help_text="Texts that end a reply."
+    ),
+    scale_table=serializers.ListField(
+        child=serializers.FloatField(),
+        required=False,
+        max_length=MOST_POINTS,
+        help_text="The dimension's value for each point of the own scale; empty: linear, ends to ends.",
+    ),
+    extra_body=serializers.DictField(
+        required=False, help_text="Further fields of each request, sent as they are; no keys."
+    ),
+)
 
 
 class EndpointRow(serializers.ModelSerializer[Endpoint]):
@@ -61,7 +79,9 @@ class EndpointRow(serializers.ModelSerializer[Endpoint]):
         model = Endpoint
         fields = (
             *("id", "name", "base_url", "key_variable", "has_key", "requests_per_minute"),
-            *("tokens_per_minute", "input_price", "output_price", "timeout_seconds", "calls_in_flight"),
+            *("tokens_per_minute", "input_price", "output_price", "cached_price", "timeout_seconds"),
+            *("calls_in_flight", "samples_in_one_call"),
+            *("patience_minutes", "resume_hours", "unanswered_since", "failure"),
         )
 
 
@@ -105,17 +125,25 @@ class PromptRow(serializers.ModelSerializer[PromptTemplate]):
 
     class Meta:
         model = PromptTemplate
-        fields = ("id", "method", "name", "version", "text", "created_at")
+        fields = ("id", "method", "name", "version", "text", "pattern", "created_at")
 
 
 class JudgeRow(serializers.ModelSerializer[Judge]):
-    """A judge; one without an endpoint was imported."""
+    """A judge; one without an endpoint was imported. What is null or empty is not sent."""
+
+    stop = serializers.ListField(child=serializers.CharField(), help_text="Texts that end a reply.")
+    scale_table = serializers.ListField(
+        child=serializers.FloatField(), help_text="The dimension's value for each point of its own scale."
+    )
+    extra_body = serializers.DictField(help_text="Further fields of each request.")
 
     class Meta:
         model = Judge
         fields = (
             *("id", "name", "endpoint", "model", "method", "template", "temperature", "samples"),
-            *("max_tokens", "score_from", "structured", "created_at"),
+            *("max_tokens", "max_tokens_name", "score_from", "structured", "top_p", "seed", "stop"),
+            *("reasoning_effort", "system_message", "extra_body"),
+            *("scale_minimum", "scale_maximum", "scale_modifiers", "scale_table", "created_at"),
         )
 
 
@@ -258,5 +286,10 @@ class OneJudge(ApiView):
         return Response(JudgeRow(update_judge(judge=judge, to=spec, by=request_user(request))).data)
 
 
-def _spec(project: Project, sent: dict[str, object]) -> JudgeSpec:
+def _spec(project: Project, sent: dict[str, Any]) -> JudgeSpec:
+    sent["scale_table"] = table_line(sent.get("scale_table", ()))
+    sent["stop"], sent["extra_body"] = (
+        stop_lines(sent.get("stop", ())),
+        json.dumps(sent.get("extra_body", {})),
+    )
     return valid(JudgeForm(sent, endpoints=endpoints_of(project), templates=templates_of(project))).to_spec()

@@ -2,15 +2,17 @@
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from enum import Enum
 from typing import IO, TYPE_CHECKING, Any, Literal
 
 from annotate.core.outbound.guard import PrivateAddressError
 from judges.core.lazy_module import LazyModule
 from judges.endpoints.connections import client_of_many, client_of_one
+from judges.endpoints.limits import retry_after, seconds_to_wait, seconds_until_reset
 from judges.methods.base import Message
 
 if TYPE_CHECKING:
@@ -24,9 +26,24 @@ logger = logging.getLogger(__name__)
 
 CANDIDATE_TOKENS = 20  # the most that servers give for one position
 COMPLETIONS: Literal["/v1/chat/completions"] = "/v1/chat/completions"
+# Fields of a request that Concord fills, or whose other values it could not read.
+OWN_FIELDS = frozenset(
+    {
+        *("model", "messages", "temperature", "top_p", "seed", "stop", "reasoning_effort", "max_tokens"),
+        *("max_completion_tokens", "response_format", "logprobs", "top_logprobs", "n", "stream"),
+    }
+)
+USUAL_NAME, OTHER_NAME = "max_tokens", "max_completion_tokens"  # of the longest reply
+# As OpenAI, Azure, vLLM, llama.cpp and Ollama put it.
+TOO_LONG_WORDS = (
+    *("context_length_exceeded", "exceed_context_size", "maximum context length", "context window"),
+    *("available context size", "context length"),
+)
+FILTERED_WORDS = ("content_filter", "content_policy", "content management policy", "responsibleai")
 METADATA = "concord_batch"  # the key by which a batch is found again
 FILE_TIMEOUT = 300.0  # seconds; a large file takes longer than a call
 PIECE = 2**16  # bytes
+LONGEST_REST = 60.0  # seconds; limits are per minute, and what a longer one leaves is seen by its 429
 MOST_PROBLEMS = 3  # of a refused batch, which may name one for each line
 
 
@@ -42,14 +59,26 @@ class Server:
 
 @dataclass(frozen=True)
 class Question:
-    """One call."""
+    """One call. What is None or empty is not sent; `extra_body` is sent as it is."""
 
     model: str
     messages: tuple[Message, ...]
-    temperature: float
+    temperature: float | None
     max_tokens: int
+    max_tokens_name: str = ""  # where it is not known: max_tokens, and the other one if that is refused
     schema: dict[str, Any] | None = None
     wants_probabilities: bool = False
+    top_p: float | None = None
+    seed: int | None = None
+    stop: tuple[str, ...] = ()
+    reasoning_effort: str = ""
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
+    n: int = 1  # replies that are asked for
+
+    @property
+    def may_vary(self) -> bool:
+        """Whether the same question may get another reply when it is asked again."""
+        return self.temperature != 0 and self.seed is None
 
 
 @dataclass(frozen=True)
@@ -69,13 +98,28 @@ class Reply:
     output_tokens: int | None
     seconds: float | None
     tokens: tuple["Token", ...] | None = None
+    finish_reason: str = ""
+    refusal: str = ""  # the model's words, where it says that it refuses
+    cached_tokens: int | None = None  # of the input tokens
+    reasoning_tokens: int | None = None  # of the output tokens
+    model: str = ""  # as the server names it
+    system_fingerprint: str = ""
+    max_tokens_name: str = ""  # with which it was asked
+    rest: float = 0.0  # seconds until the server takes another call, where it says that this was the last
+
+
+class RequestProblem(Enum):
+    """Why a server refuses one request and would take others."""
+
+    FILTERED = "filtered"
+    TOO_LONG = "too_long"
 
 
 class RequestFailed(Exception):  # noqa: N818 - it reads as what happened
     """A call without an answer.
 
     `fatal_for_run`: no other call would fare better. `permanent`: this one would not, asked again. `wait`:
-    the seconds that the server asked everyone to wait.
+    the seconds that the server asked everyone to wait. `problem`: what is wrong with the request, if known.
     """
 
     def __init__(
@@ -85,12 +129,14 @@ class RequestFailed(Exception):  # noqa: N818 - it reads as what happened
         fatal_for_run: bool = False,
         permanent: bool = False,
         wait: float | None = None,
+        problem: RequestProblem | None = None,
     ) -> None:
         super().__init__(sentence)
         self.sentence = sentence
         self.fatal_for_run = fatal_for_run
         self.permanent = permanent
         self.wait = wait
+        self.problem = problem
 
 
 class BatchUnknown(RequestFailed):
@@ -117,27 +163,49 @@ class Client:
 
     async def ask(self, question: Question) -> Reply:
         """Return the server's answer; raises RequestFailed with a sentence that never holds the key."""
+        return (await self.ask_samples(question))[0]
+
+    async def ask_samples(self, question: Question) -> list[Reply]:
+        """Return at most `n` replies, one at least, each with its share of the tokens. Raises as asking does.
+
+        A server that does not know `n` gives one reply, with all the tokens.
+        """
         began = time.perf_counter()
         with _in_sentences(self._server):
-            completion = await self._complete(question)
+            response = await self._complete(question)
+            completion = response.json()
         if not isinstance(completion, dict) or "choices" not in completion:
             raise RequestFailed(_no_server(self._server))
-        return _reply(completion, time.perf_counter() - began)
+        replies = _replies(completion, time.perf_counter() - began, question.n)
+        rest = min(seconds_until_reset(response.headers) or 0.0, LONGEST_REST)
+        learned = OTHER_NAME if question.model in self._reasoning_models else USUAL_NAME
+        name = question.max_tokens_name or learned
+        return [replace(reply, rest=rest, max_tokens_name=name) for reply in replies]
 
-    async def _complete(self, question: Question) -> object:
+    async def _complete(self, question: Question) -> "httpx2.Response":
         """Ask; OpenAI's models that reason name the longest reply otherwise, and say so when asked."""
         body = body_of(question)
-        if question.model in self._reasoning_models:
-            body["max_completion_tokens"] = body.pop("max_tokens")
+        if question.model in self._reasoning_models and USUAL_NAME in body:
+            body[OTHER_NAME] = body.pop(USUAL_NAME)
         try:
             # The package's own way to a path. `chat.completions.create` looks through every field of a body
             # and of an answer that are plain already, which takes a quarter of a call's processor time.
-            return await self._openai.post(COMPLETIONS.removeprefix("/v1"), body=body, cast_to=object)
+            path = COMPLETIONS.removeprefix("/v1")
+            return await self._openai.post(path, body=body, cast_to=httpx2.Response)
         except openai.BadRequestError as error:
-            if "max_completion_tokens" not in _message(error) or question.model in self._reasoning_models:
+            if OTHER_NAME not in _message(error) or question.model in self._reasoning_models:
                 raise
         self._reasoning_models.add(question.model)
         return await self._complete(question)
+
+
+async def ask_once(server: Server, question: Question) -> Reply:
+    """Ask a server one question by a client of its own; raises RequestFailed."""
+    client = Client(server)
+    try:
+        return await client.ask(question)
+    finally:
+        await client.close()
 
 
 @dataclass(frozen=True)
@@ -264,11 +332,20 @@ _NO_BATCHES = "What answered does not know OpenAI's batch interface; plan the ru
 def body_of(question: Question) -> dict[str, Any]:
     """Return the body of the request that asks a question, one by one or in a batch."""
     arguments: dict[str, Any] = {
+        **question.extra_body,
         "model": question.model,
         "messages": [{"role": each.role, "content": each.content} for each in question.messages],
-        "temperature": question.temperature,
-        "max_tokens": question.max_tokens,
+        question.max_tokens_name or USUAL_NAME: question.max_tokens,
     }
+    for name in ("temperature", "top_p", "seed"):
+        if (value := getattr(question, name)) is not None:
+            arguments[name] = value
+    if question.n > 1:
+        arguments["n"] = question.n
+    if question.stop:
+        arguments["stop"] = list(question.stop)
+    if question.reasoning_effort:
+        arguments["reasoning_effort"] = question.reasoning_effort
     if question.schema:
         shape = {"name": "judgment", "strict": True, "schema": question.schema}
         arguments["response_format"] = {"type": "json_schema", "json_schema": shape}
@@ -281,21 +358,66 @@ def reply_of(body: object) -> Reply:
     """Return the reply in a completion as a batch's output file has it; raises RequestFailed."""
     if not isinstance(body, dict) or not body.get("choices"):
         raise RequestFailed("The batch's output has no completion for this request.")
-    return _reply(body, None)
+    return _replies(body, None, 1)[0]
 
 
-def _reply(completion: dict[str, Any], seconds: float | None) -> Reply:
-    """Return what a completion says; what is not as OpenAI has it counts as not said."""
-    choices = completion.get("choices")
-    choice = _object(choices[0]) if isinstance(choices, list) and choices else {}
-    text, usage = _object(choice.get("message")).get("content"), _object(completion.get("usage"))
+def _replies(completion: dict[str, Any], seconds: float | None, most: int) -> list[Reply]:
+    said = completion.get("choices")
+    choices = (said[:most] if isinstance(said, list) else []) or [{}]
+    usage = _object(completion.get("usage"))
+    counts = {
+        name: _count(_object(usage.get(path)).get(key) if path else usage.get(key))
+        for name, path, key in _USAGE
+    }
+    return [
+        _reply(
+            completion,
+            _object(choice),
+            {name: _share(count, place, len(choices)) for name, count in counts.items()},
+            seconds,
+        )
+        for place, choice in enumerate(choices)
+    ]
+
+
+_USAGE = (
+    ("input_tokens", "", "prompt_tokens"),
+    ("output_tokens", "", "completion_tokens"),
+    ("cached_tokens", "prompt_tokens_details", "cached_tokens"),
+    ("reasoning_tokens", "completion_tokens_details", "reasoning_tokens"),
+)
+
+
+def _share(count: int | None, place: int, of: int) -> int | None:
+    """Return one reply's part of a count of tokens; the parts add up to it."""
+    return None if count is None else count // of + (place < count % of)
+
+
+def _reply(
+    completion: dict[str, Any],
+    choice: dict[str, Any],
+    tokens: Mapping[str, int | None],
+    seconds: float | None,
+) -> Reply:
+    """Return what a choice says; what is not as OpenAI has it counts as not said."""
+    message = _object(choice.get("message"))
     return Reply(
-        text=text.replace("\x00", "") if isinstance(text, str) else "",
-        input_tokens=_count(usage.get("prompt_tokens")),
-        output_tokens=_count(usage.get("completion_tokens")),
+        text=_text(message.get("content")),
+        refusal=_text(message.get("refusal")),
+        finish_reason=_text(choice.get("finish_reason")),
+        input_tokens=tokens["input_tokens"],
+        output_tokens=tokens["output_tokens"],
+        cached_tokens=tokens["cached_tokens"],
+        reasoning_tokens=tokens["reasoning_tokens"],
+        model=_text(completion.get("model")),
+        system_fingerprint=_text(completion.get("system_fingerprint")),
         seconds=seconds,
         tokens=_tokens(_object(choice.get("logprobs")).get("content")),
     )
+
+
+def _text(said: object) -> str:
+    return said.replace("\x00", "") if isinstance(said, str) else ""
 
 
 def _object(said: object) -> dict[str, Any]:
@@ -362,19 +484,30 @@ def _request_failed(error: "openai.APIError", server: Server) -> RequestFailed:
     )
 
 
+def _problem(error: "openai.APIError", says: str) -> RequestProblem | None:
+    """Return what is wrong with a refused request, by OpenAI's codes or, without them, by the words."""
+    told = f"{error.code} {error.type} {says}".lower()
+    if any(words in told for words in TOO_LONG_WORDS):
+        return RequestProblem.TOO_LONG
+    return RequestProblem.FILTERED if any(words in told for words in FILTERED_WORDS) else None
+
+
 def _classify(error: "openai.APIError", says: str) -> RequestFailed:
     if error.code == "insufficient_quota":  # OpenAI's own 429 that no waiting mends
         return RequestFailed(f"The account has nothing left to spend: {says}", fatal_for_run=True)
     if isinstance(error, openai.RateLimitError):
-        return RequestFailed(f"The server asks to slow down: {says}", wait=_retry_after(error) or 1.0)
+        return RequestFailed(
+            f"The server asks to slow down: {says}", wait=seconds_to_wait(error.response.headers) or 1.0
+        )
     if isinstance(error, openai.AuthenticationError | openai.PermissionDeniedError):
         return RequestFailed(f"The server refuses the key: {says}", fatal_for_run=True)
     if isinstance(error, openai.NotFoundError):
         return RequestFailed(f"The server does not know the model or address: {says}", fatal_for_run=True)
     if isinstance(error, openai.InternalServerError):
-        return RequestFailed(f"The server failed: {says}", wait=_retry_after(error))
+        return RequestFailed(f"The server failed: {says}", wait=retry_after(error.response.headers))
     if isinstance(error, openai.BadRequestError | openai.UnprocessableEntityError):
-        return RequestFailed(f"The server refuses the request: {says}", permanent=True)
+        problem = _problem(error, says)
+        return RequestFailed(f"The server refuses the request: {says}", permanent=True, problem=problem)
     return RequestFailed(f"The server's answer cannot be used: {says}")
 
 
@@ -400,13 +533,6 @@ def _json_of(error: "openai.APIError") -> dict[str, Any]:
 def _was_never_connected(error: "openai.APITimeoutError") -> bool:
     # With aiohttp a refused or lost connection is called a timeout of connecting too.
     return isinstance(error.__cause__, httpx2.ConnectTimeout)
-
-
-def _retry_after(error: "openai.APIStatusError") -> float | None:
-    try:
-        return max(float(error.response.headers.get("retry-after", "")), 0.0)
-    except ValueError:
-        return None
 
 
 def _without_key(text: str, key: str) -> str:

@@ -22,13 +22,15 @@ from judges.core.errors import KeyMissingError, UsedError
 from judges.core.models import Endpoint, EndpointKey, Judge, Judgment, PromptTemplate, Run, ScoreFrom
 from judges.core.specification import EndpointSpec, JudgeSpec
 from judges.endpoints.addresses import refuse_address
-from judges.endpoints.client import Client, Question, Reply, RequestFailed, Server
+from judges.endpoints.client import OWN_FIELDS, Question, RequestFailed, ask_once
 from judges.endpoints.encryption import UnreadableKeyError, encrypt, encrypt_again
 from judges.endpoints.keys import server_of
 from judges.endpoints.queries import was_asked
 from judges.endpoints.work import Prices
 from judges.methods import METHODS
 from judges.methods.base import Message
+from judges.methods.own_scale import OwnScale
+from judges.methods.reading.pattern import problem_of_pattern
 
 # Keys of endpoints entered, removed, and encrypted again.
 
@@ -168,7 +170,9 @@ def update_endpoint(
     record(endpoint.project, "endpoint.changed", endpoint, before=before, after=values)
     for field, value in values.items():
         setattr(endpoint, field, value)
-    endpoint.save(update_fields=list(values))
+    if endpoint.next_probe_at is not None:  # what was changed may be what kept it silent
+        endpoint.next_probe_at, endpoint.failed_probes = timezone.now(), 0
+    endpoint.save(update_fields=[*values, "next_probe_at", "failed_probes"])
     if key:
         enter_key(endpoint=endpoint, key=key, by=by)
     return endpoint
@@ -180,30 +184,21 @@ def try_endpoint(*, endpoint: Endpoint, model: str, message: str) -> Trial:
     try:
         server = server_of(endpoint, calls_in_flight=1)
         question = Question(model, (Message("user", message),), temperature=0, max_tokens=TRIAL_TOKENS)
-        reply = asyncio.run(_ask(server, question))
+        reply = asyncio.run(ask_once(server, question))
     except KeyMissingError as error:
         return Trial(problem=error.message)
     except RequestFailed as error:
         return Trial(problem=error.sentence)
-    prices = Prices(endpoint.input_price, endpoint.output_price)
     return Trial(
         text=reply.text,
         seconds=reply.seconds,
         input_tokens=reply.input_tokens,
         output_tokens=reply.output_tokens,
-        cost=prices.cost(reply.input_tokens, reply.output_tokens),
+        cost=Prices.of(endpoint).cost(reply.input_tokens, reply.output_tokens, reply.cached_tokens),
     )
 
 
 @sensitive_variables()
-async def _ask(server: Server, question: Question) -> Reply:
-    client = Client(server)
-    try:
-        return await client.ask(question)
-    finally:
-        await client.close()
-
-
 def _refuse(
     project: Project, endpoint: EndpointSpec, *, has_key: bool, besides: Endpoint | None = None
 ) -> None:
@@ -242,19 +237,23 @@ def refuse_text(method: str, text: str) -> None:
 
 @transaction.atomic
 def create_template(
-    *, project: Project, method: str, name: str, text: str, by: User | None
+    *, project: Project, method: str, name: str, text: str, pattern: str = "", by: User | None
 ) -> PromptTemplate:
     """Write version 1 of a template. Locks the project. Raises InvalidValueError."""
     lock_project(project)
     refuse_text(method, text)
+    if problem := problem_of_pattern(pattern):
+        raise _invalid("pattern", problem)
     if PromptTemplate.objects.filter(project=project, name=name).exists():
         message = f"The project has a prompt {name} already; choose another name, or open it and change it."
         raise InvalidValueError(message, fields={"name": message})
-    return _write(project, method, name, text, by)
+    return _write(project, method, name, text, by, pattern)
 
 
 @transaction.atomic
-def edit_template(*, template: PromptTemplate, text: str, by: User | None) -> PromptTemplate:
+def edit_template(
+    *, template: PromptTemplate, text: str, pattern: str = "", by: User | None
+) -> PromptTemplate:
     """Change a version in place while nothing was asked with it, else write the next one; return the result.
 
     Locks the project, so that no run is planned meanwhile, then the runs that wait for this version, so that
@@ -262,24 +261,26 @@ def edit_template(*, template: PromptTemplate, text: str, by: User | None) -> Pr
     """
     lock_project(template.project)
     refuse_text(template.method, text)
+    if problem := problem_of_pattern(pattern):
+        raise _invalid("pattern", problem)
     judgments = Judgment.objects.filter(judge__template=template)
     runs = Run.objects.filter(pk__in=judgments.values("run")).order_by("pk")
     list(runs.select_for_update().values_list("pk"))
     template = PromptTemplate.objects.select_for_update().get(pk=template.pk)
-    if template.text == text:
+    if (template.text, template.pattern) == (text, pattern):
         return template
     if was_asked(template):
-        return _write(template.project, template.method, template.name, text, by)
+        return _write(template.project, template.method, template.name, text, by, pattern)
     record(
         template.project,
         "prompt.changed",
         template,
-        before={"text": template.text},
-        after={"text": text},
+        before={"text": template.text, "pattern": template.pattern},
+        after={"text": text, "pattern": pattern},
         by=by,
     )
-    template.text = text
-    template.save(update_fields=["text"])
+    template.text, template.pattern = text, pattern
+    template.save(update_fields=["text", "pattern"])
     return template
 
 
@@ -288,17 +289,20 @@ def shipped_template(*, project: Project, method: str, by: User | None) -> Promp
     """Return the project's version of a method's own text; write it if there is none. Locks the project."""
     lock_project(project)
     text = METHODS[method].default_template
-    same = PromptTemplate.objects.filter(project=project, method=method, text=text)
+    same = PromptTemplate.objects.filter(project=project, method=method, text=text, pattern="")
     return same.order_by("pk").first() or _write(project, method, METHODS[method].label, text, by)
 
 
-def _write(project: Project, method: str, name: str, text: str, by: User | None) -> PromptTemplate:
+def _write(
+    project: Project, method: str, name: str, text: str, by: User | None, pattern: str = ""
+) -> PromptTemplate:
     versions = PromptTemplate.objects.filter(project=project, name=name)
     last = versions.aggregate(last=Max("version"))["last"] or 0
     made = PromptTemplate.objects.create(
-        project=project, method=method, name=name, version=last + 1, text=text, created_by=by
+        project=project, method=method, name=name, version=last + 1, text=text, pattern=pattern, created_by=by
     )
-    record(project, "prompt.added", made, after={"method": method, "text": text}, by=by)
+    after = {"method": method, "text": text, "pattern": pattern}
+    record(project, "prompt.added", made, after=after, by=by)
     return made
 
 
@@ -338,7 +342,9 @@ def update_judge(*, judge: Judge, to: JudgeSpec, by: User | None) -> Judge:
 
 
 _RECORDED = ["name", "endpoint", "model", "method", "template", "temperature", "samples", "max_tokens"]
-_RECORDED += ["score_from", "structured"]
+_RECORDED += ["score_from", "structured", "top_p", "seed", "stop", "reasoning_effort", "system_message"]
+_RECORDED += ["extra_body", "max_tokens_name"]
+_RECORDED += ["scale_minimum", "scale_maximum", "scale_modifiers", "scale_table"]
 
 
 def _values(project: Project, judge: JudgeSpec, by: User | None) -> dict[str, Any]:
@@ -354,8 +360,19 @@ def _values(project: Project, judge: JudgeSpec, by: User | None) -> dict[str, An
         "temperature": judge.temperature,
         "samples": judge.samples,
         "max_tokens": judge.max_tokens or METHODS[template.method].max_tokens,
+        "max_tokens_name": judge.max_tokens_name,
         "score_from": judge.score_from,
         "structured": judge.structured,
+        "top_p": judge.top_p,
+        "seed": judge.seed,
+        "stop": list(judge.stop),
+        "reasoning_effort": judge.reasoning_effort,
+        "system_message": judge.system_message,
+        "extra_body": dict(judge.extra_body),
+        "scale_minimum": judge.scale_minimum,
+        "scale_maximum": judge.scale_maximum,
+        "scale_modifiers": judge.scale_modifiers,
+        "scale_table": list(judge.scale_table),
     }
 
 
@@ -369,6 +386,33 @@ def _judges_refuse(project: Project, judge: JudgeSpec, *, besides: Judge | None 
         raise _invalid("template", "This prompt belongs to another project.")
     if judge.structured and judge.score_from == ScoreFrom.PROBABILITIES:
         raise _invalid("structured", "Probabilities are read in plain replies; choose one of both.")
+    if own := sorted(OWN_FIELDS & judge.extra_body.keys()):
+        raise _invalid("extra_body", f"Concord sends {own[0]} itself; leave it out here.")
+    _refuse_scale(judge)
+
+
+def _refuse_scale(judge: JudgeSpec) -> None:
+    """Raise InvalidValueError for a scale of its own that is none, or that its method cannot ask on."""
+    method = METHODS[judge.template if isinstance(judge.template, str) else judge.template.method]
+    if judge.scale_minimum is None or judge.scale_maximum is None:
+        if judge.scale_minimum is not None or judge.scale_maximum is not None:
+            field = "scale_minimum" if judge.scale_minimum is None else "scale_maximum"
+            raise _invalid(field, "Enter both ends of the judge’s own scale, or neither.")
+        if judge.scale_modifiers or judge.scale_table:
+            raise _invalid("scale_minimum", "Enter both ends of the judge’s own scale first.")
+        return
+    scale = OwnScale(
+        judge.scale_minimum, judge.scale_maximum, judge.scale_modifiers, tuple(judge.scale_table)
+    )
+    if scale.problem:
+        raise _invalid("scale_table" if scale.table else "scale_maximum", scale.problem)
+    if method.asks_pairs:
+        raise _invalid("scale_minimum", "Two texts are compared without a scale; leave it empty.")
+    if scale.modifiers and not method.takes_modifiers:
+        raise _invalid("scale_modifiers", f"{method.label} has no “weak” and “strong”; ask for a score.")
+    if scale.modifiers and judge.score_from == ScoreFrom.PROBABILITIES:
+        message = "“Strong 4” is more than one token; read the score from the reply’s text."
+        raise _invalid("scale_modifiers", message)
 
 
 def _invalid(field: str, message: str) -> InvalidValueError:

@@ -11,12 +11,15 @@ from annotate.core.guidelines import current_guideline
 from annotate.core.models import Item, Project, User
 from annotate.core.outbound.permits import origin_of
 from judges.core.models import Endpoint, EndpointKey, Judge, Judgment, PromptTemplate, ScoreFrom
-from judges.methods import METHODS
+from judges.methods import METHODS, Method
 from judges.methods.base import Message, Subject
+from judges.methods.readings import Readable, Reading
 
 # Endpoints as pages list them, and what of an entered key is shown.
 
 READY = "Reply with the word: ready"
+BETWEEN_REPLIES = "\n---\n"
+MOST_REPLIES = 50  # that are read to try a prompt's pattern
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,10 @@ def _line(judge: Judge, counts: dict[tuple[int, str], int]) -> JudgeLine:
 
 def refusal(judge: Judge, dimension: FrozenDimension) -> str | None:
     """Return why a judge cannot judge a dimension, None where it can."""
-    method = METHODS[judge.method]
+    method, scale = METHODS[judge.method], judge.own_scale
+    if scale is not None and (reason := scale.refuses(dimension)):
+        return reason
+    dimension = judge.asked(dimension)
     if judge.score_from == ScoreFrom.PROBABILITIES:
         return method.refuses(dimension) or method.refuses_probabilities(dimension)
     return method.refuses(dimension)
@@ -194,3 +200,24 @@ def _subject(item: Item, *, pair: bool) -> Subject:
         return Subject(parts, item.text)
     other = Item.objects.filter(document=item.document).exclude(pk=item.pk).order_by("pk").first()
     return Subject(parts, item.text, other.text if other else "(no other system wrote for this document)")
+
+
+@dataclass(frozen=True)
+class TriedReply:
+    """A pasted reply and what is read in it."""
+
+    reply: str
+    reading: Reading
+
+    @property
+    def value(self) -> float | None:
+        """The value; None where there is none."""
+        return self.reading.value if isinstance(self.reading, Readable) else None
+
+
+def tried_replies(
+    method: Method, pattern: str, replies: str, dimension: FrozenDimension
+) -> Sequence[TriedReply]:
+    """Return what is read in the first 50 pasted replies, which lines of three dashes divide."""
+    pasted = replies.replace("\r\n", "\n").split(BETWEEN_REPLIES)[:MOST_REPLIES]
+    return [TriedReply(reply.strip(), method.read_with(pattern, reply, dimension)) for reply in pasted]

@@ -1,10 +1,13 @@
 """What passes between the database and the calls: work that was leased, and what came of it."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 from annotate.core.guideline import FrozenDimension
+from judges.core.models import Endpoint
 from judges.endpoints.client import Question
 from judges.methods.base import Method
 
@@ -19,6 +22,24 @@ class Earlier:
     input_tokens: int
     output_tokens: int
     cost: Decimal | None
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
+@dataclass(frozen=True)
+class Call:
+    """What was sent for a judgment, and what the server says of its answer besides the reply.
+
+    parameters: the request without its messages. messages: None where the run keeps only their hash.
+    """
+
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    messages_hash: str = ""
+    messages: Sequence[Mapping[str, str]] | None = None
+    finish_reason: str = ""
+    refusal: str = ""
+    returned_model: str = ""
+    system_fingerprint: str = ""
 
 
 @dataclass(frozen=True)
@@ -26,6 +47,9 @@ class Work:
     """One leased judgment, ready to be asked.
 
     unreadable: what an earlier slice got for it, where that was a reply without a usable score.
+    keeps_messages: whether what is sent is stored with it. unit: what other samples have in common with it
+    that may be asked for in the same call; None where it is asked for alone. pattern: by which its prompt
+    says that replies are read.
     """
 
     judgment: int
@@ -35,13 +59,16 @@ class Work:
     structured: bool
     attempts: int
     unreadable: "Outcome | None" = None
+    keeps_messages: bool = False
+    unit: tuple[int | None, ...] | None = None
+    pattern: str = ""
 
 
 @dataclass(frozen=True)
 class Outcome:
     """What came of a judgment: a value, an unreadable reply with a reason, or a failure with a reason.
 
-    One that is planned was put back at the end of a slice, with the calls that were made in vain.
+    One that is planned was put back at the end of a slice, with the calls that failed.
     """
 
     judgment: int
@@ -51,30 +78,45 @@ class Outcome:
     rationale: str = ""
     reply: str = ""
     reason: str = ""
+    problem: str = ""
     input_tokens: int | None = None
     output_tokens: int | None = None
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
     seconds: float | None = None
     earlier: Earlier | None = None
+    call: Call = field(default_factory=Call)
 
 
 @dataclass(frozen=True)
 class Prices:
-    """What a million tokens cost; None where that is unknown, which is not the same as nothing."""
+    """What a million tokens cost; None where that is unknown, which is not the same as nothing.
+
+    cached: of input tokens that the server had cached; None where they cost as much as others.
+    """
 
     input: Decimal | None
     output: Decimal | None
+    cached: Decimal | None = None
 
-    def cost(self, input_tokens: int | None, output_tokens: int | None) -> Decimal | None:
-        """Return what a call cost, None where prices or tokens are unknown."""
-        if None in (self.input, self.output, input_tokens, output_tokens):
+    @classmethod
+    def of(cls, endpoint: Endpoint) -> "Prices":
+        """Return the prices of an endpoint."""
+        return cls(endpoint.input_price, endpoint.output_price, endpoint.cached_price)
+
+    def cost(
+        self, input_tokens: int | None, output_tokens: int | None, cached_tokens: int | None = None
+    ) -> Decimal | None:
+        """Return what a call cost, None where prices or tokens are unknown; cached tokens are input too."""
+        if self.input is None or self.output is None or input_tokens is None or output_tokens is None:
             return None
-        assert self.input is not None
-        assert self.output is not None
-        return (self.input * (input_tokens or 0) + self.output * (output_tokens or 0)) / 1_000_000
+        cached = 0 if self.cached is None else min(cached_tokens or 0, input_tokens)
+        sent = self.input * (input_tokens - cached) + (self.cached or 0) * cached
+        return (sent + self.output * output_tokens) / 1_000_000
 
     def in_batches(self) -> "Prices":
         """Return what the same tokens cost through the batch interface."""
-        return Prices(_discount_price(self.input), _discount_price(self.output))
+        return Prices(*(_discount_price(each) for each in (self.input, self.output, self.cached)))
 
 
 def _discount_price(price: Decimal | None) -> Decimal | None:

@@ -11,13 +11,14 @@ from annotate.core.configuration import lock_project
 from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import DataImport, Project, User
 from annotate.exports.restoring.archive import ExportArchive
+from annotate.exports.restoring.people import actor
 from annotate.exports.restoring.restored import Known, Restored
 from annotate.exports.restoring.tables import MisfitError
 from annotate.material.import_kinds import ImportKind
 from annotate.material.queries.catalogue import BATCH, Catalogue
 from annotate.material.reading.progress import Tell, silent
 from annotate.rating.commands.rounds import freeze_guideline
-from judges.core.models import Endpoint, Judge, Judgment, PromptTemplate, Run
+from judges.core.models import Endpoint, Judge, Judgment, JudgmentChange, PromptTemplate, Run
 from judges.interchange.queries.check import JudgmentCheck, KnownJudge, Taken
 from judges.interchange.queries.imports import JudgmentReading, JudgmentSource, check_judgments, source_of
 from judges.interchange.reading.mapping import JudgmentMapping
@@ -154,10 +155,21 @@ JUDGMENTS_KIND = ImportKind(
 
 JUDGMENTS_AT_ONCE = 1000
 NOWHERE = "https://not-exported.invalid/v1"
-SAMPLING = ("model", "method", "temperature", "samples", "max_tokens", "score_from", "structured")
+SAMPLING = (
+    *("model", "method", "temperature", "samples", "max_tokens", "score_from", "structured"),
+    *("top_p", "seed", "stop", "reasoning_effort", "system_message", "extra_body", "max_tokens_name"),
+    *("scale_minimum", "scale_maximum", "scale_modifiers", "scale_table"),
+)
 ANSWERED = (
-    *("sample", "status", "value", "reason", "rationale", "reply", "attempts"),
-    *("input_tokens", "output_tokens", "seconds", "answered_at"),
+    *("sample", "status", "value", "reason", "problem", "rationale", "reply", "attempts"),
+    *("input_tokens", "output_tokens", "seconds", "answered_at", "parameters", "messages_hash"),
+    *("messages", "finish_reason", "refusal", "returned_model", "system_fingerprint"),
+    *("cached_tokens", "reasoning_tokens", "is_corrected"),
+)
+
+CHANGED = (
+    *("at", "status_before", "value_before", "reason_before", "problem_before"),
+    *("answer_before", "status_after", "value_after", "note"),
 )
 
 Row = dict[str, Any]
@@ -174,6 +186,9 @@ def restore_judges(restored: Restored, archive: ExportArchive) -> None:
     rows = archive.rows("judgments")
     while batch := list(islice(rows, JUDGMENTS_AT_ONCE)):
         Judgment.objects.bulk_create(_restoring_judgment(restored, row, judges, runs) for row in batch)
+    changes = archive.rows("judgment_changes")
+    while batch := list(islice(changes, JUDGMENTS_AT_ONCE)):
+        _restore_changes(restored, batch, judges)
 
 
 def _judge(project: Project, row: Row) -> Judge:
@@ -186,7 +201,11 @@ def _judge(project: Project, row: Row) -> Judge:
             project=project,
             name=row["prompt"],
             version=row["prompt_version"],
-            defaults={"method": row["method"], "text": row["prompt_text"]},
+            defaults={
+                "method": row["method"],
+                "text": row["prompt_text"],
+                "pattern": row["prompt_pattern"],
+            },
         )
     judge.save(force_insert=True)
     return judge
@@ -200,6 +219,7 @@ def _run(restored: Restored, row: Row) -> Run:
         status=status,
         reason=row["reason"],
         via=row["via"],
+        keeps_messages=row["keeps_messages"],
         budget=_amount(row["budget"]),
         spent=_amount(row["spent"]) or Decimal(0),
         started_at=row["started_at"],
@@ -221,6 +241,35 @@ def _restoring_judgment(
         dimension=restored.dimensions[row["dimension"]],
         cost=_amount(row["cost"]),
         **{name: row[name] for name in ANSWERED},
+    )
+
+
+def _restore_changes(restored: Restored, rows: list[Row], judges: dict[str, Judge]) -> None:
+    keys = [_key_of_judgment(restored, row, judges) for row in rows]
+    own = Judgment.objects.filter(judge__in={key[0] for key in keys}, item__in={key[1] for key in keys})
+    found = {(*key,): pk for *key, pk in own.values_list(*_KEY, "pk")}
+    JudgmentChange.objects.bulk_create(
+        JudgmentChange(
+            judgment_id=found[key],
+            kind=row["change"],
+            actor=actor(restored, row["by"]),
+            **{name: row[name] for name in CHANGED},
+        )
+        for row, key in zip(rows, keys, strict=True)
+    )
+
+
+_KEY = ("judge", "item", "other", "dimension", "sample")
+
+
+def _key_of_judgment(restored: Restored, row: Row, judges: dict[str, Judge]) -> tuple[int | None, ...]:
+    other = row["other_system"]
+    return (
+        judges[row["judge"]].pk,
+        restored.item(row),
+        restored.items[row["document"], other] if other is not None else None,
+        restored.dimensions[row["dimension"]].pk,
+        row["sample"],
     )
 
 

@@ -1,13 +1,14 @@
 """What a method is: it turns a text and a dimension into messages, and a reply into a value or a reason."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from annotate.core.guideline import FrozenDimension
 from judges.methods import scales
 from judges.methods.probabilities import weighted_mean
+from judges.methods.reading.pattern import read_by_pattern
 from judges.methods.readings import Readable, Reading, Unreadable
 from judges.methods.template import check, render
 
@@ -44,6 +45,7 @@ class Method(ABC):
     required: ClassVar[frozenset[str]] = frozenset({"text"})
     own_placeholders: ClassVar[frozenset[str]] = frozenset()
     asks_pairs: ClassVar[bool] = False
+    takes_modifiers: ClassVar[bool] = False
     max_tokens: ClassVar[int] = 256
     stop: ClassVar[tuple[str, ...]] = ()
 
@@ -56,7 +58,8 @@ class Method(ABC):
 
         Fractions are values, of a text or of probabilities, but not between named categories.
         """
-        if not dimension.scale_minimum <= value <= dimension.scale_maximum:
+        lowest, highest = scales.ends(dimension)
+        if not lowest <= value <= highest:
             return f"{dimension.name} is judged {scales.extent(dimension)}."
         if scales.is_named(dimension) and not value.is_integer():
             return f"{dimension.name} has named categories, and nothing lies between them."
@@ -95,6 +98,12 @@ class Method(ABC):
     def read(self, reply: str, dimension: FrozenDimension) -> Reading:
         """Return the value of a reply in plain text, or why it has none."""
 
+    def read_with(self, pattern: str, reply: str, dimension: FrozenDimension) -> Reading:
+        """Return the value of a reply by a prompt's pattern, by the method's own rules where it is empty."""
+        if not pattern:
+            return self.read(reply, dimension)
+        return read_by_pattern(reply, pattern, lambda part: self.read(part, dimension))
+
     @abstractmethod
     def read_structured(self, reply: str, dimension: FrozenDimension) -> Reading:
         """Return the value of a reply that follows `json_schema`, or why it has none."""
@@ -116,6 +125,17 @@ class Method(ABC):
         if scales.is_named(dimension):
             return Unreadable("Named categories have no mean, so probabilities give no score.")
         return weighted_mean(top_logprobs, self.candidates(dimension))
+
+    def weighted_score_of_first(
+        self,
+        tokens: Iterable[Mapping[str, float]],  # noqa: ARG002
+        dimension: FrozenDimension,  # noqa: ARG002
+    ) -> Reading | None:
+        """Return the score of a reply whose text states none, from its tokens; None where they tell nothing.
+
+        A number may stand in a reply for anything, a letter that is an option hardly.
+        """
+        return None
 
     def own_values(self, dimension: FrozenDimension) -> dict[str, str]:  # noqa: ARG002
         """Return what this method's own placeholders stand for."""

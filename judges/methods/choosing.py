@@ -1,12 +1,13 @@
 """What the methods have in common that ask for a letter."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from annotate.core.guideline import FrozenDimension
 from judges.methods.base import Method
+from judges.methods.probabilities import weighted_mean_of_first
 from judges.methods.reading.choices import Choices, choice_position, read_choice, read_json_choice
 from judges.methods.readings import Reading
 from judges.methods.scoring import object_schema
@@ -50,6 +51,12 @@ class ChoiceMethod(Method):
     def answer_position(self, reply: str, dimension: FrozenDimension) -> int | None:
         """Return where the choice begins."""
         return choice_position(reply, self.choices(dimension))
+
+    def weighted_score_of_first(
+        self, tokens: Iterable[Mapping[str, float]], dimension: FrozenDimension
+    ) -> Reading | None:
+        """Return the mean of the options at the first token of the reply that carries any of them."""
+        return weighted_mean_of_first(tokens, self.candidates(dimension))
 
     def json_schema(self, dimension: FrozenDimension) -> dict[str, Any]:
         """Return an object of a reason and a choice."""

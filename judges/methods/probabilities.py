@@ -8,6 +8,9 @@ from judges.methods.readings import Readable, Reading, Unreadable
 SMALLEST_SHARE = 0.5
 """The candidates must carry this much probability together; else the model was to say something else."""
 
+LEAST_OF_FIRST = 0.01
+"""The same of options at a token where only they are compared."""
+
 STRAY = 0.01
 """Probability that does not matter."""
 
@@ -26,6 +29,29 @@ def weighted_mean(top_logprobs: Mapping[str, float], candidates: Mapping[str, fl
         return Unreadable(f"The token {beginning} may be the beginning of a longer score.")
     value = math.fsum(chance * candidates[token] for token, chance in chances.items()) / share
     return Readable(min(max(value, min(candidates.values())), max(candidates.values())))
+
+
+def weighted_mean_of_first(
+    tokens: Iterable[Mapping[str, float]], candidates: Mapping[str, float]
+) -> Reading | None:
+    """Return the mean of the candidates by their probabilities at the first token that carries any of them.
+
+    None where no token does. Unreadable where they carry less than a hundredth of the probability: the model
+    was about to say something else, such as that it cannot judge.
+
+    `tokens` holds for each token of the reply the natural logarithms of the likeliest ones at its place. As
+    evaluations of multiple choice do, only the candidates are held against each other; how much probability
+    they have of all is the rationale.
+    """
+    for top_logprobs in tokens:
+        chances = _chances(top_logprobs, candidates)
+        share = math.fsum(chances.values())
+        if 0 < share < LEAST_OF_FIRST:
+            return Unreadable(f"The options carry only {share:.2g} of the probability.")
+        if share:
+            value = math.fsum(chance * candidates[token] for token, chance in chances.items()) / share
+            return Readable(value, f"The options carry {share:.2g} of the probability.")
+    return None
 
 
 def _chances(top_logprobs: Mapping[str, float], candidates: Mapping[str, float]) -> dict[str, float]:

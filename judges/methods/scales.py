@@ -1,8 +1,30 @@
 """A dimension's scale in words: as prompts show it and as replies name it."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from annotate.core.guideline import FrozenDimension, FrozenPoint
+
+MODIFIER = 0.33
+"""By how much "strong 4" is more than 4, and "weak 4" less."""
+
+
+@dataclass(frozen=True)
+class AskedDimension(FrozenDimension):
+    """A dimension as a judge with a scale of its own is asked about it."""
+
+    takes_modifiers: bool = False
+
+
+def takes_modifiers(dimension: FrozenDimension) -> bool:
+    """Return whether a reply may say "weak" or "strong" before a score."""
+    return isinstance(dimension, AskedDimension) and dimension.takes_modifiers
+
+
+def ends(dimension: FrozenDimension) -> tuple[float, float]:
+    """Return the lowest and the highest value that a reply can give."""
+    reach = MODIFIER if takes_modifiers(dimension) else 0.0
+    return dimension.scale_minimum - reach, dimension.scale_maximum + reach
 
 
 def is_named(dimension: FrozenDimension) -> bool:
@@ -52,6 +74,11 @@ def answer(dimension: FrozenDimension) -> str:
     """Return what a reply may give, to stand behind "the score is ..."."""
     if is_named(dimension):
         return "the name of one of these: " + "; ".join(name_of(dimension, v) for v in dimension.values)
+    if takes_modifiers(dimension):
+        return (
+            f"a number {extent(dimension)}, with the word weak before it where it is a little less, or "
+            "strong where it is a little more"
+        )
     if len(dimension.values) == 2:
         return f"either {dimension.scale_minimum} or {dimension.scale_maximum}"
     return f"a number from {dimension.scale_minimum} to {dimension.scale_maximum}"

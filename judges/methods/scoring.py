@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 from annotate.core.guideline import FrozenDimension
 from judges.methods import scales
 from judges.methods.base import Method
+from judges.methods.own_scale import write_modifiers_as_numbers
 from judges.methods.reading.reader import position, read, read_json
 from judges.methods.reading.score_forms import forms_of
 from judges.methods.readings import Reading
@@ -15,12 +16,16 @@ from judges.methods.readings import Reading
 
 def read_score(reply: str, dimension: FrozenDimension) -> Reading:
     """Return the score that a reply states, and its reasons."""
-    return read(reply, forms_of(dimension))
+    return read(_with_numbers(reply, dimension), forms_of(dimension))
 
 
 def read_json_score(reply: str, dimension: FrozenDimension) -> Reading:
     """Return the score of a reply that is to be JSON."""
-    return read_json(reply, forms_of(dimension))
+    return read_json(_with_numbers(reply, dimension), forms_of(dimension))
+
+
+def _with_numbers(reply: str, dimension: FrozenDimension) -> str:
+    return write_modifiers_as_numbers(reply) if scales.takes_modifiers(dimension) else reply
 
 
 def score_position(reply: str, dimension: FrozenDimension) -> int | None:
@@ -35,6 +40,7 @@ class ScoreMethod(Method):
     """Asks for a number, or for the name of a category, with or without reasons."""
 
     asks_reasons: ClassVar[bool] = True
+    takes_modifiers: ClassVar[bool] = True
 
     def read(self, reply: str, dimension: FrozenDimension) -> Reading:
         """Return the score that a reply states."""
@@ -60,6 +66,9 @@ class ScoreMethod(Method):
 def _score_schema(dimension: FrozenDimension) -> dict[str, Any]:
     if scales.is_named(dimension):
         return {"type": "string", "enum": [scales.name_of(dimension, value) for value in dimension.values]}
+    if scales.takes_modifiers(dimension):
+        words = (f"{word}{value}" for value in dimension.values for word in ("weak ", "", "strong "))
+        return {"type": "string", "enum": list(words)}
     if len(dimension.values) <= MOST_LISTED:
         return {"type": "integer", "enum": list(dimension.values)}
     return {"type": "integer", "minimum": dimension.scale_minimum, "maximum": dimension.scale_maximum}

@@ -32,6 +32,7 @@ class StarRating(ScoreMethod):
     label = "Star rating"
     default_template = TEMPLATE
     asks_reasons = False
+    takes_modifiers = False
     max_tokens = 64
 
     def refuses(self, dimension: FrozenDimension) -> str | None:

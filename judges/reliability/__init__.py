@@ -8,7 +8,18 @@ from judges.reliability.alternative_annotator import (
     minus_root_mean_squared_error,
     share_of_equal_values,
 )
-from judges.reliability.audit import DrawnUnit, draw, draw_audit, draw_sample, size_of_audit, uniform_numbers
+from judges.reliability.audit import (
+    DrawnUnit,
+    draw,
+    draw_at_least,
+    draw_audit,
+    draw_sample,
+    share_to_reach,
+    share_with_least,
+    size_of_audit,
+    thin_to_one_probability,
+    uniform_numbers,
+)
 from judges.reliability.betting import (
     betting_interval,
     guaranteed_mean,
@@ -32,13 +43,16 @@ from judges.reliability.differences import (
     pairwise_differences,
 )
 from judges.reliability.estimates import (
+    LEAST_RATINGS,
     Estimate,
+    beyond_batch,
     humans_only,
     judge_only,
     prediction_powered,
     projected_widths,
     regression_estimate,
     safety_warnings,
+    warnings_of,
 )
 from judges.reliability.indicator import (
     CoefficientSpread,
@@ -71,6 +85,7 @@ from judges.reliability.planning import (
     plan_calibration,
 )
 from judges.reliability.policy import CellDecision, DecidedBy, IndicatorRule, decide
+from judges.reliability.pooled import pooled_estimate
 from judges.reliability.sample import RatedSample
 from judges.reliability.selective import (
     Guarantee,
@@ -81,10 +96,11 @@ from judges.reliability.selective import (
     grid_between,
     grid_of,
 )
-from judges.reliability.stratified import neyman_allocation, stratified_estimate
+from judges.reliability.stratified import combined_estimate, neyman_allocation, stratified_estimate
 from judges.reliability.weighted import active_inference, active_probabilities, weighted_estimate
 
 __all__ = [
+    "LEAST_RATINGS",
     "AlternativeAnnotatorTest",
     "AnnotatorComparison",
     "AuditFinding",
@@ -118,14 +134,17 @@ __all__ = [
     "at_cut",
     "benjamini_yekutieli",
     "betting_interval",
+    "beyond_batch",
     "calibrate",
     "certify",
     "check_audit",
     "closeness",
+    "combined_estimate",
     "cross_fitted_loss",
     "decide",
     "difference_of",
     "draw",
+    "draw_at_least",
     "draw_audit",
     "draw_sample",
     "errors_allowed",
@@ -149,6 +168,7 @@ __all__ = [
     "other_side",
     "pairwise_differences",
     "plan_calibration",
+    "pooled_estimate",
     "prediction_powered",
     "projected_guaranteed_widths",
     "projected_widths",
@@ -156,13 +176,17 @@ __all__ = [
     "reliability",
     "safety_warnings",
     "share_of_equal_values",
+    "share_to_reach",
+    "share_with_least",
     "size_of_audit",
     "spread_of",
     "squared_distance",
     "steadiness",
     "stratified_estimate",
+    "thin_to_one_probability",
     "uniform_numbers",
     "usual_value",
     "validity",
+    "warnings_of",
     "weighted_estimate",
 ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 
 from annotate.agreement.data import FloatArray
 
@@ -50,6 +51,61 @@ def draw(units: Sequence[Unit], probabilities: npt.ArrayLike, *, seed: int) -> t
         raise ValueError("Every probability must be above 0 and at most 1.")
     chosen = np.flatnonzero(uniform_numbers(units, seed=seed) < wanted).tolist()
     return tuple(DrawnUnit(units[index], float(wanted[index])) for index in chosen)
+
+
+def draw_at_least(units: Sequence[Unit], *, share: float, least: int, seed: int) -> tuple[DrawnUnit, ...]:
+    """The units that `draw_audit` draws, and so many more that `least` are drawn, in the order given.
+
+    All units whose uniform number is below `share`, or else the `least` units with the smallest numbers, or
+    all where there are fewer. Given how many are drawn, they are a simple random sample. Each has the
+    probability `share_with_least`; with least=0 this is `draw_audit`.
+    ValueError where the share is not above 0 and at most 1, or `least` is below 0.
+    """
+    number = max(len(draw_audit(units, share=share, seed=seed)), min(least, len(units)))
+    probability = share_with_least(len(units), share=share, least=least)
+    drawn = draw_sample(units, size=number, seed=seed)
+    return tuple(DrawnUnit(each.unit, probability) for each in drawn)
+
+
+def share_with_least(units: int, *, share: float, least: int) -> float:
+    """The share of N units that `draw_at_least` draws on average: E max(M, least) / N, M ~ Bin(N, share).
+
+    1 where there are no more units than `least`. ValueError where `least` is below 0.
+    """
+    if least < 0:
+        raise ValueError(f"The least number of units must be 0 or more, but is {least}.")
+    if least == 0:
+        return share
+    if least >= units:
+        return 1.0
+    fewer = np.arange(least)
+    short = float(np.sum((least - fewer) * scipy.stats.binom.pmf(fewer, units, share)))
+    return min(share + short / units, 1.0)
+
+
+def share_to_reach(least: int, units: int, *, certainty: float = 0.95) -> float:
+    """The share at which independent draws reach at least `least` of the units with this certainty.
+
+    The least p with P(Bin(units, p) >= least) >= certainty: the quantile of Beta(least, units - least + 1);
+    1 where there are no more units than `least`, 0 for least=0.
+    """
+    if least <= 0:
+        return 0.0
+    return 1.0 if least >= units else float(scipy.special.betaincinv(least, units - least + 1, certainty))
+
+
+def thin_to_one_probability(units: Sequence[Unit], probabilities: npt.ArrayLike, *, seed: int) -> BoolArray:
+    """(units,): which of the units that were drawn remain so that all units had the same probability.
+
+    Each drawn unit stays with the least of the probabilities / its own, by a number of its own from seed and
+    unit; what remains was drawn with the least probability, each unit independently of the others' values.
+    probabilities: (units,), of the drawn units. ValueError where a unit occurs twice.
+    """
+    given = np.asarray(probabilities, dtype=float)
+    if not len(given):
+        return np.zeros(0, dtype=bool)
+    numbers = uniform_numbers([f"thinned:{unit}" for unit in units], seed=seed)
+    return np.asarray(numbers < given.min() / given)
 
 
 def draw_sample(units: Sequence[Unit], *, size: int, seed: int) -> tuple[DrawnUnit, ...]:

@@ -12,13 +12,15 @@ from annotate.agreement.streams import Randomness, generator_of
 from judges.reliability.estimates import Estimate, check_level
 from judges.reliability.sample import RatedSample
 
+Mask = npt.NDArray[np.bool_]
+
 _GRID = 1_000
 _CAP = 0.5  # of the largest stake that cannot lose everything
 
 
 def betting_interval(
     values: npt.ArrayLike,
-    units: int,
+    units: int | None,
     *,
     low: float,
     high: float,
@@ -27,12 +29,13 @@ def betting_interval(
 ) -> tuple[float, float]:
     """An interval that holds the mean of `units` bounded values with at least the confidence level, at any n.
 
-    values: (n,), drawn without replacement, in the order drawn or in a random one; all of the population lie
-    in low..high. With values scaled to 0..1, for every mean m the capital of two gamblers is
-    K+-(m) = prod_t (1 +- l_t (x_t - m_t)), m_t = (N m - S_{t-1}) / (N - t + 1) what the mean of the rest
-    would be, l_t = sqrt(2 ln(2 / a) / (n var_{t-1})) cut at .5 / m_t (.5 / (1 - m_t)), var_{t-1} from the
-    values before with a prior of 1/4. m stays as long as max(K+, K-) / 2 < 1 / a at every t. Means that
-    the rated values exclude are left out, and each end is moved out by one of 1,000 grid steps.
+    units: N; None for a population without end, where m_t = m. values: (n,), drawn without replacement, in
+    the order drawn or in a random one; all of the population lie in low..high. With values scaled to 0..1,
+    for every mean m the capital of two gamblers is K+-(m) = prod_t (1 +- l_t (x_t - m_t)),
+    m_t = (N m - S_{t-1}) / (N - t + 1) what the mean of the rest would be,
+    l_t = sqrt(2 ln(2 / a) / (n var_{t-1})) cut at .5 / m_t (.5 / (1 - m_t)), var_{t-1} from the values before
+    with a prior of 1/4. m stays as long as max(K+, K-) / 2 < 1 / a at every t. Means that the rated values
+    exclude are left out, and each end is moved out by one of 1,000 grid steps.
     planned: n in l_t, if ratings are looked at as they come in the order drawn: then the interval may be
     looked at any time. Source: Waudby-Smith and Ramdas 2024, Estimating means of bounded random variables by
     betting, JRSS B 86, sections 4 and 5. ValueError for values outside low..high or more than the units.
@@ -41,12 +44,14 @@ def betting_interval(
     given = np.asarray(values, dtype=float)
     if not low < high:
         raise ValueError("The scale needs a low end below its high end.")
-    if len(given) > units or units < 1:
+    if units is not None and (len(given) > units or units < 1):
         raise ValueError(f"There are {len(given)} values of {units} units.")
     if np.isnan(given).any() or (given < low - 1e-9).any() or (given > high + 1e-9).any():
         raise ValueError(f"Every value must lie between {low:g} and {high:g}.")
     scaled = np.clip((given - low) / (high - low), 0, 1)
-    first, last = scaled.sum() / units, (scaled.sum() + units - len(scaled)) / units
+    first, last = 0.0, 1.0
+    if units is not None:
+        first, last = scaled.sum() / units, (scaled.sum() + units - len(scaled)) / units
     if len(scaled) and first < last:
         first, last = _surviving(scaled, units, first, last, 1 - confidence_level, planned or len(scaled))
     return low + (high - low) * float(first), low + (high - low) * float(last)
@@ -59,33 +64,38 @@ def guaranteed_mean(
     high: float,
     generator: Randomness,
     confidence_level: float = 0.95,
+    beyond_batch: bool = False,
 ) -> Estimate:
     """The mean human score of the batch with an interval that is valid at any size, from people only.
 
     `betting_interval` over the rated units in a random order. Units rated for certain (probability 1) are
     known; those that share another probability are a simple random sample given their number, and where there
-    are several such groups each spends its share of 1 - confidence_level. low, high: the ends of the scale.
-    The value is the mean that the groups give. Wide, but it keeps its word where asymptotic ones do not;
-    scores on a scale of 5 points need about 40 ratings to say anything.
-    Undefined without ratings in a group, after skips, and for as many probabilities as with active sampling.
+    are several such groups each spends its share of 1 - confidence_level. With more than 4 probabilities, as
+    after active sampling, units that were not certain are thinned: each stays with the least probability /
+    its own, so that those that stay were drawn with one probability; the others are not used. low, high: the
+    ends of the scale. The value is the mean that the groups give. Wide, but it keeps its word where
+    asymptotic ones do not; scores on a scale of 5 points need about 40 ratings to say anything.
+    beyond_batch: the mean of the population that the batch is a random sample of instead; units of different
+    probabilities are all thinned to the least.
+    Undefined without ratings in a group, and after skips.
     """
     empty = Estimate("guaranteed", "Guaranteed (betting)", _SOURCE, None, None, sample.ratings, sample.units)
-    groups = _groups(sample)
-    reason = _why_none(sample, groups)
+    shuffler = generator_of(generator, "guaranteed_mean")
+    rated_units, groups = sample.rated, _groups(sample)
+    if len(groups) > (1 if beyond_batch else _MOST_GROUPS):
+        rated_units, groups = _thinned(sample, shuffler, keep_certain=not beyond_batch)
+    reason = _why_none(sample, rated_units, groups)
     if reason is not None:
         return replace(empty, reason=reason)
-    uncertain = sum(not np.all(sample.rated[group]) for group in groups)
+    uncertain = sum(not np.all(rated_units[group]) for group in groups)
     level = 1 - (1 - confidence_level) / max(uncertain, 1)
     value, ends = 0.0, np.zeros(2)
-    shuffler = generator_of(generator, "guaranteed_mean")
     for group in groups:
-        rated = sample.human[group][sample.rated[group]]
+        rated = sample.human[group][rated_units[group]]
         share = group.sum() / sample.units
-        order = shuffler.permutation(rated)
+        order, units = shuffler.permutation(rated), None if beyond_batch else int(group.sum())
         value += share * rated.mean()
-        ends += share * np.array(
-            betting_interval(order, int(group.sum()), low=low, high=high, confidence_level=level)
-        )
+        ends += share * np.array(betting_interval(order, units, low=low, high=high, confidence_level=level))
     interval = Interval(float(ends[0]), float(ends[1]), "guaranteed, betting", confidence_level)
     return replace(empty, value=float(value), interval=interval)
 
@@ -98,6 +108,7 @@ def projected_guaranteed_widths(
     high: float,
     generator: Randomness,
     confidence_level: float = 0.95,
+    beyond_batch: bool = False,
 ) -> list[float | None]:
     """How wide the guaranteed interval would be after so many ratings, spread as those there are.
 
@@ -117,7 +128,7 @@ def projected_guaranteed_widths(
         typical = known[((np.arange(number) + 0.5) / number * len(known)).astype(np.intp)]
         first, last = betting_interval(
             shuffler.permutation(typical),
-            sample.units,
+            None if beyond_batch else sample.units,
             low=low,
             high=high,
             confidence_level=confidence_level,
@@ -131,7 +142,7 @@ _MOST_GROUPS = 4
 
 
 def _surviving(
-    scaled: FloatArray, units: int, first: float, last: float, significance_level: float, planned: int
+    scaled: FloatArray, units: int | None, first: float, last: float, significance_level: float, planned: int
 ) -> tuple[float, float]:
     """The ends of the means between first and last that no gambler has beaten, moved out by a grid step.
 
@@ -141,10 +152,11 @@ def _surviving(
     means = np.linspace(first, last, _GRID + 1)
     stakes = _stakes(scaled, significance_level, planned)
     before = np.concatenate([[0.0], np.cumsum(scaled)[:-1]])
-    left = units - np.arange(len(scaled))
 
     def beaten(sign: int, index: int) -> bool:
-        rest = np.clip((units * means[index] - before) / left, 0, 1)
+        rest = np.full(len(scaled), means[index])
+        if units is not None:
+            rest = np.clip((units * means[index] - before) / (units - np.arange(len(scaled))), 0, 1)
         most = _CAP / np.maximum(rest if sign > 0 else 1 - rest, np.finfo(float).tiny)
         capital = np.cumsum(np.log1p(sign * np.minimum(stakes, most) * (scaled - rest)))
         return bool(capital.max() - np.log(2) >= np.log(1 / significance_level))
@@ -174,20 +186,35 @@ def _stakes(scaled: FloatArray, significance_level: float, planned: int) -> Floa
     return np.asarray(np.sqrt(2 * np.log(2 / significance_level) / (planned * before)))
 
 
-def _groups(sample: RatedSample) -> list[npt.NDArray[np.bool_]]:
+def _groups(sample: RatedSample) -> list[Mask]:
     """Masks (units,) of the units that share a probability."""
     if sample.probabilities is None:
         return [np.ones(sample.units, dtype=bool)]
     return [sample.probabilities == chance for chance in np.unique(sample.probabilities)]
 
 
-def _why_none(sample: RatedSample, groups: list[npt.NDArray[np.bool_]]) -> str | None:
+def _thinned(
+    sample: RatedSample, generator: np.random.Generator, *, keep_certain: bool
+) -> tuple[Mask, list[Mask]]:
+    """(units,) the rated units that are used, and the groups of which they are simple random samples.
+
+    keep_certain: whether units of probability 1 stay a group of their own.
+    """
+    assert sample.probabilities is not None  # else there is one group
+    certain = (sample.probabilities == 1) & keep_certain
+    others = ~certain
+    drawn = sample.rated & others
+    least = float(sample.probabilities[drawn].min()) if drawn.any() else 1.0
+    stays = generator.random(sample.units) < least / sample.probabilities
+    groups = [others, certain] if certain.any() else [others]
+    return (sample.rated & certain) | (drawn & stays), groups
+
+
+def _why_none(sample: RatedSample, rated_units: Mask, groups: list[Mask]) -> str | None:
     if not sample.ratings:
         return "No person has rated a unit yet."
     if sample.skipped:
         return f"{sample.skipped} assigned units have no rating, so nothing is guaranteed about them."
-    if len(groups) > _MOST_GROUPS:
-        return "The units were drawn with too many different probabilities for a guaranteed interval."
-    if any(not sample.rated[group].any() for group in groups):
+    if any(not rated_units[group].any() for group in groups):
         return "None of the units that share a probability is rated yet."
     return None

@@ -9,10 +9,12 @@ import scipy
 
 from annotate.agreement import Interval
 from annotate.agreement.data import FloatArray
+from annotate.agreement.rare_values import LARGEST_MODAL_SHARE
 from judges.reliability.sample import RatedSample
 
 LEAST_DISTINCT = 5
-LARGEST_MODAL_SHARE = 0.8
+LEAST_RATINGS = 20
+"""Of a sample, for asymptotic intervals to hold what they claim; found by benchmarks/coverage.py routing."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,8 @@ class Estimate:
 
     interval: None with `interval_reason` where there is none. weight: how much of the judge's value is used,
     the slope b or lam; None where it is not used. effective_sample_size: the size of a simple random sample
-    with people only that would be as precise. ratings, units: n and N. warnings: sentences on what makes an
+    with people only that would be as precise. batch_variance: the part of the squared standard error that
+    comes from the batch being a sample itself. ratings, units: n and N. warnings: sentences on what makes an
     asymptotic interval unsafe here.
     """
 
@@ -38,6 +41,7 @@ class Estimate:
     interval_reason: str | None = None
     weight: float | None = None
     effective_sample_size: float | None = None
+    batch_variance: float = 0.0
     warnings: tuple[str, ...] = ()
 
     @property
@@ -58,7 +62,7 @@ def humans_only(sample: RatedSample, *, confidence_level: float = 0.95) -> Estim
     if reason is not None:
         return replace(empty, reason=reason)
     rated = sample.human[sample.rated]
-    found = replace(empty, value=float(rated.mean()), warnings=safety_warnings(rated))
+    found = replace(empty, value=float(rated.mean()), warnings=warnings_of(sample))
     return _with_finite_interval(found, sample, rated - rated.mean(), 1, confidence_level)
 
 
@@ -93,7 +97,7 @@ def regression_estimate(sample: RatedSample, *, confidence_level: float = 0.95) 
     slope = _slope(rated, judge)
     value = rated.mean() + slope * (sample.judge.mean() - judge.mean())
     residuals = rated - rated.mean() - slope * (judge - judge.mean())
-    found = replace(empty, value=float(value), weight=slope, warnings=safety_warnings(rated))
+    found = replace(empty, value=float(value), weight=slope, warnings=warnings_of(sample))
     return _with_finite_interval(found, sample, residuals, 2, confidence_level)
 
 
@@ -128,7 +132,7 @@ def prediction_powered(
         empty,
         value=float(lam * others.mean() + residuals.mean()),
         weight=lam,
-        warnings=safety_warnings(rated),
+        warnings=warnings_of(sample),
     )
     if sample.documents is not None:
         shares = np.empty(sample.units)
@@ -154,6 +158,32 @@ def _effective_freedom(*parts: tuple[float, int]) -> float:
     return total**2 / spread if spread > 0 else min(freedom for _, freedom in parts)
 
 
+def beyond_batch(estimate: Estimate, sample: RatedSample, *, confidence_level: float = 0.95) -> Estimate:
+    """An estimate of a batch's mean as one of the population that the batch is a random sample of.
+
+    Variance Var + s^2 / N, s^2 that of people's values, weighted by 1 / pi; t with the estimate's degrees of
+    freedom, n - 1 where Var is 0. With every unit rated this is the classical t interval; of a difference of
+    two systems by document, the paired t test. For a sample without documents. No interval where the estimate
+    has none, below 2 ratings, and without spread. Source: Cochran 1977, section 2.12, for the variance over
+    batches.
+    """
+    if estimate.standard_error is None or estimate.interval is None:
+        return estimate
+    rated = sample.human[sample.rated]
+    plain = replace(estimate, interval=None, standard_error=None, degrees_of_freedom=None)
+    if len(rated) < 2:
+        return replace(plain, interval_reason="An interval needs more than 1 rating.")
+    weights = np.ones(len(rated)) if sample.probabilities is None else 1 / sample.probabilities[sample.rated]
+    centred = rated - np.average(rated, weights=weights)
+    spread = float(np.average(centred**2, weights=weights)) * len(rated) / (len(rated) - 1)
+    of_batch = spread / sample.units if np.any(np.abs(centred) > 1e-12) else 0.0
+    within = estimate.standard_error**2
+    freedom = estimate.degrees_of_freedom if within > 0 else len(rated) - 1
+    size = estimate.effective_sample_size
+    found = with_interval(plain, within + of_batch, freedom, confidence_level, effective=size)
+    return replace(found, batch_variance=of_batch)
+
+
 _LEAST_FOR_PPI = 4
 _PPI = "Angelopoulos, Duchi and Zrnic 2023, PPI++, arXiv 2311.01453"
 
@@ -177,22 +207,37 @@ def safety_warnings(rated: npt.ArrayLike) -> tuple[str, ...]:
     return tuple(found)
 
 
+def warnings_of(sample: RatedSample, *, name: str = "") -> tuple[str, ...]:
+    """Why an asymptotic interval from this random sample is unsafe: too few ratings, or `safety_warnings`.
+
+    Where every unit is rated their number is no matter. name: of the units in the sentence.
+    """
+    found = safety_warnings(sample.human[sample.rated])
+    if 0 < sample.ratings < min(LEAST_RATINGS, sample.units):
+        units = f"{sample.units} units {name}".strip()
+        few = f"Only {sample.ratings} of {units} are rated; asymptotic intervals need {LEAST_RATINGS}."
+        found = (few, *found)
+    return found
+
+
 def projected_widths(estimate: Estimate, ratings: Sequence[int]) -> list[float | None]:
     """How wide the interval would be after so many ratings, if the residuals stayed as they are.
 
     2 t sqrt((1 - n' / N) s^2 / n') with s^2 from the standard error of an estimate by `humans_only` or
-    `regression_estimate` without documents. None below 3 ratings, above N, or without a standard error.
+    `regression_estimate` without documents; `beyond_batch` adds its variance to each. None below 3 ratings,
+    above N, or without a standard error.
     """
     if estimate.standard_error is None or estimate.interval is None or estimate.ratings >= estimate.units:
         return [None] * len(ratings)
     size, units = estimate.ratings, estimate.units
-    spread = estimate.standard_error**2 * size / (1 - size / units)
+    of_batch = estimate.batch_variance
+    spread = (estimate.standard_error**2 - of_batch) * size / (1 - size / units)
     lost = size - (estimate.degrees_of_freedom or size)
     level = (1 + estimate.interval.confidence_level) / 2
     widths: list[float | None] = []
     for number in ratings:
         possible = 3 <= number <= units
-        error = np.sqrt((1 - number / units) * spread / number) if possible else np.nan
+        error = np.sqrt((1 - number / units) * spread / number + of_batch) if possible else np.nan
         widths.append(float(2 * error * scipy.special.stdtrit(number - lost, level)) if possible else None)
     return widths
 

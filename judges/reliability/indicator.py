@@ -192,7 +192,7 @@ def validity(
     large = _large_systems(scores, scores.judge, other) & _large_systems(
         scores, scores.judge, scores.human_means
     )
-    kept = scores.of_judge(np.where(large, scores.judge, np.nan))
+    kept = scores.without_judge(~large)
     indicators = coefficient_values(reliability_by_system(kept, other, measure))
     agreements = coefficient_values(correlation_by_system(kept, measure))
     found = indicators_with_correlations(
@@ -223,7 +223,7 @@ def meta_correlation(
     Source: Shen and others 2023, equation 3; interval: Efron and Tibshirani 1993, chapter 13.
     """
     large = _large_systems(scores, scores.judge, scores.human_means)
-    kept = scores.of_judge(np.where(large, scores.judge, np.nan))
+    kept = scores.without_judge(~large)
     found = comparison.meta_correlation(kept, measure)
     if generator is not None:
         found = with_interval_of_documents(found, kept, measure, generator, resampling)

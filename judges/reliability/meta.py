@@ -82,7 +82,7 @@ def _statistic(scores: Scores, documents: IntArray, measure: Measure) -> Statist
 
 def _system(own: Scores, documents: IntArray, measure: Measure, everywhere: IntArray) -> _System:
     both = ~np.isnan(own.judge)
-    patterns = measure.estimator.patterns(pair_data(own.human_means[both], own.judge[both]))
+    patterns = measure.estimator.patterns(pair_data(own.human_means[both], own.as_read[both]))
     number = int(everywhere.max()) + 1
     shape = (number, len(patterns.unit_counts))
     return _System(

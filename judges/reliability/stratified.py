@@ -9,10 +9,11 @@ from annotate.agreement.data import FloatArray, IntArray
 from judges.reliability.audit import BoolArray
 from judges.reliability.estimates import (
     Estimate,
+    beyond_batch,
     effective_size,
     humans_only,
     regression_estimate,
-    safety_warnings,
+    warnings_of,
     with_interval,
 )
 from judges.reliability.sample import RatedSample
@@ -31,6 +32,7 @@ def stratified_estimate(sample: RatedSample, *, confidence_level: float = 0.95) 
     ratings use people only. Within a stratum the sample is a simple random one, or has probabilities of its
     own: then it is weighed by them (`weighted_estimate`). Between strata it need not be in proportion.
     Source: Cochran 1977, sections 5.4 and 7.10; Fisch and others 2024, StratPPI.
+    A warning stands for each stratum that is rated in part and from fewer than 20 ratings, or skewed ones.
     A small stratum (one unit, or up to a twentieth of all) that is not rated throughout and has fewer than
     two ratings is joined to the largest one, with a warning: a unit without a value of the judge, say.
     Undefined without either, or where another stratum has no rating; without an interval where one has a
@@ -50,12 +52,26 @@ def stratified_estimate(sample: RatedSample, *, confidence_level: float = 0.95) 
             return replace(empty, reason=f"{few} of the stratum {name} is rated.")
     shares = np.array([part.units / sample.units for part in parts.values()])
     values = np.array([estimate.value for estimate in estimates], dtype=float)
-    warnings = joined + safety_warnings(sample.human[sample.rated])
+    warnings = joined + _warnings(parts)
     found = replace(empty, value=float(shares @ values), warnings=warnings)
     return _with_interval(found, sample, estimates, shares, confidence_level)
 
 
+_OF_STRATUM = "of the stratum"
 _SOURCE = "Cochran 1977, sections 5.4 and 7.10; Fisch and others 2024, arXiv 2406.04291"
+
+
+def combined_estimate(
+    sample: RatedSample, *, confidence_level: float = 0.95, beyond: bool = False
+) -> Estimate:
+    """The estimate from people and a judge that fits how the units of a system were drawn.
+
+    `stratified_estimate` where they had different probabilities, else `regression_estimate`; with `beyond`
+    as one of the population that the batch comes from.
+    """
+    function = stratified_estimate if sample.unequal else regression_estimate
+    found = function(sample, confidence_level=confidence_level)
+    return beyond_batch(found, sample, confidence_level=confidence_level) if beyond else found
 
 
 def neyman_allocation(
@@ -117,6 +133,16 @@ def _parts(
 def _lost(sample: RatedSample, mask: BoolArray) -> bool:
     units, ratings = int(mask.sum()), int(sample.rated[mask].sum())
     return ratings < min(units, 2) and units <= max(1, sample.units // SMALL)
+
+
+def _warnings(parts: dict[str, RatedSample]) -> tuple[str, ...]:
+    """What makes the interval unsafe in each stratum that is not rated throughout."""
+    return tuple(
+        sentence
+        for name, part in parts.items()
+        if part.ratings < part.units
+        for sentence in warnings_of(part, name=f"{_OF_STRATUM} {name}")
+    )
 
 
 def _chances(sample: RatedSample, mask: BoolArray, *, like: FloatArray) -> FloatArray:

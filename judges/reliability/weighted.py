@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annotate.agreement.data import FloatArray
-from judges.reliability.estimates import Estimate, effective_size, safety_warnings, with_interval
+from judges.reliability.estimates import Estimate, effective_size, warnings_of, with_interval
 from judges.reliability.sample import RatedSample
 
 
@@ -18,7 +18,8 @@ def weighted_estimate(
     theta = lam fbar_N + sum_s (Y_i - lam f_i) / pi_i / sum_s 1 / pi_i (Hajek's form: the sum of weights in
     place of N, which keeps a judge that is too generous throughout from adding noise). Variance
     sum_s (1 - pi_i) / pi_i^2 (e_i - ebar)^2 / (sum_s 1 / pi_i)^2, so that units rated for certain add
-    nothing. lam minimises it, cut to 0..1; weight=0 is people only. Normal quantiles.
+    nothing, times n / (n - 2) (n - 1 where lam is given) over the n units that were not certain, and t with
+    as many degrees of freedom. lam minimises it, cut to 0..1; weight=0 is people only.
     Source: Hajek 1971; Saerndal, Swensson and Wretman 1992, sections 5.7 and 6.6 (Poisson sampling).
     Undefined without 2 ratings; where probabilities are unknown, use the other estimates.
     """
@@ -34,10 +35,13 @@ def weighted_estimate(
     residuals = rated - lam * judge if lam else rated
     centre = np.average(residuals, weights=1 / chance)
     variance = float(np.sum(influence * (residuals - centre) ** 2)) / float(np.sum(1 / chance)) ** 2
-    found = replace(empty, value=float(overall + centre), weight=lam, warnings=_warnings(sample, rated))
+    uncertain = int((chance < 1).sum())
+    freedom = max(uncertain - (2 if weight is None else 1), 1)
+    variance *= uncertain / freedom
+    found = replace(empty, value=float(overall + centre), weight=lam, warnings=_warnings(sample))
     complete = bool((chance == 1).all()) and sample.ratings == sample.units
     effective = effective_size(variance, sample, finite=True)
-    return with_interval(found, variance, None, confidence_level, effective=effective, complete=complete)
+    return with_interval(found, variance, freedom, confidence_level, effective=effective, complete=complete)
 
 
 def active_inference(
@@ -63,7 +67,7 @@ def active_inference(
     lam = weight if weight is not None else _slope_between_0_and_1(people, -judge)
     increments = lam * judge + people
     value = float(increments.mean())
-    found = replace(empty, value=value, weight=lam, warnings=_warnings(sample, sample.human[sample.rated]))
+    found = replace(empty, value=value, weight=lam, warnings=_warnings(sample))
     variance, freedom = _variance_of_mean(increments - value, sample)
     effective = effective_size(variance, sample, finite=False)
     return with_interval(found, variance, freedom, confidence_level, effective=effective)
@@ -140,8 +144,9 @@ def _variance_of_mean(centred: FloatArray, sample: RatedSample) -> tuple[float, 
     return groups / (groups - 1) * float(np.sum(sums**2)), max(rated_groups - 1, 1)
 
 
-def _warnings(sample: RatedSample, rated: FloatArray) -> tuple[str, ...]:
-    found = safety_warnings(rated)
+def _warnings(sample: RatedSample) -> tuple[str, ...]:
+    uncertain = np.ones(sample.units) if sample.probabilities is None else sample.probabilities < 1
+    found = warnings_of(sample.of_units(uncertain.astype(bool)))
     if sample.skipped:
         drawn = sample.skipped + sample.ratings
         found += (

@@ -37,8 +37,8 @@ class PolicyRow(serializers.ModelSerializer[RoutingPolicy]):
         model = RoutingPolicy
         fields = (
             *("id", "name", "rule", "rts", "mcq", "coefficient", "threshold", "thresholds", "decided_by"),
-            *("confidence_level", "audit", "audit_share", "raters", "risk", "status", "created_at"),
-            *("routed_at", "withdrawn_at"),
+            *("confidence_level", "audit", "audit_share", "audit_least", "raters", "risk", "status"),
+            *("created_at", "routed_at", "withdrawn_at"),
         )
 
 
@@ -49,6 +49,13 @@ class PolicyDetail(serializers.Serializer[Any]):
     all_units = serializers.IntegerField()
     sent = serializers.IntegerField(help_text="Units that go to people.")
     audited = serializers.IntegerField(help_text="Of them, those drawn for the audit.")
+    kept = serializers.IntegerField(help_text="Units that stay with the judge, the audited among them.")
+    audited_share = serializers.FloatField(
+        allow_null=True,
+        help_text="Of what stays, audited on average; null where nothing stays.",
+    )
+    ratings = serializers.IntegerField(help_text="Still to be asked of people, audits included.")
+    warnings = serializers.ListField(child=serializers.CharField(), help_text="What to know before routing.")
     counts = serializers.DictField(child=serializers.IntegerField(), help_text="Units by why they go.")
     refusal = serializers.CharField(help_text="Why it cannot be routed; empty where it can.")
     digest = serializers.CharField(help_text="Of the plan: send it as `shown` to route just this.")

@@ -4,11 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.models import Project
 from judges.core.models import Calibration, Judge, RoutingPolicy
-from judges.core.specification import CalibrationSpec, PolicySpec, by_certificates
+from judges.core.specification import CONFIDENCE_LEVELS, CalibrationSpec, PolicySpec, by_certificates
+from judges.reliability import LEAST_RATINGS
 from judges.results.queries.pairings import of_method
 
 # What a calibration tests: which judge, which loss, which guarantee, and how large a sample.
@@ -147,6 +149,30 @@ NUMBER = {"step": "0.01"}
 OF_DIMENSION = "r-"
 
 
+class LeastAuditedField(forms.IntegerField):
+    """How many units of each system are audited on each dimension at least; the usual number where empty."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            label=_("Audited units of each system at least"),
+            required=False,
+            min_value=0,
+            max_value=100_000,
+            help_text=format_lazy(
+                _(
+                    "On each dimension, or all that stay where there are fewer; {least} if left empty. With "
+                    "fewer than {least}, intervals of single systems come with a warning. 0: by share only."
+                ),
+                least=LEAST_RATINGS,
+            ),
+        )
+
+    def clean(self, value: Any) -> int:
+        """Return the number entered, or the usual one."""
+        entered = super().clean(value)
+        return LEAST_RATINGS if entered is None else int(entered)
+
+
 class RoutingForm(forms.Form):
     """A routing policy; every dimension may have an r of its own."""
 
@@ -179,6 +205,7 @@ class RoutingForm(forms.Form):
         widget=forms.NumberInput({"step": "0.001"}),
         help_text=_("Units that stay are rated by people with this probability; 0.05 is one in twenty."),
     )
+    audit_least = LeastAuditedField()
     audit = forms.ChoiceField(
         label=_("What is audited"),
         choices=RoutingPolicy.Audit.choices,
@@ -189,11 +216,10 @@ class RoutingForm(forms.Form):
     )
     raters = forms.IntegerField(label=_("People per unit"), min_value=1, max_value=50)
     coefficient = forms.ChoiceField(choices=RoutingPolicy.Coefficient.choices)
-    confidence_level = forms.FloatField(
+    confidence_level = forms.TypedChoiceField(
         label=_("Confidence level"),
-        min_value=0.5,
-        max_value=0.999,
-        widget=forms.NumberInput({"step": "0.001"}),
+        choices=[(level, f"{100 * level:g} %") for level in CONFIDENCE_LEVELS],
+        coerce=float,
         help_text=_("Of R's interval, and of the audit's."),
     )
     risk = forms.FloatField(
@@ -221,7 +247,8 @@ class RoutingForm(forms.Form):
     @property
     def usual(self) -> list[forms.BoundField]:
         """Return what is asked first."""
-        return [self[name] for name in ("rts", "mcq", "threshold", "decided_by", "audit_share", "raters")]
+        names = ("rts", "mcq", "threshold", "decided_by", "audit_share", "audit_least", "raters")
+        return [self[name] for name in names]
 
     @property
     def further(self) -> list[forms.BoundField]:
@@ -253,6 +280,7 @@ class CertifiedRoutingForm(forms.Form):
         widget=forms.NumberInput({"step": "0.001"}),
         help_text=_("Units that stay are rated by people with this probability; 0.05 is one in twenty."),
     )
+    audit_least = LeastAuditedField()
     raters = forms.IntegerField(label=_("People per unit"), min_value=1, max_value=50)
     confidence_level = forms.FloatField(
         label=_("Confidence level"),
@@ -274,7 +302,7 @@ class CertifiedRoutingForm(forms.Form):
     @property
     def usual(self) -> list[forms.BoundField]:
         """Return what is asked first."""
-        return [self[name] for name in ("audit_share", "raters")]
+        return [self[name] for name in ("audit_share", "audit_least", "raters")]
 
     @property
     def further(self) -> list[forms.BoundField]:
@@ -291,7 +319,7 @@ def form_of(
 ) -> RoutingForm | CertifiedRoutingForm:
     """Return the form for a draft, by the rule that it follows."""
     if policy.calibration is not None:
-        names = ("name", "audit_share", "raters", "confidence_level")
+        names = ("name", "audit_share", "audit_least", "raters", "confidence_level")
         initial = {name: getattr(policy, name) for name in names}
         return CertifiedRoutingForm(entered, calibration=policy.calibration, initial=initial)
     return RoutingForm(entered, project=project, initial=values_of(policy))
@@ -305,6 +333,7 @@ def usual_values(project: Project, names: Sequence[str]) -> dict[str, Any]:
         "decided_by": RoutingPolicy.DecidedBy.LOWER_BOUND,
         "audit": RoutingPolicy.Audit.RANDOM,
         "audit_share": 0.05,
+        "audit_least": LEAST_RATINGS,
         "raters": project.raters_per_item,
         "coefficient": RoutingPolicy.Coefficient.SPEARMAN,
         "confidence_level": 0.95,
@@ -322,6 +351,7 @@ def unused_name(names: Sequence[str]) -> str:
 
 def values_of(policy: RoutingPolicy) -> dict[str, Any]:
     """Return what a form of this policy begins with."""
-    names = ("name", "rts", "mcq", "threshold", "decided_by", "audit_share", "raters", "coefficient")
-    plain = {name: getattr(policy, name) for name in (*names, "audit", "confidence_level", "risk")}
+    names = ("name", "rts", "mcq", "threshold", "decided_by", "audit_share", "audit_least", "raters")
+    further = ("coefficient", "audit", "confidence_level", "risk")
+    plain = {name: getattr(policy, name) for name in (*names, *further)}
     return {**plain, **{OF_DIMENSION + key: r for key, r in policy.thresholds.items()}}

@@ -1,9 +1,11 @@
 """Runs: what one would ask and cost, planned, steered; and judgments, also those made elsewhere."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
+from django.db import transaction
+from django.db.models import QuerySet
 from django.http import Http404
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -17,23 +19,37 @@ from annotate.core.models import Project
 from annotate.core.page import request_user
 from annotate.material.api import MOST_ROWS, as_file, refuse_lines
 from annotate.material.reading.rows import RefusedLine
-from judges.core.access import project_for_judges, run_in
+from judges.core.access import project_for_judges, project_for_routing, rereading_in, run_in
 from judges.core.errors import RunRefusedError
-from judges.core.models import Judgment, Run
+from judges.core.models import Judgment, Rereading, Run
 from judges.core.specification import Scope
 from judges.interchange.commands import import_judgments
 from judges.interchange.queries.imports import JudgmentSource
 from judges.interchange.reading.mapping import JudgmentMapping
 from judges.interchange.reading.report import JudgmentReport
+from judges.runs.commands.asking_again import ask_again, refuse_other_count
 from judges.runs.commands.budgets import change_budget
+from judges.runs.commands.corrections import exclude_all
+from judges.runs.commands.rereading import confirm_rereading, start_rereading
 from judges.runs.commands.runs import plan_run
-from judges.runs.forms import BudgetForm, RunForm
+from judges.runs.forms import BudgetForm, RereadingForm, RunForm, SelectionForm
 from judges.runs.queries.plans import NOTHING_MISSING, RunPlan, plan_of
 from judges.runs.queries.runs import RunProgress, progress_of
+from judges.runs.queries.selection import plan_of_asking, selected
 from judges.runs.views import STEPS, run_form, scope_of
+from judges.tasks import read_replies
 
 RunInput = form_input("RunInput", RunForm)
 BudgetInput = form_input("BudgetInput", BudgetForm)
+SelectionInput = form_input(
+    "SelectionInput",
+    SelectionForm,
+    without=("act",),
+    judgment=Whole(required=False, help_text="This one alone, also where a person corrected it."),
+)
+
+
+RereadingInput = form_input("RereadingInput", RereadingForm)
 
 
 class RunRow(serializers.ModelSerializer[Run]):
@@ -42,7 +58,8 @@ class RunRow(serializers.ModelSerializer[Run]):
     class Meta:
         model = Run
         fields = (
-            *("id", "status", "via", "reason", "budget", "spent", "created_at", "started_at", "finished_at"),
+            *("id", "status", "via", "reason", "keeps_messages", "budget", "spent", "created_at"),
+            *("started_at", "finished_at"),
         )
 
 
@@ -54,6 +71,7 @@ class RunDetail(serializers.Serializer[Any]):
     done = serializers.IntegerField()
     unreadable = serializers.IntegerField()
     failed = serializers.IntegerField()
+    excluded = serializers.IntegerField(help_text="By a person, with a reason.")
     in_flight = serializers.IntegerField()
     planned = serializers.IntegerField()
     per_second = serializers.FloatField()
@@ -78,13 +96,28 @@ class JudgmentRow(serializers.ModelSerializer[Judgment]):
     document = serializers.CharField(source="item.document.key")
     system = serializers.CharField(source="item.system.name")
     other_system = serializers.CharField(source="other.system.name", default=None, allow_null=True)
+    prompt = serializers.CharField(source="judge.template.name", default=None, allow_null=True)
+    prompt_version = serializers.IntegerField(source="judge.template.version", default=None, allow_null=True)
+    value = serializers.FloatField(
+        allow_null=True, help_text="As read: on the judge's own scale, if it has one."
+    )
+    mapped_value = serializers.FloatField(
+        allow_null=True, help_text="On the dimension's scale; null where the judge has no scale of its own."
+    )
+    parameters = serializers.DictField(help_text="The request as sent, without its messages.")
+    messages = serializers.ListField(
+        child=serializers.DictField(), allow_null=True, help_text="As sent; null unless the run keeps them."
+    )
 
     class Meta:
         model = Judgment
         fields = (
             *("id", "run", "judge", "dimension", "document", "system", "other_system", "sample", "status"),
-            *("value", "rationale", "reply", "reason", "input_tokens", "output_tokens", "cost", "seconds"),
-            *("answered_at",),
+            *("value", "mapped_value", "rationale", "reply", "reason", "problem", "prompt", "prompt_version"),
+            "parameters",
+            *("messages_hash", "messages", "finish_reason", "refusal", "returned_model"),
+            *("system_fingerprint", "input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens"),
+            *("cost", "seconds", "answered_at", "is_corrected"),
         )
 
 
@@ -95,6 +128,7 @@ class JudgmentFilter(serializers.Serializer[Any]):
     judge = serializers.CharField(required=False, help_text="The judge's name.")
     dimension = serializers.CharField(required=False, help_text="The dimension's key.")
     status = serializers.ChoiceField(Judgment.Status.choices, required=False)
+    problem = serializers.ChoiceField(Judgment.Problem.choices, required=False)
 
 
 class JudgmentInput(Input):
@@ -130,6 +164,20 @@ class JudgmentsMade(serializers.Serializer[Any]):
     already_there = serializers.DictField(child=serializers.IntegerField())
 
 
+class SelectionShape(serializers.Serializer[Any]):
+    """What a selection finds, and what asking all of it again would cost; a cost of null is unknown."""
+
+    judgments = serializers.IntegerField()
+    calls = serializers.IntegerField(help_text="Without those of imported judges, which nobody can ask.")
+    cost = serializers.DecimalField(max_digits=20, decimal_places=8, allow_null=True)
+
+
+class ExcludedShape(serializers.Serializer[Any]):
+    """How many judgments were excluded."""
+
+    excluded = serializers.IntegerField()
+
+
 class Runs(ApiView):
     """The runs of a project."""
 
@@ -148,8 +196,7 @@ class Runs(ApiView):
         plan = plan_of(project, scope, form.cleaned_data["via"])
         if plan.judgments and not plan.calls:
             raise RunRefusedError(NOTHING_MISSING)
-        budget, via = form.cleaned_data["budget"], form.cleaned_data["via"]
-        run = plan_run(project=project, scope=scope, by=request_user(request), budget=budget, via=via)
+        run = plan_run(project=project, scope=scope, by=request_user(request), **form.how())
         return _detail(run, status=201)
 
 
@@ -218,7 +265,7 @@ class Judgments(ApiView):
         chosen = {paths.get(name, name): value for name, value in self.filters(JudgmentFilter).items()}
         judgments = Judgment.objects.filter(judge__project=project, **chosen)
         named = judgments.select_related(
-            "judge", "dimension", "item__document", "item__system", "other__system"
+            "judge__template", "dimension", "item__document", "item__system", "other__system"
         )
         return self.page(named.defer("item__text", "item__document__parts", "other__text"), JudgmentRow)
 
@@ -234,6 +281,107 @@ class Judgments(ApiView):
         refuse_lines(list(_refused_lines(report)), within="judgments")
         made = {"made": asdict(report.made), "already_there": asdict(report.already_there)}
         return Response(made, status=201)
+
+
+class RereadingRow(serializers.ModelSerializer[Rereading]):
+    """Stored replies read anew: first what would change, then the change."""
+
+    first_changes = serializers.ListField(
+        child=serializers.DictField(), help_text="The first hundred: judgment, before, after, reply."
+    )
+
+    class Meta:
+        model = Rereading
+        fields = ("id", "judge", "status", "would_change", "first_changes", "changed", "created_at")
+
+
+class Rereadings(ApiView):
+    """Stored replies read anew."""
+
+    about = "runs"
+
+    @writes(RereadingRow, accepts=RereadingInput, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Let a worker look what stored replies say by the present rules; nothing changes yet."""
+        project = project_for_routing(request.user, slug)
+        form = valid(RereadingForm(self.checked(RereadingInput), project=project))
+        judge, by = form.cleaned_data["judge"], request_user(request)
+        made = start_rereading(project=project, judge=judge, by=by)
+        transaction.on_commit(lambda: read_replies.delay(made.pk), robust=True)
+        return Response(RereadingRow(made).data, status=201)
+
+
+class OneRereading(ApiView):
+    """One look at stored replies."""
+
+    about = "runs"
+
+    @reads(RereadingRow)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """Show how far it is and what would change."""
+        return Response(RereadingRow(rereading_in(project_for_routing(request.user, slug), pk)).data)
+
+    @writes(RereadingRow)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        """Change what was found; safe to send twice."""
+        found = rereading_in(project_for_routing(request.user, slug), pk)
+        confirmed = confirm_rereading(rereading=found, by=request_user(request))
+        transaction.on_commit(lambda: read_replies.delay(confirmed.pk), robust=True)
+        return Response(RereadingRow(confirmed).data)
+
+
+class SelectedJudgments(ApiView):
+    """Answers found by what they are."""
+
+    about = "runs"
+
+    @writes(SelectionShape, accepts=SelectionInput)
+    def post(self, request: Request, slug: str) -> Response:
+        """Count the answers that are found, and what asking them again would cost; nothing is written."""
+        found, _ = _select(project_for_routing(request.user, slug), self.checked(SelectionInput))
+        plan = plan_of_asking(found)
+        shape = {"judgments": found.count(), "calls": plan.calls, "cost": plan.cost}
+        return Response(SelectionShape(shape).data)
+
+
+class AskedAgain(ApiView):
+    """Answers to be asked for once more."""
+
+    about = "runs"
+
+    @writes(RunDetail, accepts=SelectionInput, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Ask all that is found again, in a run that starts at once; earlier replies stay in the history.
+
+        `shown`: as many as were counted before; if there are others by now, nothing is asked.
+        """
+        project = project_for_routing(request.user, slug)
+        found, form = _select(project, self.checked(SelectionInput))
+        refuse_other_count(found.count(), form.cleaned_data["shown"])
+        run = ask_again(project=project, judgments=found, by=request_user(request))
+        return _detail(run, status=201)
+
+
+class ExcludedJudgments(ApiView):
+    """Answers that no figure shall count."""
+
+    about = "runs"
+
+    @writes(ExcludedShape, accepts=SelectionInput)
+    def post(self, request: Request, slug: str) -> Response:
+        """Exclude all that is found, with one reason (`note`); `shown` as for asking again."""
+        project = project_for_routing(request.user, slug)
+        found, form = _select(project, self.checked(SelectionInput))
+        judgments = list(found.values_list("pk", flat=True))
+        refuse_other_count(len(judgments), form.cleaned_data["shown"])
+        by, note = request_user(request), form.cleaned_data["note"]
+        excluded = exclude_all(project=project, judgments=judgments, note=note, by=by)
+        return Response({"excluded": excluded})
+
+
+def _select(project: Project, sent: dict[str, Any]) -> tuple[QuerySet[Judgment], SelectionForm]:
+    form = valid(SelectionForm(sent, project=project))
+    return selected(project, replace(form.selection(), only=sent.get("judgment"))), form
 
 
 def _refused_lines(report: JudgmentReport) -> Iterator[RefusedLine]:

@@ -6,10 +6,11 @@ twice, so before a file is submitted again the provider is asked whether it has 
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from datetime import timedelta
 from tempfile import TemporaryFile
+from typing import Any
 from uuid import uuid4
 
 from django.utils import timezone
@@ -20,11 +21,13 @@ from judges.endpoints.client import BatchClient, BatchUnknown, RemoteBatch, Requ
 from judges.endpoints.keys import server_of
 from judges.runs.batch_lines import portions, write_requests
 from judges.runs.commands import batches, leases
-from judges.runs.pacing import MAX_CONSECUTIVE_FAILURES
+from judges.runs.commands.silence import no_answer_from, patience_of, resume_run
+from judges.runs.pacing import MAX_CONSECUTIVE_REFUSALS
 from judges.runs.queries.batches import ATTENDED, LATEST, SOONEST, pause_before_look
 
 CLOCKS_DIFFER = timedelta(hours=1)  # by which a provider's clock may be behind, at the most
 Status = Batch.Status
+ANSWERED: Mapping[str, Any] = {"failures": 0, "failing_since": None, "reason": ""}
 
 
 def work_on_batches(*, run: int, seconds: float) -> None:
@@ -64,11 +67,14 @@ def _take_steps(batch: Batch) -> None:
         goes_on = True
         while goes_on and batch.is_open and _may_go_on(batch):
             goes_on = STEPS[Status(batch.status)](batch, client)
+            if batch.run.status == Run.Status.STOPPED:  # it waited for this answer
+                resume_run(batch.run_id)
 
 
 def _may_go_on(batch: Batch) -> bool:
-    batch.run.refresh_from_db(fields=["status"])
-    return batch.run.status in ATTENDED
+    batch.run.refresh_from_db(fields=["status", "resumes_until"])
+    until = batch.run.resumes_until
+    return batch.run.status in ATTENDED or (until is not None and until > timezone.now())
 
 
 def _was_cancelled(batch: Batch) -> bool:
@@ -86,7 +92,7 @@ def _upload(batch: Batch, client: BatchClient) -> bool:
             batches.shorten(batch, kept=judgments[:written])
         file.seek(0)
         input_file = client.upload(file)
-    batches.note(batch, status=Status.UPLOADED, input_file=input_file, failures=0, reason="")
+    batches.note(batch, status=Status.UPLOADED, input_file=input_file, **ANSWERED)
     return True
 
 
@@ -119,15 +125,14 @@ def _note_submitted(batch: Batch, remote: RemoteBatch) -> bool:
         provider_id=remote.id,
         submitted_at=now,
         due_at=now + SOONEST,
-        failures=0,
-        reason="",
+        **ANSWERED,
     )
     return False
 
 
 def _look(batch: Batch, client: BatchClient) -> bool:
     remote = client.look(batch.provider_id)
-    counts = {"completed": remote.completed, "failed": remote.failed, "failures": 0, "reason": ""}
+    counts = {"completed": remote.completed, "failed": remote.failed, **ANSWERED}
     if remote.status == "failed":
         return _refuse(batch, f"The server refuses the batch: {remote.refusal or 'it does not say why.'}")
     if remote.has_ended:
@@ -156,7 +161,7 @@ def _collect(batch: Batch, client: BatchClient) -> bool:
     batches.close(batch, without_reply=why)
     if remote.status == "cancelled":
         leases.stop_run(batch.run, f"The batch {batch.provider_id} was cancelled at the provider.")
-    elif remote.status == "completed" and not replies and batch.requests >= MAX_CONSECUTIVE_FAILURES:
+    elif remote.status == "completed" and not replies and batch.requests >= MAX_CONSECUTIVE_REFUSALS:
         reason = f"None of the {batch.requests} requests of a batch had a reply. The last one: {why}"
         leases.stop_run(batch.run, reason)
     return False
@@ -205,11 +210,13 @@ def _note_failure(batch: Batch, error: RequestFailed) -> None:
         _put_off(batch, error.sentence, wait=error.wait or 0)
         if error.fatal_for_run:
             leases.stop_run(batch.run, error.sentence)
-        elif batch.failures >= MAX_CONSECUTIVE_FAILURES:
-            many = f"{batch.failures} calls in a row had no answer. The last one: {error.sentence}"
-            leases.stop_run(batch.run, many)
+        elif batch.failing_since and timezone.now() >= batch.failing_since + patience_of(batch.endpoint):
+            reason = no_answer_from(batch.endpoint, error.sentence)
+            leases.stop_run(batch.run, reason, waits_for=batch.endpoint)
 
 
 def _put_off(batch: Batch, reason: str, *, wait: float = 0) -> None:
+    now = timezone.now()
     pause = max(min(SOONEST * 2 ** min(batch.failures, 8), LATEST), timedelta(seconds=wait))
-    batches.note(batch, reason=reason, failures=batch.failures + 1, due_at=timezone.now() + pause)
+    failing = {"failures": batch.failures + 1, "failing_since": batch.failing_since or now}
+    batches.note(batch, reason=reason, due_at=now + pause, **failing)

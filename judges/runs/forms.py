@@ -9,9 +9,12 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from annotate.core.addresses import query_of
+from annotate.core.models import Project
 from judges.core.models import Judge, Run
 from judges.methods import METHODS
 from judges.runs.queries.pairs import NamedPair, Pair
+from judges.runs.queries.selection import Selection, Which
 
 
 def _budget_field(help_text: str) -> forms.DecimalField:
@@ -23,6 +26,67 @@ def _budget_field(help_text: str) -> forms.DecimalField:
         decimal_places=4,
         help_text=help_text,
     )
+
+
+class CorrectionForm(forms.Form):
+    """What shall become of a judgment: another value, exclusion, or inclusion again; each with its reason."""
+
+    value = forms.FloatField(required=False, label=_("Value"))
+    note = forms.CharField(label=_("Reason"), required=False, widget=forms.Textarea(attrs={"rows": 2}))
+    exclude = forms.BooleanField(required=False)
+    include = forms.BooleanField(required=False)
+
+    def clean(self) -> dict[str, Any]:
+        """Require a value unless it is excluded or included again."""
+        data = super().clean() or {}
+        others = data.get("exclude") or data.get("include")
+        if not others and data.get("value") is None and "value" not in self.errors:
+            self.add_error("value", gettext("Write the value that you read in the reply."))
+        return data
+
+
+class SelectionForm(forms.Form):
+    """Which answers are looked for, and what is done with all of them: `shown` as many as the page said."""
+
+    judge = forms.ModelChoiceField(Judge.objects.none(), required=False, empty_label=_("all judges"))
+    dimension = forms.ChoiceField(required=False)
+    which = forms.ChoiceField(label=_("Answers"), required=False, choices=Which.choices)
+    act = forms.ChoiceField(required=False, choices=[("ask", "ask again"), ("exclude", "exclude")])
+    shown = forms.IntegerField(required=False, min_value=0)
+    note = forms.CharField(label=_("Reason"), required=False, widget=forms.Textarea(attrs={"rows": 2}))
+
+    def __init__(self, entered: Mapping[str, Any], *, project: Project) -> None:
+        super().__init__(entered)
+        judge, dimension = self.fields["judge"], self.fields["dimension"]
+        assert isinstance(judge, forms.ModelChoiceField)
+        assert isinstance(dimension, forms.ChoiceField)
+        judge.queryset = Judge.objects.filter(project=project).order_by("name")
+        keys = list(project.dimensions.values_list("key", "name"))
+        dimension.choices = [("", gettext("all dimensions")), *keys]
+
+    def selection(self) -> Selection:
+        """Return the checked input as what a query takes."""
+        data, judge = self.cleaned_data, self.cleaned_data["judge"]
+        which = Which(data["which"] or Which.ANSWERED)
+        return Selection(judge and judge.pk, data["dimension"] or None, which)
+
+    def query(self) -> str:
+        """Return what is looked for as it stands in an address."""
+        data, judge = self.cleaned_data, self.cleaned_data["judge"]
+        parts = {"judge": judge and judge.pk, "dimension": data["dimension"], "which": data["which"]}
+        return query_of(parts)
+
+
+class RereadingForm(forms.Form):
+    """Whose stored replies are to be read anew."""
+
+    judge = forms.ModelChoiceField(Judge.objects.none(), required=False, empty_label=_("all judges"))
+
+    def __init__(self, entered: Mapping[str, Any] | None, *, project: Project) -> None:
+        super().__init__(entered)
+        judge = self.fields["judge"]
+        assert isinstance(judge, forms.ModelChoiceField)
+        judge.queryset = Judge.objects.filter(project=project).order_by("name")
 
 
 class BudgetForm(forms.Form):
@@ -80,6 +144,12 @@ class RunForm(forms.Form):
         "The run stops when it is used up, and goes on with a larger one. Empty: no limit."
     )
 
+    keeps_messages = forms.BooleanField(
+        label=_("Keep the messages that are sent"),
+        required=False,
+        help_text=_("With each judgment. Their hash and the parameters are kept in any case."),
+    )
+
     def __init__(
         self,
         entered: Mapping[str, Any] | None,
@@ -111,6 +181,10 @@ class RunForm(forms.Form):
             self.add_error("chosen_pairs", gettext("Choose at least one pair of systems."))
         data["pairs"] = (data.get("pairs") or "all") if compares else ""
         return data
+
+    def how(self) -> dict[str, Any]:
+        """Return how the run is to be asked: its budget, the interface, and what it keeps."""
+        return {name: self.cleaned_data[name] for name in ("budget", "via", "keeps_messages")}
 
     def chosen(self) -> list[Pair]:
         """Return the pairs that were chosen one by one."""

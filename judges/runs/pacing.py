@@ -2,64 +2,101 @@
 
 import asyncio
 import time
-from collections import deque
-from collections.abc import AsyncIterator
+from collections import defaultdict, deque
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 
-SLOWER = 1.1
-HALVED_AFTER = 60.0  # seconds
+from judges.runs.rates import Slowdown, allowed_rate, answered_rate
+
 REMEMBERED = 1000  # answers
-MAX_CONSECUTIVE_FAILURES = 20  # so many calls without one answer mean that none will come
+LATE = 0.05  # seconds
+LOOK_AGAIN_AFTER = 1.0  # seconds
+# A refused request has failed for good, so waiting would only add to the failed judgments: so many in a row
+# without one answer mean that all are refused for the same reason.
+MAX_CONSECUTIVE_REFUSALS = 20
 
 
-class NobodyAnswers(Exception):  # noqa: N818 - it reads as what happened
-    """No call fares better than the others: the run has to stop, and the message says why."""
+class RunMustStop(Exception):  # noqa: N818 - it reads as what happened
+    """No call fares better than the others, and no time mends that; the message says why."""
 
 
 class Stopped(Exception):  # noqa: N818 - it reads as what happened
     """No call begins any more: the slice is over, or the run does not go on."""
 
 
-class ConsecutiveFailures:
-    """How many calls in a row had no answer.
-
-    A worker keeps it from one slice of a run to the next: where a call takes longer than a slice, no slice
-    would see enough of them.
-    """
+class ConsecutiveRefusals:
+    """How many requests in a row the server refused; a worker keeps it from slice to slice of a run."""
 
     def __init__(self) -> None:
-        self._failures = 0
+        self._refusals = 0
 
     def note_answer(self) -> None:
-        """Take note that the server answers."""
-        self._failures = 0
+        """Take note of an answer."""
+        self._refusals = 0
 
-    def note_failure(self, sentence: str) -> None:
-        """Take note of a call in vain; raise NobodyAnswers when there were too many in a row."""
-        self._failures += 1
-        if self._failures >= MAX_CONSECUTIVE_FAILURES:
-            many, self._failures = self._failures, 0  # whoever resumes the run has as much patience again
-            raise NobodyAnswers(f"{many} calls in a row had no answer. The last one: {sentence}")
+    def note_refusal(self, sentence: str) -> None:
+        """Take note of a refused request; raise RunMustStop when there were too many in a row."""
+        self._refusals += 1
+        if self._refusals >= MAX_CONSECUTIVE_REFUSALS:
+            many, self._refusals = self._refusals, 0  # whoever resumes the run begins anew
+            raise RunMustStop(f"{many} requests in a row were refused. The last one: {sentence}")
+
+
+@dataclass(frozen=True)
+class FailedCall:
+    """Why a call had no answer; `asked_to_wait`: the server is there, and takes none yet."""
+
+    sentence: str
+    asked_to_wait: bool
+
+
+@dataclass(frozen=True)
+class AskedToWait:
+    """That a server asked to wait so many seconds when a call was `told` that, which began at `began`.
+
+    answered: calls a second that the server answered lately, to all workers.
+    """
+
+    began: float
+    told: float
+    seconds: float
+    answered: float
 
 
 class RateLimiter:
     """What all calls of a slice to one server share: places, when it may be asked again, how it has fared.
 
-    A server that asks to slow down is asked after its pause at the pace at which it answered before, a little
-    slower; the distance between calls then halves every minute.
+    A model that asks to slow down is asked after its pause at a rate that `judges.runs.rates` says. Workers
+    share what they learn: `slowdowns` is what is known by all, `share` this slice's part of the rate, and
+    `asked_to_wait` what the others were not told yet. `models_without_n`: those of which the server gives no
+    several samples in one call. The clock is that of the wall, which workers share too.
     """
 
-    def __init__(self, *, patience: ConsecutiveFailures) -> None:
+    def __init__(
+        self,
+        *,
+        refusals: ConsecutiveRefusals,
+        models_without_n: set[str] | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self.places = 0
         self.in_flight = 0
         self.resting_until = 0.0
-        self.patience = patience
+        self.refusals = refusals
+        self.models_without_n = set() if models_without_n is None else models_without_n
+        self.last_failure: FailedCall | None = None  # since the last answer, not told others yet
+        self.was_answered = False  # and other workers were not told yet
+        self.server_is_silent = False
+        self.share = 1.0
+        self.slowdowns: Mapping[str, Slowdown] = {}
+        self.asked_to_wait: dict[str, AskedToWait] = {}
+        self._clock = clock
         self._stopped = asyncio.Event()
         self._waiting: deque[asyncio.Future[None]] = deque()
-        self._answered: deque[float] = deque(maxlen=REMEMBERED)
-        self._distance = 0.0
-        self._slowed_at = 0.0
-        self._next = 0.0
+        self._answered: defaultdict[str, deque[float]] = defaultdict(lambda: deque(maxlen=REMEMBERED))
+        self._next: defaultdict[str, float] = defaultdict(float)
+        self._began = clock()
 
     @property
     def is_stopped(self) -> bool:
@@ -77,12 +114,15 @@ class RateLimiter:
         self._wake(places - self.in_flight)
 
     @asynccontextmanager
-    async def call(self) -> AsyncIterator[None]:
-        """Hold a place when the server may be asked; raises Stopped."""
+    async def call(self, model: str) -> AsyncIterator[float]:
+        """Hold a place when a model may be asked, and give the moment at which the call begins.
+
+        Raises Stopped.
+        """
         await self._take_place()
         try:
-            await self._wait_for_turn()
-            yield
+            await self._wait_for_turn(model)
+            yield self._clock()
         finally:
             self.in_flight -= 1
             self._wake(1)
@@ -110,29 +150,45 @@ class RateLimiter:
                 turn.set_result(None)
                 how_many -= 1
 
-    async def _wait_for_turn(self) -> None:
-        while (pause := max(self.resting_until, self._next) - time.time()) > 0:
-            await self.sleep(pause)
-        self._next = time.time() + self._distance * 0.5 ** ((time.time() - self._slowed_at) / HALVED_AFTER)
+    async def _wait_for_turn(self, model: str) -> None:
+        while (pause := max(self.resting_until, self._next[model]) - self._clock()) > 0:
+            # The rate may have grown, or a pause begun, when a long wait is over.
+            await self.sleep(min(pause, LOOK_AGAIN_AFTER))
+        now = self._clock()
+        distance = 1 / (allowed_rate(self.slowdowns.get(model), now) * self.share)
+        # What a busy event loop was late is caught up with, a little; else no rate would ever be reached.
+        self._next[model] = max(self._next[model], now - LATE) + distance
 
     def _refuse_if_stopped(self) -> None:
         if self.is_stopped:
             raise Stopped
 
-    def back_off(self, seconds: float) -> None:
-        """Let nobody ask for so long, and then more slowly."""
-        now = time.time()
-        if now >= self.resting_until:
-            lately = self.answered_within(max(seconds, 1.0))
-            self._distance, self._slowed_at = SLOWER * max(seconds, 1.0) / max(lately, 1), now
-        self.resting_until = max(self.resting_until, now + seconds)
+    def rest(self, seconds: float) -> None:
+        """Let nobody ask for so long."""
+        self.resting_until = max(self.resting_until, self._clock() + seconds)
+
+    def back_off(self, model: str, *, began: float, seconds: float) -> None:
+        """Let nobody ask for so long, and then the model more slowly.
+
+        began: when the call did that says so. The first of several counts that were in flight together.
+        """
+        if model not in self.asked_to_wait:
+            answered = self._answered_rate(model) / self.share
+            self.asked_to_wait[model] = AskedToWait(began, self._clock(), seconds, answered)
+        self.rest(seconds)
+
+    def _answered_rate(self, model: str) -> float:
+        known = self.slowdowns.get(model)
+        since = max(self._began, known.resumes_at if known else 0.0)
+        return answered_rate(self._answered[model], now=self._clock(), since=since)
 
     def answered_within(self, seconds: float) -> int:
         """Return how many calls were answered in the last so many seconds."""
-        now = time.time()
-        return sum(now - moment <= seconds for moment in self._answered)
+        now = self._clock()
+        return sum(now - moment <= seconds for answered in self._answered.values() for moment in answered)
 
-    def note_answer(self) -> None:
+    def note_answer(self, model: str) -> None:
         """Take note that the server answers."""
-        self._answered.append(time.time())
-        self.patience.note_answer()
+        self._answered[model].append(self._clock())
+        self.last_failure, self.was_answered = None, True
+        self.refusals.note_answer()

@@ -15,19 +15,22 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import partial
+from itertools import chain
 from typing import TypeVar
 from uuid import uuid4
 
 from django.db import InterfaceError, OperationalError, connections
 
-from judges.core.models import Run
+from judges.core.models import Judgment, Run
 from judges.endpoints.client import Client, Server
 from judges.endpoints.work import Outcome, Prices, Work
-from judges.runs.asking import NotAsked, ask
-from judges.runs.commands import holders, leases
-from judges.runs.pacing import ConsecutiveFailures, NobodyAnswers, RateLimiter
+from judges.runs.asking import ask_together
+from judges.runs.commands import holders, leases, paces, silence
+from judges.runs.commands.unreadable import pause_if_unreadable
+from judges.runs.pacing import ConsecutiveRefusals, RateLimiter, RunMustStop
 from judges.runs.queries.runs import goes_on
 from judges.runs.queries.work import Questions
 
@@ -37,6 +40,7 @@ RENEWED_EVERY = holders.LEASE.total_seconds() / 4
 COME_BACK_AFTER = 0.25
 LOOK_AHEAD = 0.25  # seconds of calls that are leased before there are places for them; slow calls never are
 DATABASE_RETRY_SECONDS = 30.0
+FAILURES_TOLD_EVERY = 1.0
 
 T = TypeVar("T")
 
@@ -73,7 +77,8 @@ class Pipeline:
         until: float,
         stopping: Callable[[], bool],
         hand_over: Callable[[], None],
-        patience: ConsecutiveFailures,
+        refusals: ConsecutiveRefusals,
+        models_without_n: set[str],
     ) -> None:
         self._share = share
         self._until = until
@@ -82,7 +87,7 @@ class Pipeline:
         self._holder = uuid4()
         self._database = ThreadPoolExecutor(1)
         self._most_calls = holders.most_places(share.server.calls_in_flight)
-        self._pace = RateLimiter(patience=patience)
+        self._pace = RateLimiter(refusals=refusals, models_without_n=models_without_n)
         self._questions = Questions()
         self._more = True
         self._is_handed_over = False
@@ -91,21 +96,23 @@ class Pipeline:
         self._ahead = 0
         self._places_known = 0  # to the database as ours
         self._ready: deque[Work] = deque()
-        self._asked: dict[asyncio.Task[Outcome], int] = {}
-        self._answered: list[asyncio.Task[Outcome]] = []
+        self._asked: dict[asyncio.Task[None], set[int]] = {}  # with what each has no outcome of yet
+        self._answered: list[asyncio.Task[None]] = []
         self._outcomes: list[Outcome] = []
         self._storing: asyncio.Future[bool] | None = None
         self._being_stored = 0
         self._last_stored = self._last_renewed = time.monotonic()
         self._news = asyncio.Event()
         self._rest_told = 0.0
+        self._failures_told = -FAILURES_TOLD_EVERY
 
     async def work(self) -> None:
         """Lease, ask and store; leases that are still held at the end are given back."""
         client = Client(self._share.server)
         try:
+            self._pace.slowdowns = await self._db(lambda: paces.slowdowns_of(self._share.endpoint))
             await self._work(client)
-        except NobodyAnswers as error:
+        except RunMustStop as error:
             reason = str(error)
             await self._db(lambda: leases.stop_run(Run(pk=self._share.run), reason))
         finally:
@@ -115,7 +122,7 @@ class Pipeline:
         while self._more or self._leasing or self._unanswered or self._answered or self._has_to_store:
             self._news.clear()
             self._take_leased_if_there()
-            self._gather_answers()
+            self._raise_failures()
             self._store_if_due()
             if not self._pace.is_stopped and (time.monotonic() >= self._until or self._stopping()):
                 self._begin_no_more()
@@ -124,6 +131,8 @@ class Pipeline:
             await self._hand_over_if_draining()
             await self._tell_places_if_draining()
             await self._tell_rest()
+            await self._tell_slowdowns()
+            await self._tell_failures_if_due()
             await self._renew_if_due()
             await self._wait_for_news()
 
@@ -171,6 +180,7 @@ class Pipeline:
             return
         found, self._leasing = self._leasing.result(), None
         if found.lease.has_ended:
+            self._pace.server_is_silent = self._pace.server_is_silent or found.lease.server_is_silent
             self._begin_no_more()
         if self._pace.is_stopped:
             return  # it is given back with the rest
@@ -179,6 +189,7 @@ class Pipeline:
         self._ready.extend(found.work)
         self._more = found.lease.come_back
         if self._more:
+            self._pace.share = found.lease.share
             self._pace.give_places(found.lease.places)
         if not found.work:
             self._lease_next = time.monotonic() + COME_BACK_AFTER
@@ -190,17 +201,43 @@ class Pipeline:
 
     def _begin(self, client: Client) -> None:
         """Begin as many as may be lost with this process: those in flight and those not stored."""
-        held = len(self._asked) + len(self._answered) + len(self._outcomes) + self._being_stored
-        longest = self._share.server.timeout_seconds
-        for _ in range(min(len(self._ready), self._pace.places + STORED_AT_ONCE - held)):
-            work = self._ready.popleft()
-            task = asyncio.create_task(ask(work, client, self._pace, longest=longest))
-            task.add_done_callback(self._note_answered)
-            self._asked[task] = work.judgment
+        held = sum(map(len, self._asked.values())) + len(self._outcomes) + self._being_stored
+        while self._ready:
+            works = self._next_call()
+            held += len(works)
+            if held > self._pace.places * len(works) + STORED_AT_ONCE:
+                self._ready.extendleft(reversed(works))
+                break
+            self._begin_call(works, client)
 
-    def _note_answered(self, task: "asyncio.Task[Outcome]") -> None:
+    def _begin_call(self, works: Sequence[Work], client: Client) -> None:
+        judgments = {work.judgment for work in works}
+        deliver = partial(self._take_outcome, judgments)
+        longest = self._share.server.timeout_seconds
+        task = asyncio.create_task(ask_together(works, client, self._pace, deliver, longest=longest))
+        task.add_done_callback(self._note_answered)
+        self._asked[task] = judgments
+
+    def _take_outcome(self, unanswered: set[int], outcome: Outcome) -> None:
+        unanswered.discard(outcome.judgment)
+        self._outcomes.append(outcome)
+        self._news.set()
+
+    def _next_call(self) -> list[Work]:
+        """Take what is asked next: a judgment, with the samples behind it that the same call may give."""
+        works = [self._ready.popleft()]
+        unit, model = works[0].unit, works[0].question.model
+        if model in self._pace.models_without_n:
+            return works
+        while unit is not None and self._ready and self._ready[0].unit == unit:
+            works.append(self._ready.popleft())
+        return works
+
+    def _note_answered(self, task: asyncio.Task[None]) -> None:
         del self._asked[task]
         self._answered.append(task)
+        if not task.cancelled():
+            task.exception()  # one of several is raised: asyncio shall log none, with its key
         self._news.set()
 
     async def _hand_over_if_draining(self) -> None:
@@ -209,7 +246,7 @@ class Pipeline:
         if not self._pace.is_stopped or self._is_handed_over or self._leasing or not who_waited_has_ended:
             return
         self._is_handed_over = True
-        kept = [*self._asked.values(), *(outcome.judgment for outcome in self._outcomes)]
+        kept = [*chain.from_iterable(self._asked.values()), *(outcome.judgment for outcome in self._outcomes)]
         # What is being stored comes before this in the thread of the database.
         await self._db(lambda: leases.give_back(run=self._share.run, holder=self._holder, besides=kept))
         held = self._places_known = self._held_places
@@ -223,13 +260,10 @@ class Pipeline:
             self._places_known = held
             await self._db(lambda: holders.drain(holder=self._holder, in_flight=held))
 
-    def _gather_answers(self) -> None:
+    def _raise_failures(self) -> None:
         answered, self._answered = self._answered, []
-        failures = [error for task in answered if (error := task.exception())]
-        self._outcomes += [task.result() for task in answered if not task.exception()]
-        for error in failures:
-            if not isinstance(error, NotAsked):
-                raise error
+        for task in answered:
+            task.result()  # raises what ended it
 
     def _store_if_due(self) -> None:
         if self._storing is not None and self._storing.done():
@@ -253,6 +287,11 @@ class Pipeline:
             outcomes=batch,
             prices=share.prices,
         )
+        if any(outcome.status == Judgment.Status.UNREADABLE for outcome in batch):
+            pause_if_unreadable(run=share.run)
+        if self._pace.was_answered:
+            self._pace.was_answered = False
+            silence.note_answer(endpoint=share.endpoint)
         return goes_on(share.run)
 
     async def _tell_rest(self) -> None:
@@ -262,10 +301,34 @@ class Pipeline:
             moment = datetime.fromtimestamp(until, UTC)
             await self._db(lambda: leases.let_rest(endpoint=self._share.endpoint, until=moment))
 
+    async def _tell_slowdowns(self) -> None:
+        """Tell all workers that models asked to be asked more slowly, and take over what follows."""
+        told, self._pace.asked_to_wait = self._pace.asked_to_wait, {}
+        for model, asked in told.items():
+            note = partial(paces.note_slowdown, endpoint=self._share.endpoint, model=model, **asdict(asked))
+            self._pace.slowdowns = {**self._pace.slowdowns, model: await self._db(note)}
+
+    async def _tell_failures_if_due(self) -> None:
+        """Tell all workers of failures since the last answer; begin no call when the server is silent."""
+        is_due = time.monotonic() - self._failures_told >= FAILURES_TOLD_EVERY
+        if is_due and self._pace.last_failure is not None:
+            self._failures_told = time.monotonic()
+            if await self._db(self._tell_failure):
+                self._pace.server_is_silent = True
+                self._begin_no_more()
+
+    def _tell_failure(self) -> bool:
+        failed, self._pace.last_failure = self._pace.last_failure, None
+        if failed is None:  # answered meanwhile
+            return False
+        endpoint, wait = self._share.endpoint, failed.asked_to_wait
+        return silence.note_failure(endpoint=endpoint, sentence=failed.sentence, asked_to_wait=wait)
+
     async def _renew_if_due(self) -> None:
         if time.monotonic() - self._last_renewed > RENEWED_EVERY:
             self._last_renewed = time.monotonic()
             await self._db(lambda: leases.renew(run=self._share.run, holder=self._holder))
+            self._pace.slowdowns = await self._db(lambda: paces.slowdowns_of(self._share.endpoint))
 
     async def _wait_for_news(self) -> None:
         with suppress(TimeoutError):
@@ -297,9 +360,9 @@ class Pipeline:
             await self._leasing
         if self._storing is not None:
             await self._storing
-        batch = [*self._outcomes, *_outcomes(self._answered)]
-        if batch:
+        if batch := self._outcomes:
             await self._db(lambda: self._store(batch))
+        await self._db(self._tell_failure)
         await self._db(lambda: leases.give_back(run=self._share.run, holder=self._holder))
         await self._db(lambda: holders.let_go(holder=self._holder))
         await self._db(lambda: leases.finish_if_done(run=self._share.run))
@@ -317,7 +380,3 @@ def persistently(what: Callable[[], T]) -> T:
                 raise
             connections.close_all()
             time.sleep(0.5)
-
-
-def _outcomes(tasks: Sequence["asyncio.Task[Outcome]"]) -> list[Outcome]:
-    return [task.result() for task in tasks if not task.cancelled() and not task.exception()]

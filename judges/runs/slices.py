@@ -11,10 +11,11 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from threading import Event, Thread
 
-from judges.runs.pacing import ConsecutiveFailures
+from judges.runs.pacing import ConsecutiveRefusals
 from judges.runs.pipeline import Pipeline, Share
 
-_patience: defaultdict[tuple[int, int], ConsecutiveFailures] = defaultdict(ConsecutiveFailures)
+_refusals: defaultdict[tuple[int, int], ConsecutiveRefusals] = defaultdict(ConsecutiveRefusals)
+_models_without_n: defaultdict[tuple[int, str], set[str]] = defaultdict(set)  # of an endpoint and address
 _stopping = Event()
 logger = logging.getLogger(__name__)
 _slices: set["Slice"] = set()
@@ -78,7 +79,8 @@ async def work(shares: Sequence[Share], *, until: float, hand_over: Callable[[],
             until=until,
             stopping=_stopping.is_set,
             hand_over=once,
-            patience=_patience[share.run, share.endpoint],
+            refusals=_refusals[share.run, share.endpoint],
+            models_without_n=_models_without_n[share.endpoint, share.server.base_url],
         )
         await pipeline.work()
         once()

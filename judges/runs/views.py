@@ -6,28 +6,50 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotate.core.access import project_for_admin, project_for_reader
+from annotate.core.access import project_for_admin, project_for_reader, rates_independently
 from annotate.core.errors import DomainError
-from annotate.core.models import Project
+from annotate.core.models import Project, User
 from annotate.core.page import Request, request_user
-from judges.core.access import project_for_judges, run_in
+from judges.core.access import (
+    judgment_in,
+    may_change_judges,
+    project_for_judges,
+    project_for_routing,
+    rereading_in,
+    run_in,
+)
 from judges.core.errors import RunRefusedError
-from judges.core.models import Judgment, Run
+from judges.core.models import Judgment, Rereading, Run
 from judges.core.page import add_refusal, render_judges
 from judges.core.specification import Scope
 from judges.endpoints.queries import usable_judges
+from judges.runs.commands.asking_again import ask_again, refuse_other_count
 from judges.runs.commands.budgets import change_budget
+from judges.runs.commands.corrections import ANSWERED, exclude, exclude_all, include, set_value
+from judges.runs.commands.rereading import confirm_rereading, restart_rereading, start_rereading
 from judges.runs.commands.runs import cancel_run, pause_run, plan_run, retry_failed, start_run
-from judges.runs.forms import BudgetForm, RunForm, budget_of
-from judges.runs.queries.pages import listed_judgments, moves, run_lines, run_state
+from judges.runs.forms import (
+    BudgetForm,
+    CorrectionForm,
+    RereadingForm,
+    RunForm,
+    SelectionForm,
+    budget_of,
+)
+from judges.runs.queries.corrections import is_silent, parameters_of
+from judges.runs.queries.pages import listed, listed_judgments, moves, run_lines, run_state
 from judges.runs.queries.pairs import all_pairs, neighbouring_pairs
 from judges.runs.queries.plans import NOTHING_MISSING, RunPlan, plan_of
+from judges.runs.queries.selection import plan_of_asking, selected
+from judges.tasks import read_replies
 
 # A project's runs: listed, followed, steered, and what they left without a value.
 
@@ -37,7 +59,7 @@ STEPS: dict[str, Callable[..., Run]] = {
     "cancel": cancel_run,
     "retry": retry_failed,
 }
-WITHOUT_VALUE = (Judgment.Status.UNREADABLE, Judgment.Status.FAILED)
+WITHOUT_VALUE = (Judgment.Status.UNREADABLE, Judgment.Status.FAILED, Judgment.Status.EXCLUDED)
 ON_A_PAGE = 50
 
 
@@ -48,7 +70,9 @@ def runs(request: Request, slug: str) -> HttpResponse:
     project = project_for_judges(request.user, slug)
     lines = run_lines(project)
     template = "judges/runs/runs.html#lines" if request.htmx else "judges/runs/runs.html"
-    context = {"lines": lines, "moves": any(moves(line.progress) for line in lines)}
+    may_read = not rates_independently(request.user, project)
+    moving = any(moves(line.progress) for line in lines)
+    context = {"lines": lines, "moves": moving, "may_read": may_read}
     return render_judges(request, project, template, context)
 
 
@@ -115,6 +139,150 @@ def render_without_value(
     return render_judges(request, project, "judges/runs/judgments.html", {**context, **listed})
 
 
+@login_required
+@require_http_methods(["GET", "POST"])
+def judgment(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Show all that is known about a judgment; an admin who does not rate corrects it."""
+    if request.method == "POST":
+        project_for_routing(request.user, slug)
+    project = project_for_reader(request.user, slug)
+    shown = judgment_in(project, pk)
+    form = CorrectionForm(request.POST or None)
+    status = 200
+    if request.method == "POST":
+        try:
+            if form.is_valid():
+                _correct(shown, form.cleaned_data, request_user(request))
+                messages.success(request, gettext("Saved. Figures are computed from it."))
+                return redirect("judgment", slug, pk)
+            status = 422
+        except DomainError as error:
+            status = add_refusal(form, error)
+    context = {
+        "judgment": shown,
+        "form": form,
+        "parameters": parameters_of(shown),
+        "changes": shown.changes.select_related("actor").order_by("-pk"),
+        "may_correct": may_change_judges(request.user, project) and shown.status in ANSWERED,
+        "asking": plan_of_asking(Judgment.objects.filter(pk=shown.pk)),
+    }
+    return render_judges(request, project, "judges/runs/judgment.html", context, status=status)
+
+
+def _correct(judgment: Judgment, data: Mapping[str, Any], by: User) -> None:
+    why = {"judgment": judgment, "note": data["note"], "by": by}
+    if data["exclude"]:
+        exclude(**why)
+    elif data["include"]:
+        include(**why)
+    else:
+        set_value(value=data["value"], **why)
+
+
+@login_required
+@require_POST
+def judgment_ask(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Ask one judgment again."""
+    project = project_for_routing(request.user, slug)
+    shown = judgment_in(project, pk)
+    try:
+        run = ask_again(
+            project=project, judgments=Judgment.objects.filter(pk=shown.pk), by=request_user(request)
+        )
+    except DomainError as error:
+        messages.error(request, error.message)
+        return redirect("judgment", slug, pk)
+    return redirect("run", slug, run.pk)
+
+
+# Judgments found by what they are, to be read, asked again or excluded together.
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def find_judgments(request: Request, slug: str) -> HttpResponse:
+    """List answers by judge, dimension and what they are; an admin who does not rate acts on all of them."""
+    if request.method == "POST":
+        project_for_routing(request.user, slug)
+    project = project_for_reader(request.user, slug)
+    form = SelectionForm(request.POST if request.method == "POST" else request.GET, project=project)
+    status, found = 200, Judgment.objects.none()
+    try:
+        if form.is_valid():
+            found = selected(project, form.selection())
+            if form.cleaned_data["act"] and request.method == "POST":
+                return _act(request, project, form, found)
+        else:
+            status = 422
+    except DomainError as error:
+        status = add_refusal(form, error)
+    context = {
+        "form": form,
+        "judgments": Paginator(listed(found), ON_A_PAGE).get_page(request.GET.get("page")),
+        "query": f"{form.query()}&" if form.is_valid() and form.query() else "",
+        "plan": plan_of_asking(found),
+        "may_act": may_change_judges(request.user, project),
+    }
+    return render_judges(request, project, "judges/runs/select.html", context, status=status)
+
+
+def _act(request: Request, project: Project, form: SelectionForm, found: QuerySet[Judgment]) -> HttpResponse:
+    by, data = request_user(request), form.cleaned_data
+    refuse_other_count(found.count(), data["shown"])
+    if data["act"] == "ask":
+        return redirect("run", project.slug, ask_again(project=project, judgments=found, by=by).pk)
+    keys = list(found.values_list("pk", flat=True))
+    count = exclude_all(project=project, judgments=keys, note=data["note"], by=by)
+    messages.success(request, gettext("Judgments excluded: {count}.").format(count=count))
+    return redirect(f"{reverse('find_judgments', args=[project.slug])}?{form.query()}")
+
+
+# Stored replies read anew by a worker.
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def rereadings(request: Request, slug: str) -> HttpResponse:
+    """Let a worker look what stored replies say by the present rules, and list earlier looks."""
+    project = project_for_routing(request.user, slug)
+    form = RereadingForm(request.POST if request.method == "POST" else None, project=project)
+    if form.is_valid():
+        made = start_rereading(project=project, judge=form.cleaned_data["judge"], by=request_user(request))
+        _tell_reader(made)
+        return redirect("rereading", slug, made.pk)
+    found = Rereading.objects.filter(project=project).select_related("judge")[:ON_A_PAGE]
+    status = 422 if form.errors else 200
+    context = {"form": form, "rereadings": found}
+    return render_judges(request, project, "judges/runs/rereadings.html", context, status=status)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def rereading(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Show what would change; a POST confirms it, or lets another worker go on."""
+    project = project_for_routing(request.user, slug)
+    shown = rereading_in(project, pk)
+    if request.method == "POST":
+        try:
+            if "restart" in request.POST:
+                shown = restart_rereading(rereading=shown)
+            else:
+                shown = confirm_rereading(rereading=shown, by=request_user(request))
+            _tell_reader(shown)
+        except DomainError as error:
+            messages.error(request, error.message)
+        return redirect("rereading", slug, pk)
+    template = "judges/runs/rereading.html#state" if request.htmx else "judges/runs/rereading.html"
+    moving = shown.status in Rereading.UNDER_WAY
+    context = {"rereading": shown, "is_silent": is_silent(shown), "moves": moving}
+    return render_judges(request, project, template, context)
+
+
+def _tell_reader(rereading: Rereading) -> None:
+    # Robust: without a broker it waits, and its page says so and lets it be started again.
+    transaction.on_commit(lambda: read_replies.delay(rereading.pk), robust=True)
+
+
 # Planning a run: what it would ask, cost and take, before anything is written.
 
 
@@ -164,7 +332,6 @@ def scope_of(project: Project, form: RunForm) -> Scope:
 def _start(request: Request, project: Project, scope: Scope, form: RunForm, plan: RunPlan) -> HttpResponse:
     if plan.judgments and not plan.calls:
         raise RunRefusedError(NOTHING_MISSING)
-    budget, via = form.cleaned_data["budget"], form.cleaned_data["via"]
-    run = plan_run(project=project, scope=scope, by=request_user(request), budget=budget, via=via)
+    run = plan_run(project=project, scope=scope, by=request_user(request), **form.how())
     start_run(run=run)
     return redirect("run", project.slug, run.pk)

@@ -11,6 +11,7 @@ from annotate.agreement import (
     Interval,
     ReliabilityData,
     Resampling,
+    fleiss_kappa,
     intraclass_correlation,
     krippendorff_alpha,
     pearson,
@@ -153,15 +154,20 @@ def test_resamples_without_variation_are_counted() -> None:
     table = np.full((2, 40), 5.0)
     table[:, :4] = 1.0
     table[0, 4] = 1.0
-    interval = interval_of(ratings(table, "nominal"), replicates=10_000)
+    kappa = fleiss_kappa(
+        ratings(table, "nominal"),
+        generator=np.random.default_rng(0),
+        resampling=Resampling(replicates=10_000),
+    )
+    assert kappa.interval is not None
     # all of a resample misses five units of forty with probability (35/40)^40 = .0048
-    assert interval.replicates_without_variation == pytest.approx(48, abs=21)
+    assert kappa.interval.replicates_without_variation == pytest.approx(48, abs=21)
 
 
 def test_with_too_many_of_them_there_is_no_interval() -> None:
     table = np.full((2, 40), 5.0)
     table[0, 0] = 1.0
-    coefficient = krippendorff_alpha(ratings(table, "nominal"), generator=np.random.default_rng(0))
+    coefficient = fleiss_kappa(ratings(table, "nominal"), generator=np.random.default_rng(0))
     assert coefficient.value is not None
     assert coefficient.interval is None
     assert coefficient.interval_reason is not None

@@ -33,9 +33,12 @@ def test_a_run_is_planned_started_paused_and_cancelled(django_capture_on_commit_
         "score_from": "text",
         "samples": 1,
         "temperature": 0,
+        "stop": ["END", "\n "],
+        "extra_body": {"top_k": 20},
     }
     judge = program.post(f"{home}judges/", judge).json()
     assert (judge["method"], judge["endpoint"]) == ("rts", endpoint["id"])
+    assert (judge["stop"], judge["extra_body"], judge["top_p"]) == (["END", "\n "], {"top_k": 20}, None)
     scope = {"judges": [judge["id"]], "dimensions": ["fluency"], "budget": 1.5}
     preview = program.post(f"{home}runs/preview/", scope).json()
     assert (preview["judgments"], preview["calls"]) == (4, 4)
@@ -113,6 +116,7 @@ def test_a_policy_routes_just_what_was_shown():
         "threshold": 0.4,
         "decided_by": "estimate",
         "audit_share": 0.5,
+        "audit_least": 4,
         "audit": "random",
         "raters": 1,
         "coefficient": "spearman",

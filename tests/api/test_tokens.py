@@ -12,15 +12,50 @@ from annotate.api.commands import make_token, revoke_token
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import ApiToken
 from tests.api.client import ApiClient
-from tests.factories import make_project, make_user
+from tests.factories import PASSWORD, make_project, make_user
 
 pytestmark = pytest.mark.django_db
+
+
+FORM = {"name": "notebook", "scopes": ["read"], "days": "30"}
+
+
+def give_password(client, password=PASSWORD):
+    return client.post("/accounts/reauthenticate/?next=/account/tokens/", {"password": password})
+
+
+def test_whoever_finds_an_open_browser_makes_no_token(client):
+    client.force_login(make_user())
+    asked = client.post("/account/tokens/", FORM)
+    assert asked["Location"] == "/accounts/reauthenticate/?next=%2Faccount%2Ftokens%2F"
+    assert 'type="password"' in client.get(asked["Location"]).content.decode()
+    give_password(client, "a guess")
+    client.post("/account/tokens/", FORM)
+    assert not ApiToken.objects.exists()
+    assert client.get("/account/tokens/").status_code == 200
+
+
+def test_what_was_sent_is_done_when_the_password_is_right(client):
+    client.force_login(make_user())
+    client.post("/account/tokens/", FORM)
+    assert give_password(client).context["secret"].startswith(ApiToken.objects.get().beginning)
+
+
+def test_a_password_that_was_given_again_counts_for_some_minutes(client, settings):
+    client.force_login(make_user())
+    give_password(client)
+    client.post("/account/tokens/", FORM)
+    assert ApiToken.objects.count() == 1
+    settings.ACCOUNT_REAUTHENTICATION_TIMEOUT = 0
+    assert client.post("/account/tokens/", FORM)["Location"].startswith("/accounts/reauthenticate/")
+    assert ApiToken.objects.count() == 1
 
 
 def test_a_token_is_shown_once_and_kept_as_a_digest(client):
     user = make_user()
     client.force_login(user)
-    page = client.post("/account/tokens/", {"name": "notebook", "scopes": ["read"], "days": "30"})
+    give_password(client)
+    page = client.post("/account/tokens/", FORM)
     token = ApiToken.objects.get()
     secret = page.context["secret"]
     assert secret.startswith(token.beginning)
@@ -32,6 +67,7 @@ def test_a_token_is_shown_once_and_kept_as_a_digest(client):
 
 def test_a_token_without_a_scope_is_not_made(client):
     client.force_login(make_user())
+    give_password(client)
     page = client.post("/account/tokens/", {"name": "notebook", "days": "30"})
     assert page.status_code == 422
     assert not ApiToken.objects.exists()

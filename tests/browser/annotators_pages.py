@@ -10,14 +10,23 @@ from annotate.disputes.digest_mail import digest_token
 from annotate.people.commands import invite
 from annotate.people.invitations import invitation_token
 from annotate.quality.commands import RightValue, describe_gold, mark_gold, set_practice_bar
+from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.ratings import Answer, save_rating
+from annotate.rating.commands.revising import revise_value
 from annotate.rating.commands.rounds import close_round_one, open_round_two
 from annotate.rating.evidence import Passage
 from tests.factories import Cast, make_project
 from tests.rating.rounds import assigned, frozen, opened
 
 DOORS = ("accounts/login/", "accounts/password/reset/", "accounts/signup/", "nowhere/")
-OWN = ("", "account/keys/", "account/preferences/", "accounts/password/change/", "accounts/logout/")
+OWN = (
+    "",
+    "account/keys/",
+    "account/preferences/",
+    "account/address/",
+    "accounts/password/change/",
+    "accounts/logout/",
+)
 REASONED = Answer(value=4, comment="Because.", evidence=(Passage(0, 0, 4), Passage(1, 0, 6)))
 
 
@@ -48,8 +57,9 @@ def in_practice() -> Visit:
     client = Client()
     client.force_login(user)
     learnt, fresh = (f"{_home(cast)}practice/{gold.pk}/" for gold in golds)
-    client.post(learnt, {"fluency": "3"})
-    return Visit(user, [_home(cast), learnt, fresh])
+    token = client.get(learnt).context["token"]
+    client.post(learnt, {"assignment": token, "fluency-value": "3"})
+    return Visit(user, [_home(cast), f"{learnt}feedback/", fresh])
 
 
 def while_rating() -> Visit:
@@ -60,7 +70,7 @@ def while_rating() -> Visit:
     Item.objects.update(text="What a system wrote about it. " * 40)
     first = _answered(cast, opened(cast), cast.annotators[0], cast.items[0], replace(REASONED, unsure=True))
     home = _home(cast)
-    return Visit(_user(cast), [home, f"{home}rate/{first}/", f"{home}rate/flagged/"])
+    return Visit(_user(cast), [home, f"{home}rate/{first}/", f"{home}rate/mine/", f"{home}guideline/"])
 
 
 def while_discussing() -> Visit:
@@ -96,3 +106,23 @@ def _user(cast: Cast) -> User:
 
 def _home(cast: Cast) -> str:
     return f"/projects/{cast.project.slug}/"
+
+
+def at_a_documents_end() -> Visit:
+    """The own values of a document side by side, one of them revised, on a short and on a wide scale."""
+    cast = make_project(dimensions=("fluency", "coherence"), documents=1, systems=3)
+    Dimension.objects.filter(key="coherence").update(scale_maximum=100)
+    Item.objects.update(text="What a system wrote about it. " * 40)
+    choose_plan(project=cast.project, kind="everyone", revises_documents=True)
+    round, annotator = opened(cast), cast.annotators[0]
+    places = [assigned(cast, round, annotator, item) for item in cast.items]
+    for place, value in zip(places, (2, 4, 5), strict=True):
+        for key in ("fluency", "coherence"):
+            save_rating(
+                assignment=place, dimension=frozen(round, key), answer=Answer(value=value), by=annotator.user
+            )
+    revise_value(
+        assignment=places[0], dimension=frozen(round), value=3, comment="Because.", by=annotator.user
+    )
+    end = f"{_home(cast)}rate/document/{cast.items[0].document_id}/"
+    return Visit(_user(cast), [end, f"{end}?dimension=coherence"])

@@ -16,7 +16,7 @@ from config.celery import app
 
 # Milliseconds. It only ends what hangs: a busy machine takes a minute for an import within a request.
 PATIENCE = 120_000
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")  # the lightest first
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",

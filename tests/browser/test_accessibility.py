@@ -32,6 +32,7 @@ from annotate.webhooks.events import EXPORT_READY
 from judges.core.models import Calibration
 from judges.routing.commands.certificates import draw_calibration
 from judges.routing.commands.policies import make_policy
+from judges.runs.commands.rereading import start_rereading
 from tests.browser.axe import bring_axe, serious_violations
 from tests.browser.people import signed_in
 from tests.factories import Cast, make_member, make_project, make_user
@@ -42,12 +43,15 @@ from tests.rating.rounds import opened, rate
 
 # What answers GET without being an admin's page: files, parts of pages, and what annotators see.
 NO_PAGES = {
+    "projects_moved",
     *("template_file", "project_template", "template_text", "image", "import_refused"),
     *("export_file", "export_one", "audit_download", "reproduction_table", "result_file"),
     *("judge_comparison", "judge_figures", "judge_reliability", "judge_estimates", "judge_replacement"),
     *("certificate_table", "agreement", "so_far"),
-    *("rate", "rate_flagged", "rate_progress", "rate_item", "practice", "practice_item"),
+    *("rate", "my_work", "guideline", "rate_progress", "rate_item", "document_end"),
+    *("practice", "practice_item", "practice_feedback"),
     *("keys", "preferences", "digest_stop", "invitation"),
+    *("address", "address_confirm", "signup_address"),
 }
 ANYWHERE = (
     "",
@@ -66,7 +70,9 @@ results/disagreements/{item}/fluency/
 disputes/ disputes/rules/ disputes/{dispute}/
 """
 OF_JUDGES = """
-judges/ judges/new/ judges/{judge}/ judges/{judge}/judgments/failed/ judges/import/ judges/import/{judgments}/
+judges/ judges/new/ judges/{judge}/ judges/{judge}/judgments/failed/ judges/judgment/{judgment}/
+judges/judgments/ judges/read-again/ judges/read-again/{rereading}/
+judges/import/ judges/import/{judgments}/
 results/judges/ results/reliability/ judges/of-unit/{item}/fluency/
 results/estimates/ results/replacement/
 judges/certificates/ judges/certificates/new/ judges/certificates/{calibration}/
@@ -157,11 +163,13 @@ def judges_beside_people() -> Scene:
         "item": cast.items[0].pk,
         "judge": judge.pk,
         "judgments": judgments,
+        "rereading": start_rereading(project=cast.project, judge=None, by=cast.admin).pk,
         "calibration": calibration.pk,
         "policy": policy.pk,
         "endpoint": judge.endpoint_id,
         "prompt": judge.template_id,
         "run": run.pk,
+        "judgment": judge.judgments.order_by("pk")[0].pk,
     }
     inside = ["", "results/agreement/", "results/so-far/", *OF_JUDGES.split()]
     return Scene(cast.admin, [home(cast, each.format(**keys)) for each in inside])

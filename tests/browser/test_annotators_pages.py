@@ -7,6 +7,7 @@ from playwright.sync_api import BrowserContext, Page
 
 from tests.browser.annotators_pages import (
     Visit,
+    at_a_documents_end,
     before_the_door,
     in_practice,
     while_discussing,
@@ -32,7 +33,9 @@ SMALL = """([targets, least]) => [...document.querySelectorAll(targets)]
     .map(([each, { width, height }]) => `${each.outerHTML.slice(0, 90)} is ${width} x ${height}`)"""
 
 
-@pytest.mark.parametrize("visited", [before_the_door, in_practice, while_rating, while_discussing])
+@pytest.mark.parametrize(
+    "visited", [before_the_door, in_practice, while_rating, at_a_documents_end, while_discussing]
+)
 def test_nothing_is_wrong_in_any_look(
     context: BrowserContext, transactional_db: None, visited: Callable[[], Visit]
 ) -> None:

@@ -7,7 +7,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotate.core.models import Dimension, Invitation
-from tests.browser.people import signed_in
+from tests.browser.people import prove_address, signed_in
 from tests.factories import Cast, make_project
 
 
@@ -68,8 +68,8 @@ def test_a_link_leads_a_new_person_into_the_project(page: Page, context: Browser
     context.clear_cookies()
     page.goto(link)
     page.get_by_role("link", name="Make an account").click()
+    prove_address(page, "rita@example.org")
     page.get_by_label("Name").fill("Rita")
-    page.get_by_label("Email").fill("rita@example.org")
     page.get_by_label("Password", exact=True).fill("a long enough pass")
     page.get_by_label("Password (again)").fill("a long enough pass")
     page.get_by_role("button", name="Make the account and join").click()

@@ -51,7 +51,7 @@ def test_an_admin_adds_an_endpoint_and_a_judge_and_lets_it_judge(
 
 def add_and_test_endpoint(page: Page, server: Replay) -> None:
     page.get_by_role("link", name="Add an endpoint").click()
-    page.get_by_label("Name").fill("Replay")
+    page.get_by_label("Name", exact=True).fill("Replay")
     page.get_by_label("Address").fill(server.base_url)
     page.get_by_label("Price of a million input tokens").fill("2")
     page.get_by_label("Price of a million output tokens").fill("8")
@@ -70,7 +70,7 @@ def add_and_test_endpoint(page: Page, server: Replay) -> None:
 def make_judge(page: Page) -> None:
     page.get_by_role("link", name="Judges", exact=True).last.click()
     page.get_by_role("link", name="Add a judge").click()
-    page.get_by_label("Name").fill("GPT-3.5 by RTS")
+    page.get_by_label("Name", exact=True).fill("GPT-3.5 by RTS")
     page.get_by_label("Model").fill("gpt-3.5-turbo-0301")
     page.get_by_label("Prompt").select_option("Reason, then score, as shipped")
     page.get_by_role("button", name="Save the judge").click()

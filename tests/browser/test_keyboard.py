@@ -105,7 +105,7 @@ def rates(page: Page, cast: Cast) -> None:
     ]
     expect_stored(page, lambda: list(given.all()), expected)
     press(page, "Enter")
-    page.wait_for_url("**/flagged/")
+    page.wait_for_url("**/mine/?marked=flagged")
     tab_to(page, "1. ")
     press(page, "Enter")
     page.wait_for_url("**/rate/1/")
@@ -118,16 +118,17 @@ def discusses(page: Page, cast: Cast) -> None:
     press(page, "Enter")
     page.wait_for_url("**/disputes/1/")
     assert page.evaluate(FOCUSED) == "content"
-    tab_to(page, "text")
-    assert focused(page) == "reply-text"
+    tab_to(page, "comment")
     page.keyboard.type("Is it 4 or 5?")
-    tab_to(page, "Send")
+    tab_to(page, "Send alone")
     press(page, "Enter")
-    expect(page.locator("#news")).to_have_text("Your post is sent.")
-    assert page.evaluate("document.activeElement.innerText") == "Send"
+    expect(page.locator("#news")).to_have_text("Your message is sent.")
+    assert page.evaluate("document.activeElement.name") == "only_send"
     assert Post.objects.get().text == "Is it 4 or 5?"
     tab_to(page, "stay")
-    press(page, "Space", "4")
+    press(page, "Space")
+    read_news(page)
+    press(page, "4")
     expect(page.locator("#news")).to_have_text("Dispute 1: you changed to 4. The unit is settled.")
     assert focused(page) == "stay"
     tab_to(page, "Undo")

@@ -79,8 +79,8 @@ def test_texts_from_right_to_left_stand_so_between_what_is_written_from_left_to_
     texts = page.locator(".text[data-part]")
     assert [texts.nth(at).evaluate(BEGINS) for at in (0, 1)] == ["right", "left"]
     assert page.locator(".summary .text").evaluate(BEGINS) == "right"
-    assert page.locator("h1").evaluate(DIRECTION) == "rtl"
-    reply = page.get_by_label("Write to the other raters")
+    assert page.locator("h1 [dir]").evaluate(DIRECTION) == "rtl"
+    reply = page.get_by_label("Reason, or a message")
     assert reply.evaluate(DIRECTION) == "ltr"
     reply.fill(HEBREW)
     assert reply.evaluate(DIRECTION) == "rtl"

@@ -8,13 +8,13 @@ from itertools import cycle
 from urllib.parse import parse_qs, urlencode
 
 import pytest
-from django.contrib.sessions.models import Session
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from annotate.core.models import Assignment, Document, Item, Rating, RatingChange, System
 from annotate.rating.commands.rounds import close_round_one
 from annotate.setup.presets import TEMPLATES
-from tests.browser.people import sign_in_at_the_door, signed_in
+from tests.browser.long_texts import make_long_project
+from tests.browser.people import signed_in
 from tests.browser.waiting import expect_stored
 from tests.factories import Cast, make_dimension, make_project
 from tests.rating.rounds import opened
@@ -172,21 +172,32 @@ def test_a_click_rates_and_the_points_meaning_stands_behind_the_row(rating: Page
     expect_stored(rating, values, {"coherence": 5})
 
 
-def test_all_seven_dimensions_and_the_whole_summary_are_in_view(live_server, context) -> None:
-    cast = make_project(dimensions=SEVEN, documents=1, systems=1)
-    longest = "Many reviewers say so. " * 58
-    Item.objects.update(text=longest)
+PLACES = """() => [...document.querySelectorAll("fieldset.row, .panel.focused :is(.point-list, textarea)")]
+    .map((each) => { const { top, bottom } = each.getBoundingClientRect(); return [top, bottom]; })"""
+
+
+def test_the_scale_stands_in_one_place_and_all_that_is_asked_is_in_view(live_server, context) -> None:
+    cast = make_long_project(documents=1, systems=2)
+    short, long = Item.objects.order_by("pk")
+    Item.objects.filter(pk=short.pk).update(text="Good boots.")
+    Item.objects.filter(pk=long.pk).update(text="Many reviewers say so. " * 58)
     opened(cast)
     page = signed_in(context, cast.annotators[0].user)
     page.goto(f"/projects/{cast.project.slug}/rate/")
+    places = page.evaluate(PLACES)
+    assert len(places) == 7 + 2
+    assert all(0 <= top < bottom <= 800 for top, bottom in places)
     assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
-    hidden = page.evaluate("(e => e.scrollHeight - e.clientHeight)(document.querySelector('.summary'))")
-    assert hidden == 0
+    page.locator("#next").dblclick()
+    expect(page.locator("#notices")).to_contain_text("Some dimensions have no answer yet.")
+    page.wait_for_timeout(600)  # longer than a double click
+    page.locator("#next").dblclick()  # goes on once, and skips nothing
+    page.wait_for_url("**/rate/2/")
+    assert page.evaluate(PLACES) == places
+    expect(page.locator("#notices")).to_be_empty()
     for row in page.locator("fieldset.row").all():
         box = row.bounding_box()
         assert box is not None
-        assert box["y"] >= 0
-        assert box["y"] + box["height"] <= 800
         middle = f"document.elementFromPoint({box['x'] + 30}, {box['y'] + box['height'] / 2})"
         assert row.evaluate(f"row => row.contains({middle})")
 
@@ -211,7 +222,7 @@ def test_on_a_phone_nothing_scrolls_sideways_and_every_point_can_be_tapped(
     rating.get_by_role("button", name="Document", exact=True).tap()
     expect(rating.get_by_text("Review 2 of product").first).to_be_hidden()
     rating.get_by_role("link", name="Flagged").tap()
-    rating.wait_for_url("**/rate/flagged/")
+    rating.wait_for_url("**/rate/mine/?marked=flagged")
 
 
 def sent_by(page: Page) -> list[list[str]]:
@@ -267,8 +278,9 @@ def test_what_waited_goes_together_and_a_refused_part_is_told_by_itself(rating: 
     rating.evaluate("window.dispatchEvent(new Event('online'))")
     expect(rating.locator("#refused")).to_contain_text("Fluency: 4")
     assert values() == {"coherence": 2}
-    expect(rating.locator("[data-key=fluency] .row-refusal")).to_contain_text("rated from 1 to 5")
-    expect(rating.locator("[data-key=coherence] .row-refusal")).to_be_hidden()
+    expect(rating.locator("#refused")).to_contain_text("rated from 1 to 5")
+    expect(rating.locator("[data-key=fluency] .says")).to_have_text("Not stored")
+    expect(rating.locator("[data-key=coherence] .says")).not_to_have_text("Not stored")
 
 
 def test_a_failed_save_is_shown_kept_and_sent_again(rating: Page) -> None:
@@ -335,39 +347,6 @@ def test_unsent_answers_outlive_the_page(rating: Page) -> None:
     expect_stored(again, values, {"fluency": 4})
 
 
-def test_after_the_session_ended_the_page_asks_to_sign_in_and_sends_the_answers(
-    rating: Page, cast: Cast
-) -> None:
-    Session.objects.all().delete()
-    rating.keyboard.press("3")
-    expect(rating.get_by_role("dialog")).to_contain_text("Your answers are stored")
-    with rating.context.expect_page() as opened_page:
-        rating.get_by_role("link", name="Sign in").click()
-    door = opened_page.value
-    assert cast.annotators[0].user is not None
-    sign_in_at_the_door(door, cast.annotators[0].user.email)
-    door.close()
-    rating.bring_to_front()
-    rating.evaluate("window.dispatchEvent(new Event('focus'))")
-    expect(mark(rating)).to_have_text("Saved")
-    expect(rating.get_by_role("dialog")).to_be_hidden()
-    assert values() == {"fluency": 3}
-
-
-def test_someone_elses_sign_in_does_not_get_my_answers(rating: Page, cast: Cast) -> None:
-    Session.objects.all().delete()
-    rating.keyboard.press("3")
-    expect(rating.get_by_role("dialog")).to_be_visible()
-    signed_in(rating.context, cast.annotators[1].user)
-    rating.get_by_role("button", name="Send again").click()
-    expect(rating.get_by_role("dialog")).to_contain_text("given by someone else")
-    expect(rating.get_by_role("link", name="Sign out").last).to_be_visible()
-    assert values() == {}
-    signed_in(rating.context, cast.annotators[0].user)
-    rating.get_by_role("button", name="Send again").click()
-    expect_stored(rating, values, {"fluency": 3})
-
-
 def test_another_tab_is_told_and_the_later_save_wins(rating: Page) -> None:
     other = rating.context.new_page()
     other.goto(rating.url)
@@ -392,16 +371,6 @@ def test_a_tab_of_another_browser_learns_what_it_replaced(
         "changed to 4 in another window; your 1 now stands"
     )
     assert values() == {"fluency": 1}
-
-
-def test_a_round_closed_meanwhile_refuses_in_a_sentence_and_keeps_the_answer_in_view(
-    rating: Page, cast: Cast
-) -> None:
-    close_round_one(project=cast.project, by=cast.admin)
-    rating.keyboard.press("4")
-    expect(rating.locator("[data-key=fluency] .row-refusal")).to_contain_text("Round I was closed")
-    expect(mark(rating)).to_have_text("Not saved")
-    expect(rating.locator('[data-key=fluency] input[value="4"]')).to_be_checked()
 
 
 def test_a_scale_of_a_hundred_is_typed(live_server, context) -> None:
@@ -519,6 +488,10 @@ def test_no_byte_that_the_browser_receives_names_a_system_or_another_value(cast:
         assert "OTHERS-COMMENT" not in body
 
 
+def leave_unanswered(page: Page) -> None:
+    page.locator("#next").evaluate("link => { link.click(); link.click(); }")
+
+
 def test_the_source_stays_as_it_is_between_items_of_a_document(cast: Cast, context: BrowserContext) -> None:
     long = [{"label": f"Review {n}", "text": f"Review {n}. " + "Many words. " * 400} for n in (1, 2, 3)]
     Document.objects.update(parts=long)
@@ -527,11 +500,11 @@ def test_the_source_stays_as_it_is_between_items_of_a_document(cast: Cast, conte
     source.locator("summary").nth(1).click()
     source.evaluate("element => { element.scrollTop = 120; }")
     expect(page.get_by_text("item 1 ·")).to_be_visible()
-    page.get_by_role("link", name="Next").click()
+    leave_unanswered(page)
     expect(page.get_by_text("item 2 ·")).to_be_visible()
     expect(source.locator("details[open]")).to_have_count(2)
     assert source.evaluate("element => element.scrollTop") == 120
-    page.get_by_role("link", name="Next").click()
+    leave_unanswered(page)
     expect(page.get_by_text("document 2")).to_be_visible()  # another document begins at its beginning
     expect(source.locator("details[open]")).to_have_count(3)
     assert source.evaluate("element => element.scrollTop") == 0

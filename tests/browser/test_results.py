@@ -34,17 +34,33 @@ def test_from_computing_over_a_plot_to_the_reason_of_a_rater(
     page.get_by_role("link", name="Agreement", exact=True).last.click()
     expect(page.get_by_text("Computing the figures of the data as they are now")).to_be_visible()
     tasks.compute_result(ComputedResult.objects.get().pk)
-    plot = page.get_by_role("img", name="Krippendorff’s alpha", exact=True)
+    plot = page.get_by_role("group", name="Krippendorff’s alpha", exact=True)
     page.locator("#alpha").scroll_into_view_if_needed()  # a plot is drawn where it comes into view
     expect(plot).to_be_visible()
     light = page.evaluate(INK)
     page.emulate_media(color_scheme="dark")
     assert page.evaluate(INK) != light
+    names_points(page)
     figure = page.locator("#alpha tbody summary")
     figure.click()
     expect(page.locator("#alpha .how")).to_contain_text("function krippendorff_alpha")
     follow_a_figure(page)
     expect(page.get_by_text("Because of 4.")).to_be_visible()
+
+
+def names_points(page: Page) -> None:
+    """A point is named under the pointer, and with the focus; arrows go from point to point."""
+    points, name = page.locator("#alpha .plot-point"), page.locator(".plot-name")
+    points.first.hover()
+    expect(name).to_have_text(points.first.get_attribute("aria-label") or "")
+    page.mouse.move(0, 0)
+    expect(name).to_be_hidden()
+    points.first.focus()
+    page.keyboard.press("ArrowDown")
+    expect(points.nth(1 % points.count())).to_be_focused()
+    expect(name).to_have_text(points.nth(1 % points.count()).get_attribute("aria-label") or "")
+    page.keyboard.press("Escape")
+    expect(name).to_be_hidden()
 
 
 def follow_a_figure(page: Page) -> None:

@@ -131,6 +131,7 @@ def route(page: Page) -> None:
     expect(preview.locator("td.routing-judge")).to_have_count(1)
     on_a_phone_r_stays_beside_its_preview(page)
     page.get_by_label("Audit share").fill(str(SHARE))
+    page.get_by_label("Audited units of each system at least").fill("0")
     page.get_by_role("button", name="Save the policy").click()
     expect(page.get_by_text("Policy 1 is saved.")).to_be_visible()
     expect(preview).to_contain_text("time of people")
@@ -178,10 +179,10 @@ def rated_of(system: str) -> int:
 def interval_of(page: Page, project: Project) -> tuple[float, float]:
     """Return the combined interval of the system that was sent, for fluency."""
     judge = str(project.judges.get(method="rts").pk)
-    address = f"/projects/{project.slug}/judges/estimates/?judge={judge}"
+    address = f"/projects/{project.slug}/judges/estimates/?judge={judge}&about=texts"
     page.goto(address)
     expect(page.get_by_role("heading", name="Mean scores", exact=True)).to_be_visible()
-    rows = cells_of(project, "estimates", "means", judge=judge)
+    rows = cells_of(project, "estimates", "means", judge=judge, about="texts")
     sent = [row for row in rows if (row["system"].value, row["dimension"].key) == (SENT, "fluency")]
     cell = sent[0]["combined"]
     assert cell.low is not None

@@ -43,6 +43,9 @@ def test_keys_take_categories_numbers_and_not_applicable(
     page.goto(f"{live_server.url}/projects/{cast.project.slug}/rate/")
     expect(page.get_by_text("The wording has changed since you rated this")).to_have_count(1)
     expect(page.locator("#progress")).to_contain_text("0 of 1")
+    page.keyboard.press("k")  # not before the new wording was read
+    expect(page.get_by_role("button", name="I have read it")).to_be_focused()
+    page.keyboard.press("Enter")
     page.keyboard.press("k")
     expect(page.locator("#progress")).to_contain_text("1 of 1")
     kept = RatingChange.objects.filter(rating__dimension__name="Tone").order_by("revision")

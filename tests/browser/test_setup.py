@@ -7,7 +7,7 @@ from openpyxl import Workbook
 from playwright.sync_api import BrowserContext, expect
 
 from annotate.core.models import Assignment, Item, Project, Rating
-from tests.browser.people import signed_in
+from tests.browser.people import prove_address, signed_in
 from tests.browser.waiting import expect_stored
 from tests.factories import PASSWORD, make_project
 from tests.rating.rounds import opened
@@ -82,7 +82,7 @@ def test_a_workbook_is_rated_by_who_joins_by_the_link_and_by_nobody_else(
     context.clear_cookies()
     page.goto(link)
     page.get_by_role("link", name="Make an account").click()
-    page.get_by_label("Email").fill("ann@example.org")
+    prove_address(page, "ann@example.org")
     page.get_by_label("Name").fill("Ann")
     for field in page.locator("input[type=password]").all():
         field.fill(PASSWORD)

@@ -14,7 +14,7 @@ from annotate.agreement import krippendorff_alpha
 from annotate.core.models import Dispute, Membership, Project, Rating
 from annotate.core.rounds import rounds_of
 from annotate.results.queries.reliability_data import reliability_data
-from tests.browser.people import sign_in_at_the_door
+from tests.browser.people import prove_address, sign_in_at_the_door
 from tests.browser.waiting import read_news
 from tests.factories import PASSWORD, make_project
 from tests.reference import reference_data
@@ -53,7 +53,7 @@ def join(admin: Page, new_context: Callable[..., BrowserContext], label: str) ->
     page.clock.install()
     page.goto(link)
     page.get_by_role("link", name="Make an account").click()
-    page.get_by_label("Email").fill(f"{label.lower()}@example.org")
+    prove_address(page, f"{label.lower()}@example.org")
     page.get_by_label("Name").fill(f"Person of {label}")
     for field in page.locator("input[type=password]").all():
         field.fill(PASSWORD)
@@ -118,8 +118,8 @@ def test_three_annotators_discuss_summeval_op_and_the_export_holds_it_all(
     # A thread that grows without reload, then three disputes that settle.
     for label in ("A1", "A2"):
         raters[label].goto(f"/projects/summeval-op/disputes/{first.number}/")
-    raters["A1"].get_by_label("Write to the other raters").fill("Is the second sentence an error?")
-    raters["A1"].get_by_role("button", name="Send").click()
+    raters["A1"].get_by_label("Reason, or a message").fill("Is the second sentence an error?")
+    raters["A1"].get_by_role("button", name="Send alone").click()
     thread = raters["A2"].locator(".thread")
     expect(thread).to_contain_text("Is the second sentence an error?")
     expect(thread).to_contain_text("Rater A")
@@ -130,12 +130,12 @@ def test_three_annotators_discuss_summeval_op_and_the_export_holds_it_all(
 
     # One that the admin decides, which its raters are told.
     admin.goto(f"/projects/summeval-op/disputes/{fourth.number}/")
-    admin.get_by_text("Decide as admin").click()
+    admin.get_by_text("Decide this dispute").click()
     admin.get_by_role("radio", name="4").check()
     admin.get_by_label("Reason").fill("One slip only.")
     admin.get_by_role("button", name="Adjudicate").click()
     raters["A3"].goto(f"/projects/summeval-op/disputes/{fourth.number}/")
-    expect(raters["A3"].locator("#discussion")).to_contain_text("An admin decided: 4.")
+    expect(raters["A3"].locator("#discussion")).to_contain_text("Decided by adjudication: 4.")
     expect(raters["A3"].get_by_role("button", name="Keep")).to_have_count(0)
 
     step(admin, "Close Round II")

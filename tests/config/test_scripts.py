@@ -36,7 +36,7 @@ def test_a_joined_script_is_made_anew_when_a_part_has_changed_and_only_then(scri
     assert Path(made).stat().st_mtime_ns == before
     (scripts / "keys.js").write_text("// other keys")
     JoinedScripts().find("rating-page.js")
-    assert "// unsent.js\n// other keys\n// passages.js" in Path(made).read_text()
+    assert "// causes.js\n// other keys\n// passages.js" in Path(made).read_text()
 
 
 def test_nothing_else_is_a_joined_script() -> None:

@@ -4,12 +4,21 @@ import pytest
 from django.db import IntegrityError, InternalError, connection, transaction
 from django.utils import timezone
 
-from annotate.core.models import AuditEntry, DisputeEvent, Post, RatingChange
+from annotate.core.models import (
+    AuditEntry,
+    DisputeEvent,
+    FormerName,
+    Post,
+    Rating,
+    RatingChange,
+    RevisedValue,
+    RevisedValueChange,
+)
 from annotate.disputes.commands.disputes import post_message
 from tests.factories import make_project
 from tests.rating.rounds import discussed
 
-HISTORIES = [RatingChange, DisputeEvent, Post, AuditEntry]
+HISTORIES = [RatingChange, RevisedValueChange, DisputeEvent, Post, AuditEntry, FormerName]
 REFUSED = (IntegrityError, InternalError)
 
 
@@ -19,6 +28,11 @@ def history():
     cast = make_project()
     dispute = discussed(cast, 1, 3, 5)
     post_message(dispute=dispute, author=cast.annotators[0], text="Why?")
+    FormerName.objects.create(user=cast.admin, at=timezone.now(), name="Ada", email="ada@example.org")
+    revised = RevisedValue.objects.create(rating=Rating.objects.all()[0], value=2, updated_at=timezone.now())
+    RevisedValueChange.objects.create(
+        revised=revised, revision=1, at=timezone.now(), value_before=1, value_after=2
+    )
 
 
 @pytest.mark.django_db

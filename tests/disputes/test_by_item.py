@@ -7,26 +7,16 @@ from django.urls import reverse
 from annotate.core.models import Dispute
 from annotate.disputes.commands.disputes import answer_dispute, post_message
 from annotate.disputes.commands.looks import note_look
-from annotate.disputes.queries.disputes import WorkFilter, disputes_on_item, left_after, listed, work_list
-from annotate.rating.commands.rounds import close_round_one, open_round_two
-from tests.factories import Cast, make_project
-from tests.rating.rounds import opened, rate
+from annotate.disputes.queries.disputes import WorkFilter, disputes_on_text, left_after, listed, work_list
+from tests.disputes.disputed_texts import make_disputed_texts
+from tests.factories import Cast
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def cast() -> Cast:
-    """Two documents with two items each, all disputed on two dimensions, with the values 1, 3 and 5."""
-    cast = make_project(dimensions=("fluency", "coherence"), documents=2)
-    round = opened(cast)
-    for annotator, value in zip(cast.annotators, (1, 3, 5), strict=True):
-        for item in cast.items:
-            for key in ("fluency", "coherence"):
-                rate(cast, round, annotator, item, value, key=key)
-    close_round_one(project=cast.project, by=cast.admin)
-    open_round_two(project=cast.project, by=cast.admin)
-    return cast
+    return make_disputed_texts()
 
 
 def test_the_list_has_an_items_disputes_together_with_the_own_value(cast: Cast) -> None:
@@ -67,19 +57,20 @@ def test_a_page_leads_to_the_items_other_disputes_and_to_the_next_document(
 ) -> None:
     me, middle = cast.annotators[:2]
     first = Dispute.objects.get(number=1)
-    there = disputes_on_item(first, me)
-    assert [(each.number, each.is_shown, each.needs_me) for each in there] == [
-        (1, True, True),
-        (2, False, True),
+    there = disputes_on_text(first, me, {first.dimension_id: "1"})
+    assert [(each.dispute.number, each.is_at_work, each.needs_me, each.held) for each in there] == [
+        (1, True, True, "1"),
+        (2, False, True, ""),
     ]
-    assert not any(each.needs_me for each in disputes_on_item(first, middle))
+    assert not any(each.needs_me for each in disputes_on_text(first, middle, {}))
     left = left_after(me, Dispute.objects.select_related("item").get(number=1))
     assert (left.disputes, left.following, left.next_document) == (7, 2, 5)
     last = left_after(me, Dispute.objects.select_related("item").get(number=8))
-    assert (last.following, last.next_document) == (1, 1)
+    assert (last.following, last.next_document) == (7, 1)  # what is left about the text, then round again
     client.force_login(me.user)  # type: ignore[arg-type]
     html = client.get(reverse("dispute", args=[cast.project.slug, 1])).content.decode()
     assert "7 others need you" in html
+    assert "disputed text 1 of 2 · document 1 of 2" in html
     for number in (2, 5):
         assert reverse("dispute", args=[cast.project.slug, number]) in html
 
@@ -89,4 +80,4 @@ def test_the_last_document_has_no_next_one(cast: Cast) -> None:
     for number in range(1, 5):
         answer_dispute(dispute=Dispute.objects.get(number=number), rater=me, value=2)
     left = left_after(me, Dispute.objects.select_related("item").get(number=8))
-    assert (left.disputes, left.following, left.next_document) == (3, 5, None)
+    assert (left.disputes, left.following, left.next_document) == (3, 7, None)

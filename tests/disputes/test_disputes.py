@@ -9,7 +9,7 @@ from annotate.disputes.commands.disputes import (
     open_again,
     post_message,
 )
-from annotate.disputes.queries.disputes import next_needing, work_list
+from annotate.disputes.queries.disputes import work_list
 from annotate.disputes.queries.page import dispute_page
 from annotate.rating.commands.rounds import close_round_two
 from tests.factories import make_project
@@ -185,7 +185,7 @@ def test_the_work_list_tells_what_needs_me_and_what_waits_for_others():
     cast = make_project()
     dispute = discussed(cast, 1, 3, 5)
     first, second, _ = cast.annotators
-    assert (work_list(first).needing_me, next_needing(first, 0)) == ([dispute], dispute.number)
+    assert work_list(first).needing_me == [dispute]
     answer_dispute(dispute=dispute, rater=first, value=None, comment="Because.")
     assert work_list(first).waiting == [dispute]
     post_message(dispute=dispute, author=first, text="What of aspect two?")
@@ -195,7 +195,7 @@ def test_the_work_list_tells_what_needs_me_and_what_waits_for_others():
     answer_dispute(dispute=dispute, rater=first, value=4)
     answer_dispute(dispute=dispute, rater=second, value=4)
     assert [each.pk for each in work_list(first).done] == [dispute.pk]
-    assert next_needing(first, 0) is None
+    assert work_list(first).needing_me == []
 
 
 def test_the_page_says_who_keeps_the_unit_open():

@@ -56,8 +56,7 @@ def answer(client, cast, number=1, *, headers=None, **sent):
 
 
 def post(client, cast, text, *, headers=None):
-    sent = {"text": text, "rater": alias(client, cast)}
-    return client.post(url("dispute_post", cast), sent, headers=headers)
+    return answer(client, cast, only_send="on", comment=text, headers=headers)
 
 
 def alias(client, cast):
@@ -90,7 +89,7 @@ def test_the_work_list_says_what_needs_me_what_waits_and_what_is_done(client):
     adjudicate(dispute=third, value=3, note="Two of three say so.", by=cast.admin)
     client.force_login(me.user)
     html = work(client, cast)
-    assert "1 need you · 1 wait for others · 2 settled or decided" in without_blanks(html)
+    assert "1 need you · 1 wait for others · 2 ended" in without_blanks(html)
     needs, waits, done = re.findall(r"<h2>(.*?)(?=<h2>|</main>)", html, flags=re.S)
     assert re.findall(r"Dispute (\d)", needs) == ["4"]
     assert re.findall(r"Dispute (\d)", waits) == ["1"]
@@ -356,7 +355,7 @@ def test_a_page_that_was_made_for_another_rater_gives_nothing(scene):
 
 
 def post_as(client, cast, rater, text):
-    return client.post(url("dispute_post", cast), {"text": text, "rater": rater})
+    return answer(client, cast, only_send="on", comment=text, rater=rater)
 
 
 def test_after_the_last_dispute_comes_the_work_list(scene):
@@ -414,7 +413,7 @@ def test_fragment_and_page_are_told_apart_by_caches(scene):
 def test_a_post_that_is_refused_says_so_where_updates_do_not_reach(scene):
     client, cast, _ = scene
     html = post(client, cast, "  ", headers=HTMX).content.decode()
-    discussion, refusal = html.split('<div id="refusal" hx-swap-oob="true">')
+    discussion, refusal = html.split('<div id="refusal" data-rater="A" hx-swap-oob="true">')
     assert "Write something before you send it." in refusal
     assert "Write something" not in discussion
 
@@ -579,8 +578,7 @@ def test_on_a_long_scale_the_enter_key_changes_rather_than_keeps(client):
 
 def paths(cast):
     return [("get", url("dispute", cast))] + [
-        ("post", url(name, cast))
-        for name in ("dispute_answer", "dispute_undo", "dispute_post", "dispute_decide")
+        ("post", url(name, cast)) for name in ("dispute_answer", "dispute_undo", "dispute_decide")
     ]
 
 
@@ -643,7 +641,7 @@ def test_who_is_signed_out_is_asked_to_sign_in(scene):
     assert client.get(url("dispute", cast)).url.startswith("/accounts/login/")
 
 
-@pytest.mark.parametrize("name", ["dispute_answer", "dispute_post", "dispute_decide"])
+@pytest.mark.parametrize("name", ["dispute_answer", "dispute_decide"])
 def test_who_is_signed_out_when_a_form_is_sent_comes_back_to_the_dispute(scene, name):
     client, cast, _ = scene
     client.logout()
@@ -677,7 +675,7 @@ def test_a_researcher_reads_without_controls(scene):
     assert "Reason of B." in html
     assert "Rater A and Rater C are 4 apart." in html
     assert "<form" not in html
-    for name in ("dispute_answer", "dispute_post", "dispute_decide"):
+    for name in ("dispute_answer", "dispute_decide"):
         assert client.post(url(name, cast), {"value": 3, "text": "Hm.", "note": "Hm."}).status_code == 404
 
 
@@ -687,13 +685,13 @@ def test_a_researcher_reads_without_controls(scene):
 def test_an_admin_decides_and_the_raters_read_the_reason(scene):
     client, cast, dispute = scene
     client.force_login(cast.admin)
-    assert "Decide as admin" in page(client, cast)
+    assert "Decide this dispute" in page(client, cast)
     assert decide(client, cast, value=3, note="Two aspects of three.").url == url("dispute", cast)
     dispute.refresh_from_db()
     assert (dispute.status, dispute.adjudicated_value) == ("adjudicated", 3)
     client.force_login(cast.annotators[0].user)
     html = page(client, cast)
-    assert "An admin decided: 3." in html
+    assert "Decided by adjudication: 3." in html
     assert "Adjudicated as 3 : Two aspects of three." in without_blanks(html)
     assert "<form" not in html
 
@@ -752,7 +750,7 @@ def test_a_decision_that_is_refused_keeps_note_and_value(scene, sent, says):
 
 def test_a_rater_cannot_decide(scene):
     client, cast, _ = scene
-    assert "Decide as admin" not in page(client, cast)
+    assert "Decide this dispute" not in page(client, cast)
     assert decide(client, cast, value=3, note="I say so.").status_code == 404
 
 
@@ -811,8 +809,9 @@ def test_queries_are_the_same_whatever_the_number_of_disputes_and_posts(client, 
     # session, user, place, dimensions, documents, round, disputes, which need me, nudge, guideline, values,
     # roles
     assert queries(client, listing) == 12
-    # session, user, version, place twice, dispute, look, the page's eight, what is left, on the item twice
-    assert queries(client, url("dispute", cast)) == 18
+    # session, user, version, place twice, dispute, look, the page's eight, on the text twice, what is left,
+    # where the text stands
+    assert queries(client, url("dispute", cast)) == 19
     client.force_login(cast.admin)
     # session, user, place twice, rates, dimensions, raters, rounds, count, disputes, whom for, roles twice,
     # reasons twice

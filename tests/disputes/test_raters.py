@@ -72,7 +72,8 @@ def test_they_see_nothing_of_it_and_give_it_nothing(client, third):
     where = [cast.project.slug, dispute.number]
     assert client.get(reverse("dispute", args=where)).status_code == 404
     assert client.post(reverse("dispute_answer", args=where), {"value": 3}).status_code == 404
-    assert client.post(reverse("dispute_post", args=where), {"text": "Hm."}).status_code == 404
+    sent = {"only_send": "on", "comment": "Hm."}
+    assert client.post(reverse("dispute_answer", args=where), sent).status_code == 404
 
 
 def test_round_two_has_the_raters_and_the_gaps_of_round_one():

@@ -33,7 +33,7 @@ def disputed(*values: int) -> tuple[Cast, Dispute]:
     return cast, discussed(cast, *values)
 
 
-def asked(dispute: Dispute) -> list[str]:
+def raters_asked(dispute: Dispute) -> list[str]:
     return list(dispute.asked_raters.order_by("rater__alias").values_list("rater__alias", flat=True))
 
 
@@ -45,9 +45,9 @@ def differ(dispute: Dispute, *raters) -> Dispute:
 
 def test_whoever_is_at_an_end_of_the_values_is_asked_and_who_stands_between_is_not() -> None:
     _, dispute = disputed(3, 4, 5)
-    assert asked(dispute) == ["A", "C"]
+    assert raters_asked(dispute) == ["A", "C"]
     _, all_at_ends = disputed(3, 3, 5)
-    assert asked(all_at_ends) == ["A", "B", "C"]
+    assert raters_asked(all_at_ends) == ["A", "B", "C"]
 
 
 def test_of_categories_everyone_is_asked() -> None:
@@ -56,16 +56,16 @@ def test_of_categories_everyone_is_asked() -> None:
     cast.dimensions[0].save()
     for value in range(2, 5):
         cast.dimensions[0].points.create(value=value, label=f"Name {value}")
-    assert asked(discussed(cast, 1, 3, 5)) == ["A", "B", "C"]
+    assert raters_asked(discussed(cast, 1, 3, 5)) == ["A", "B", "C"]
 
 
 def test_raters_who_each_say_that_they_differ_end_the_dispute() -> None:
     cast, dispute = disputed(1, 3, 5)
     first, _, third = cast.annotators
     assert differ(dispute, first).status == "open"
-    assert asked(dispute) == ["C"]
+    assert raters_asked(dispute) == ["C"]
     assert differ(dispute, third).status == "irresolvable"
-    assert asked(dispute) == []
+    assert raters_asked(dispute) == []
     assert list(dispute.events.values_list("kind", flat=True)) == ["opened", "irresolvable"]
     causes = RatingChange.objects.filter(rating__assignment__round__number=2)
     assert set(causes.values_list("cause", flat=True)) == {"differs"}
@@ -83,7 +83,7 @@ def test_an_argument_is_answered_by_the_others_and_a_short_reason_is_none() -> N
     first, _, third = cast.annotators
     answer_dispute(dispute=dispute, rater=first, value=None, short_reason="The text supports it")
     answer_dispute(dispute=dispute, rater=third, value=None, comment="Line two is about the price.")
-    assert asked(dispute) == ["A"]  # who has not answered what is new
+    assert raters_asked(dispute) == ["A"]  # who has not answered what is new
     assert differ(dispute, first).status == "irresolvable"
 
 
@@ -104,14 +104,14 @@ def test_something_new_takes_an_irresolvable_dispute_up_again(how: str) -> None:
     dispute.refresh_from_db()
     assert dispute.status == "open"
     assert list(dispute.events.values_list("kind", flat=True))[-1] == "taken_up"
-    assert asked(dispute) == expected
+    assert raters_asked(dispute) == expected
 
 
 def test_values_that_meet_settle_an_irresolvable_dispute() -> None:
     cast, dispute = disputed(3, 4, 5)
     differ(dispute, cast.annotators[0], cast.annotators[2])
     assert answer_dispute(dispute=dispute, rater=cast.annotators[0], value=4).status == "settled"
-    assert asked(dispute) == []
+    assert raters_asked(dispute) == []
 
 
 def test_taking_back_that_we_differ_opens_the_dispute_for_oneself() -> None:
@@ -119,18 +119,18 @@ def test_taking_back_that_we_differ_opens_the_dispute_for_oneself() -> None:
     first, _, third = cast.annotators
     differ(dispute, first, third)
     assert take_back(dispute=dispute, rater=third, revision=1).status == "open"
-    assert asked(dispute) == ["C"]
+    assert raters_asked(dispute) == ["C"]
 
 
 def test_an_admin_decides_gives_up_or_has_everyone_answer_again() -> None:
     cast, dispute = disputed(1, 3, 5)
     differ(dispute, cast.annotators[0], cast.annotators[2])
     assert ask_again(dispute=dispute, note="Read line two.", by=cast.admin).status == "open"
-    assert asked(dispute) == ["A", "B", "C"]
+    assert raters_asked(dispute) == ["A", "B", "C"]
     assert differ(dispute, *cast.annotators).status == "irresolvable"
     assert adjudicate(dispute=dispute, value=3, note="Line two.", by=cast.admin).status == "adjudicated"
     assert open_again(dispute=dispute, note="I misread it.", by=cast.admin).status == "open"
-    assert asked(dispute) == ["A", "B", "C"]
+    assert raters_asked(dispute) == ["A", "B", "C"]
     differ(dispute, *cast.annotators)
     assert leave_open(dispute=dispute, note="It is ambiguous.", by=cast.admin).status == "left_open"
 

@@ -33,7 +33,9 @@ from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.folder import write_folder
 from annotate.exports.formats.text import CHUNK, FORMATS, export_table
 from annotate.exports.registry import TABLES
+from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.ratings import Answer, save_rating
+from annotate.rating.commands.revising import revise_value
 from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two
 from tests.factories import Cast, make_member
 from tests.factories import make_project as project_of_people
@@ -44,8 +46,20 @@ pytestmark = pytest.mark.django_db
 STRANGE = 'One, "two"\r\nthree\n; شكرا\u2028\u202e=1+1\t\U0001f642 </script> NA \\'
 DOCUMENTATION = Path(__file__).resolve().parents[2] / "docs" / "export.md"
 ALL = ["project", "guidelines", "documents", "items", "ratings", "assignments", "final_values"]
-ALL += ["disputes", "posts", "dispute_events", "history", "judges", "runs", "judgments", "indicators"]
-OF_PEOPLE = ALL[:11]
+ALL += [
+    "soft_labels",
+    "disputes",
+    "posts",
+    "dispute_events",
+    "history",
+    "revised_values",
+    "judges",
+    "runs",
+    "judgments",
+    "judgment_changes",
+    "indicators",
+]
+OF_PEOPLE = ALL[:12]
 
 
 def make_project(**wanted: Any) -> Cast:
@@ -63,6 +77,7 @@ def cast():
     cast = make_project(documents=1)
     Document.objects.update(parts=[{"label": "Review 1", "text": STRANGE}])
     Item.objects.update(text=STRANGE)
+    choose_plan(project=cast.project, kind="queue", revises_documents=True)
     round = opened(cast)
     disputed, other = cast.items
     first, second, third = cast.annotators
@@ -72,6 +87,13 @@ def cast():
     rate(cast, round, third, disputed, 5)
     rate(cast, round, first, other, 2)
     rate(cast, round, second, other, 3)
+    revise_value(
+        assignment=assigned(cast, round, second, other),
+        dimension=frozen(round),
+        value=4,
+        comment=STRANGE,
+        by=second.user,
+    )
     close_round_one(project=cast.project, by=cast.admin)
     open_round_two(project=cast.project, by=cast.admin)
     Dimension.objects.update(name="Changed since")
@@ -105,6 +127,14 @@ def documented():
 
 
 # Tables and columns
+
+
+def test_a_revised_value_stands_beside_the_independent_one(client, cast):
+    ratings = picked(rows(client, cast, "ratings"), "rater", "round", "value", "revised_value")
+    assert [row for row in ratings if row[3] is not None] == [("Rater B", 1, 3, 4)]
+    (change,) = rows(client, cast, "revised_values")
+    assert (change["value_before"], change["value_after"], change["comment"]) == (3, 4, STRANGE)
+    assert change["by"] == "Rater B"
 
 
 def test_the_documentation_names_every_table_and_column_in_order():
@@ -201,6 +231,14 @@ def test_disputes_come_with_thread_and_events(client, cast):
 # Final values
 
 FINAL = ("system", "status", "values", "mean", "adjudicated_value", "final_value")
+
+
+def test_soft_labels_are_the_shares_of_round_one_whatever_followed(client, cast):
+    found = rows(client, cast, "soft_labels")
+    assert picked(found, "system", "dimension", "values", "shares", "dawid_skene") == [
+        ("system-1", "fluency", 3, {"1": 0.333333, "3": 0.333333, "5": 0.333333}, None),
+        ("system-2", "fluency", 2, {"2": 0.5, "3": 0.5}, None),
+    ]
 
 
 def test_final_values_are_the_last_of_each_rater_and_a_decision_goes_before_their_mean(client, cast):
@@ -460,9 +498,9 @@ def test_all_tables_take_a_fixed_number_of_queries(cast):
             list(table.rows(cast.project))
     # project 0, guidelines 4 (rounds, versions of each and of none), documents 1, items 1, ratings 1,
     # assignments 4 (round, places, units, ratings), final values 3 (disputes, round, ratings),
-    # disputes 1, posts 1, events 2 (raters), history 2 (raters), judges 1, runs 1, judgments 2 (runs),
-    # indicators 1
-    assert len(counted) == 25
+    # soft labels 4 (rounds, items, ratings, raters), disputes 1, posts 1, events 2 (raters), history 2
+    # (raters), judges 1, runs 1, judgments 3 (runs, scales), indicators 1, revised values 2 (raters)
+    assert len(counted) == 34
 
 
 @pytest.mark.parametrize("saves", [10, 5000])

@@ -5,6 +5,7 @@ import zipfile
 from decimal import Decimal
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -21,6 +22,7 @@ from annotate.core.models import (
     Membership,
     Project,
     Rating,
+    Round,
     User,
 )
 from annotate.disputes.commands.disputes import (
@@ -35,14 +37,19 @@ from annotate.exports.registry import Part
 from annotate.exports.restoring.archive import ExportArchive
 from annotate.exports.restoring.restored import RESTORERS, Restored
 from annotate.quality.commands import decide_counting, mark_gold
+from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.ratings import Answer, save_rating
+from annotate.rating.commands.revising import revise_value
 from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two
 from annotate.rating.commands.units import WantedUnit, ask_for_units
 from annotate.rating.evidence import Passage
 from annotate.setup.commands import delete_project, reword_guidelines
 from judges.core.models import Judgment, Run
+from judges.runs.commands.asking_again import ask_again
+from judges.runs.commands.corrections import exclude, set_value
+from judges.runs.commands.runs import cancel_run
 from tests.factories import Cast, make_project
-from tests.judges.factories import make_judge, make_judgment, make_run
+from tests.judges.factories import make_judge, make_judgment, make_run, make_template
 from tests.rating.rounds import assigned, frozen, opened, rate
 
 pytestmark = pytest.mark.django_db
@@ -67,10 +74,29 @@ def cast() -> Cast:
 
 def judged(cast: Cast) -> None:
     """Judge before any round is open, so that runs quote a guideline that no round has."""
-    make_judgment(make_judge(cast.project, "rts", name="Reasoner"), cast.items[1], cast.dimensions[0])
+    template = make_template(cast.project, pattern=r"Grade: (\d)")
+    scale: dict[str, Any] = {
+        "scale_minimum": 1,
+        "scale_maximum": 3,
+        "scale_modifiers": True,
+        "scale_table": [1, 1.5, 5],
+    }
+    reasoner = make_judge(cast.project, "rts", name="Reasoner", template=template, **scale)
+    make_judgment(reasoner, cast.items[1], cast.dimensions[0])
+    judgment = make_judgment(reasoner, cast.items[0], cast.dimensions[0])
+    set_value(judgment=judgment, value=2, note=STRANGE, by=cast.admin)
+    exclude(judgment=judgment, note="It is about another text.", by=cast.admin)
     pairs = make_judge(cast.project, "h2h", name="Pairs")
     both = {"other": cast.items[1], "value": 0.5, "cost": Decimal("0.00000123"), "seconds": 0.1}
+    call = {
+        "parameters": {"model": "m", "stop": [STRANGE]},
+        "messages": [{"content": STRANGE, "role": "user"}],
+    }
+    both |= {"finish_reason": "stop", "returned_model": "m-1", "cached_tokens": 3, **call}
     make_judgment(pairs, cast.items[0], cast.dimensions[1], **both, input_tokens=7, output_tokens=1)
+    cancel_run(
+        run=ask_again(project=cast.project, judgments=Judgment.objects.filter(pk=judgment.pk), by=cast.admin)
+    )
     chooser = make_judge(cast.project, "mcq", name="Chooser", samples=2, temperature=0.7)
     run = make_run(cast.project, chooser)
     done, unreadable = run.judgments.order_by("pk")[:2]
@@ -81,6 +107,7 @@ def judged(cast: Cast) -> None:
 
 
 def rated(cast: Cast) -> None:
+    choose_plan(project=cast.project, kind="queue", revises_documents=True)
     round = opened(cast)
     first, second, third = cast.annotators
     unit = WantedUnit(cast.items[4].pk, cast.dimensions[1].pk, 0.25)
@@ -96,10 +123,25 @@ def rated(cast: Cast) -> None:
         Answer(cannot_rate=True, comment="It is empty."),
     ):
         save_rating(assignment=place, dimension=frozen(round, "coherence"), answer=answer, by=first.user)
+    revise_twice(cast, round, first)
     reword_guidelines(project=cast.project, guidelines="Read *twice*.", note="Clearer.", by=cast.admin)
     for annotator in (first, second):
         rate(cast, round, annotator, cast.items[3], 2)
     decide_counting(place=third, counted=False, note="Always 5.", by=cast.admin)
+
+
+def revise_twice(cast: Cast, round: Round, annotator: Membership) -> None:
+    places = [assigned(cast, round, annotator, item) for item in cast.items[:2]]
+    for place in places:
+        rate(cast, round, annotator, place.item, 2, key="coherence")
+    for value, comment in ((2, STRANGE), (3, "")):
+        revise_value(
+            assignment=places[0],
+            dimension=frozen(round),
+            value=value,
+            comment=comment,
+            by=annotator.user,
+        )
 
 
 def discuss(cast: Cast) -> None:
@@ -165,7 +207,7 @@ def test_it_works_as_before_and_nobody_can_sign_in_as_a_rater(cast: Cast, tmp_pa
     address = reverse("results_page", args=[cast.project.slug, "agreement"])
     figures = client.get(address).content.decode().split("<table")[1].split("</table")[0]
     loads = loads_by_pseudonym(cast.project)
-    assert sorted(loads.values()) == [(0, 3), (0, 4), (1, 3)]
+    assert sorted(loads.values()) == [(0, 3), (0, 4), (3, 1)]
     taken_away(cast, tmp_path / "first.zip")
     imported(tmp_path / "first.zip", "--admin", cast.admin.email)
     again = client.get(address).content.decode().split("<table")[1].split("</table")[0]

@@ -57,7 +57,7 @@ def test_who_has_another_password_since_saves_nothing(scene):
 def test_who_left_the_project_saves_nothing(scene):
     client, cast = scene
     Membership.objects.filter(pk=cast.annotators[0].pk).update(active=False)
-    assert send(client, cast.annotators[0], 2).status_code == 404
+    assert send(client, cast.annotators[0], 2).status_code == 410
     assert Rating.objects.get().value == 1
 
 

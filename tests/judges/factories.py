@@ -50,7 +50,9 @@ def make_judge(
 ) -> Judge:
     """Make a judge that asks with a method's own text."""
     template = fields.pop("template", None) or make_template(project, method)
-    values = {"name": f"Judge {next(_numbers)}", "model": MODEL, **fields}
+    # Known, so that no call is made before a run to find it out.
+    usual = {"name": f"Judge {next(_numbers)}", "model": MODEL, "max_tokens_name": "max_tokens"}
+    values: dict[str, Any] = {**usual, **fields}
     return Judge.objects.create(
         project=project,
         endpoint=endpoint or make_endpoint(project),

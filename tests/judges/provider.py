@@ -33,6 +33,9 @@ class Provider:
     seconds: float = 0
     answers: threading.Semaphore | None = None  # as many as it may give; more are added by a test
     refuses: str = ""  # a field of the request that it does not take, with an error that names another
+    finish_reason: str = "stop"
+    refusal: str | None = None
+    headers: dict[str, str] = field(default_factory=dict)
     keys: list[str] = field(default_factory=list)
     asked: list[dict[str, Any]] = field(default_factory=list)
     in_flight: Counter[str] = field(default_factory=Counter)  # calls of each model
@@ -56,8 +59,8 @@ class Provider:
             return json.dumps({"error": error})
         choice = {
             "index": 0,
-            "message": {"role": "assistant", "content": self.reply},
-            "finish_reason": "stop",
+            "message": {"role": "assistant", "content": self.reply, "refusal": self.refusal},
+            "finish_reason": self.finish_reason,
         }
         return json.dumps({**COMPLETION, "choices": [choice]})
 
@@ -84,6 +87,8 @@ def providing(**says: Any) -> Iterator[Provider]:
             self.send_response(provider.status_of_last())
             self.send_header("Content-Type", provider.kind)
             self.send_header("Content-Length", str(len(content)))
+            for name, value in provider.headers.items():
+                self.send_header(name, value)
             self.end_headers()
             with suppress(ConnectionError):  # who asked may have given up
                 self.wfile.write(content)

@@ -64,7 +64,7 @@ def compare_estimates(project: Project, judges: Mapping[str, str]) -> None:
     found = {
         method: {
             (row["dimension"].key, row["system"].value): row
-            for row in cells_of(project, "estimates", "means", judge=key_of(project, name))
+            for row in cells_of(project, "estimates", "means", judge=key_of(project, name), about="texts")
         }
         for method, name in judges.items()
     }

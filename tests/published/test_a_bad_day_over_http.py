@@ -26,7 +26,7 @@ def test_1200_judgments_of_a_bad_day_are_those_of_a_good_one(tmp_path):
     with replaying(**BAD_DAY) as server:
         project = imported_news(make_user())
         endpoint = make_endpoint(project, server.base_url, calls_in_flight=64, timeout_seconds=5)
-        judge = make_judge(project, "rts", endpoint=endpoint)
+        judge = make_judge(project, "rts", endpoint=endpoint, temperature=0.7)
         run = plan_run(project=project, scope=Scope([judge], DIMENSIONS[:1]), by=None)
         Run.objects.filter(pk=run.pk).update(status=Run.Status.RUNNING, started_at=timezone.now())
         with worker(tmp_path, broker=broker()) as running:

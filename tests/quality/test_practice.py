@@ -1,5 +1,7 @@
 """Practice before Round I: answers that are no ratings, what is right after each, a bar to pass."""
 
+import json
+
 import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
@@ -8,6 +10,8 @@ from annotate.core import access
 from annotate.core.errors import FrozenError, NotReadyError
 from annotate.core.models import AuditEntry, GoldItem, PracticeAnswer, Rating, RatingChange
 from annotate.quality.commands import RightValue, describe_gold, mark_gold, set_practice_bar, unmark_gold
+from annotate.quality.queries import practice_summary
+from annotate.rating.calibration import Calibration, Side, calibrate
 from tests.factories import Cast, make_project
 from tests.rating.rounds import opened
 
@@ -39,11 +43,18 @@ def address(cast: Cast, rest: str = "practice/") -> str:
     return f"/projects/{cast.project.slug}/{rest}"
 
 
+def answers(client: Client, item: str, value: object) -> dict[str, str]:
+    """Return what the page of an item sends without scripts."""
+    token = client.get(item).context["token"]
+    return {"assignment": token, "fluency-value": str(value)}
+
+
 def practise(client: Client, cast: Cast, *values: int) -> str:
     """Answer the items that come with these values, and return the page at the end."""
     for value in values:
         item = client.get(address(cast))["Location"]
-        client.post(item, {"fluency": str(value)})
+        client.post(item, answers(client, item, value))
+        client.get(f"{item}feedback/")
     return client.get(address(cast)).content.decode()
 
 
@@ -52,10 +63,12 @@ def test_after_each_item_one_sees_what_is_right_and_why(annotator: Client, cast:
     before = annotator.get(item).content.decode()
     assert "It deserves 5." not in before
     assert "Read it slowly." not in before
-    after = annotator.post(item, {"fluency": "3"}, follow=True).content.decode()
-    for said in ("not right", "the gold value is <strong>5</strong>", "It deserves 5.", "Read it slowly."):
-        assert said in after
-    annotator.post(item, {"fluency": "5"})
+    sent = answers(annotator, item, 3)
+    after = annotator.post(item, sent, follow=True).content.decode()
+    said = ("not right", "the reference is <strong>5</strong>", "It deserves 5.", "Read it slowly.")
+    for each in (*said, "2 below the reference on 1 of 1"):
+        assert each in after
+    annotator.post(item, {**sent, "fluency-value": "5"})
     assert PracticeAnswer.objects.get().value == 3  # the first answer stands
 
 
@@ -96,11 +109,77 @@ def test_practice_is_no_rating_and_its_items_are_no_work(annotator: Client, cast
     assert not round.assignments.filter(item__in=gold).exists()
 
 
-@pytest.mark.parametrize("sent", [{}, {"fluency": "9"}, {"fluency": "x"}])
-def test_an_answer_that_is_none_is_asked_again(annotator: Client, cast: Cast, sent: dict[str, str]) -> None:
+@pytest.mark.parametrize("value", ["", "9", "x"])
+def test_an_answer_that_is_none_is_asked_again(annotator: Client, cast: Cast, value: str) -> None:
     item = annotator.get(address(cast))["Location"]
-    assert annotator.post(item, sent).status_code == 422
-    assert not PracticeAnswer.objects.exists()
+    assert annotator.post(item, answers(annotator, item, value)).status_code == 422
+    assert not PracticeAnswer.objects.filter(value__isnull=False).exists()
+    assert annotator.get(f"{item}feedback/")["Location"] == item
+
+
+def sent_by_page(client: Client, cast: Cast, item: str, **answer: object) -> dict[str, str]:
+    token = client.get(item).context["token"]
+    sent = {"annotator": cast.annotators[0].pk, "assignment": token, "client": "a", **answer}
+    return {name: str(value) for name, value in sent.items()}
+
+
+def test_answers_are_changed_until_the_reference_is_seen_and_late_ones_are_refused(
+    annotator: Client, cast: Cast
+) -> None:
+    item = annotator.get(address(cast))["Location"]
+    save = f"{item}answer/fluency/"
+    later = sent_by_page(annotator, cast, item, value=4, sequence=2, comment="Why not.")
+    assert annotator.post(save, later).json() == {"revision": 0, "complete": True}
+    annotator.post(save, {**later, "value": "1", "sequence": "1"})  # overtaken on its way
+    assert PracticeAnswer.objects.get().value == 4
+    several = json.dumps([{"key": "fluency", "value": "3"}, {"key": "fluency", "value": "9"}])
+    reply = annotator.post(f"{item}answers/", {**later, "answers": several}).json()
+    assert [each.get("code") for each in reply["answers"]] == [None, "invalid_value"]
+    annotator.get(f"{item}feedback/")
+    assert annotator.post(save, {**later, "value": "5", "sequence": "3"}).status_code == 422
+    assert PracticeAnswer.objects.get().value == 3
+    practise(annotator, cast, 3)
+    annotator.post(address(cast, "practice/again/"))
+    reply = annotator.post(save, later)
+    assert (reply.status_code, reply.json()["code"]) == (409, "not_ready")  # of the attempt before
+    assert annotator.post(save, {**later, "annotator": "0"}).json()["code"] == "not_yours"
+    annotator.logout()
+    assert annotator.post(save, later).json()["code"] == "signed_out"
+    assert PracticeAnswer.objects.count() == 2
+
+
+def test_at_the_end_each_dimension_is_summed_up_with_what_to_read_again(
+    annotator: Client, cast: Cast
+) -> None:
+    html = practise(annotator, cast, 3, 3)
+    said = ("1 of 2 right", "1 above the reference on 1 of 2, 2 below", "0.5 below it on average")
+    for each in (*said, "guideline/#dimension-fluency", ">item 1<"):
+        assert each in html
+    assert ">item 2<" not in html
+    first = PracticeAnswer.objects.order_by("pk")[0]
+    PracticeAnswer.objects.filter(pk=first.pk).update(value=None, cannot_rate=True)
+    (summary,) = practice_summary(cast.annotators[0])
+    assert (summary.right, summary.calibration and summary.calibration.pairs) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "is_named", "expected"),
+    [
+        ([], False, None),
+        ([(3, 3)], False, Calibration(1, 1, None, None, 0)),
+        (
+            [(4, 3), (4, 3), (5, 4), (2, 2), (1, 4)],
+            False,
+            Calibration(5, 1, Side(3, 1, 1), Side(1, 3, 3), 0),
+        ),
+        ([(5, 1), (3, 1)], False, Calibration(2, 0, Side(2, 2, 4), None, 3)),
+        ([(2, 1), (1, 1)], True, Calibration(2, 1, None, None, None)),
+    ],
+)
+def test_values_lie_to_their_references(
+    pairs: list[tuple[int, int]], is_named: bool, expected: Calibration | None
+) -> None:
+    assert calibrate(pairs, is_named=is_named) == expected
 
 
 def test_a_bar_needs_something_to_practise_and_is_fixed_with_the_round() -> None:
@@ -148,6 +227,6 @@ def test_the_number_of_queries_is_fixed(
 ) -> None:
     item = annotator.get(address(cast))["Location"]
     for _ in range(2):
-        with django_assert_num_queries(14):
+        with django_assert_num_queries(10):
             annotator.get(item)
         mark_gold(project=cast.project, item=cast.items[5], use="practice")

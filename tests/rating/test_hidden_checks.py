@@ -110,6 +110,7 @@ def test_checks_are_met_among_the_items_and_counted_nowhere(cast: Cast, kind: st
     assert first.checks.repeats == {"Fluency": CheckComparison(1, 0, 1)}
     assert first.checks.gold == {"Fluency": CheckComparison(1, 0, 0)}
     assert first.checks.all_gold == CheckComparison(1, 0, 0)
+    assert {name: each.others for name, each in first.checks.calibrations.items()} == {"Fluency": 1}
 
 
 def test_checks_close_with_round_one_and_open_no_dispute(cast: Cast) -> None:

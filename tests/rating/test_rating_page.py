@@ -13,7 +13,6 @@ from annotate.exports.registry import TABLES
 from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.rounds import add_places, close_round_one
-from annotate.rating.queries.flagged import flagged_items
 from annotate.rating.queries.progress import Progress, progress
 from annotate.rating.queries.work import Row
 from annotate.results.queries.without_value import WithoutValue, answers_without_value
@@ -70,7 +69,13 @@ def test_a_save_answers_with_the_revision_and_is_shown_on_return(scene):
     client, cast, _ = scene
     page(client, cast)
     reply = save(client, cast, value=4, comment="Good.", unsure="true", active_seconds="7.5")
-    assert reply.json() == {"revision": 1, "replaced": None, "overtaken": None, "complete": False}
+    assert reply.json() == {
+        "revision": 1,
+        "replaced": None,
+        "overtaken": None,
+        "complete": False,
+        "guideline": 1,
+    }
     html = page(client, cast).content.decode()
     assert re.search(r'name="fluency-value" value="4"[^>]*checked', html)
     assert re.search(r'name="fluency-unsure" checked', html)
@@ -183,11 +188,17 @@ def test_an_answer_given_by_someone_else_is_not_saved_as_mine(scene):
     assert not Rating.objects.exists()
 
 
-def test_a_place_that_is_not_mine_answers_not_found(scene):
+def test_an_item_or_a_place_that_is_no_longer_mine_is_told_apart(scene):
     client, cast, _ = scene
     page(client, cast)
     reply = save(client, cast, value=4, position=99)
-    assert (reply.status_code, reply.json()["code"]) == (404, "not_found")
+    assert (reply.status_code, reply.json()["code"]) == (410, "place_gone")
+    place = cast.annotators[0]
+    place.active = False
+    place.save(update_fields=["active"])
+    reply = save(client, cast, value=4)
+    assert (reply.status_code, reply.json()["code"]) == (410, "membership_closed")
+    assert not Rating.objects.exists()
 
 
 def test_an_answer_for_an_item_that_was_given_away_is_not_saved_on_the_one_that_took_its_position(client):
@@ -280,27 +291,6 @@ def test_an_item_of_which_one_dimension_is_asked_counts_as_one_rating(client):
     Assignment.objects.filter(pk=partial.pk).update(partial=True, inclusion_probability=None)
     partial.units.create(dimension=cast.dimensions[0], inclusion_probability=1)
     assert progress(round, place).seconds_left == 10
-
-
-def test_flagged_items_are_listed_for_their_annotator_alone(scene, django_assert_num_queries):
-    client, cast, round = scene
-    page(client, cast)
-    save(client, cast, position=3, value=4, unsure="true", comment="Half of it.")
-    save(client, cast, "coherence", position=1, cannot_rate="true", comment="It is empty.")
-    save(client, cast, position=2, value=4)
-    url = reverse("rate_flagged", args=[cast.project.slug])
-    with django_assert_num_queries(1):
-        found = flagged_items(round, cast.annotators[0])
-        assert [(each.position, each.ratings[0].dimension.name) for each in found] == [
-            (1, "Coherence"),
-            (3, "Fluency"),
-        ]
-    html = client.get(url).content.decode()
-    assert html.index("It is empty.") < html.index("Half of it.")
-    client.force_login(cast.annotators[1].user)
-    assert b"There are none" in client.get(url).content
-    client.force_login(cast.admin)
-    assert client.get(url).status_code == 404
 
 
 def test_a_private_note_is_its_annotators_alone_and_in_no_export(scene):

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotate.core.errors import RoundClosedError
 from annotate.core.models import Assignment
-from annotate.rating.commands.assignments import renew_reservation, reserve_items
+from annotate.rating.commands.assignments import renew_reservation, renew_reservations, reserve_items
 from annotate.rating.commands.rounds import close_round_one
 from tests.factories import make_member, make_project
 from tests.rating.rounds import opened, rate
@@ -82,6 +82,21 @@ def test_looking_at_an_item_renews_its_reservation():
     Assignment.objects.update(reserved_until=timezone.now() - timedelta(seconds=1))
     renew_reservation(assignment=Assignment.objects.get(), annotator=cast.annotators[0])
     assert reserve_items(round=round, annotator=cast.annotators[1]) == 0
+
+
+def test_using_the_page_renews_what_is_loaded_ahead_and_nothing_that_was_taken():
+    cast = make_project(documents=3, systems=3, annotators=2, raters_per_item=1)
+    round = opened(cast)
+    slow, quick = cast.annotators
+    assert reserve_items(round=round, annotator=slow, how_many=8) == 8
+    first, *_ = Assignment.objects.filter(annotator=slow).order_by("position")
+    Assignment.objects.filter(annotator=slow).update(reserved_until=timezone.now() - timedelta(seconds=1))
+    Assignment.objects.filter(annotator=slow, position=3).update(annotator=quick, position=1)
+    held = renew_reservations(assignment=first, annotator=slow)
+    assert [each.position for each in held] == [1, 2, 4, 5, 6]
+    renewed = Assignment.objects.filter(reserved_until__gt=timezone.now()).order_by("position")
+    assert [each.position for each in renewed] == [1, 2, 4, 5, 6]
+    assert renewed.exclude(annotator=slow).count() == 0
 
 
 def test_a_closed_round_hands_out_nothing():

@@ -155,7 +155,7 @@ def test_a_unit_that_was_settled_meanwhile_is_not_opened_again_unknowingly(scene
     reply = answer(client, cast, **seen)
     html = reply.content.decode()
     assert reply.status_code == 422
-    assert "Nothing was saved: the unit was settled meanwhile at " in html
+    assert "Not saved: this dispute was settled at " in html
     assert "It misses two aspects.</textarea>" in html
     assert 'name="seen_status" value="settled"' in html
     assert not Rating.objects.filter(assignment__annotator=cast.annotators[0], value=5).exists()

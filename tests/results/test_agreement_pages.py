@@ -307,7 +307,7 @@ def test_queries_are_the_same_whatever_the_number_of_ratings(client, documents, 
         client.get(address(cast))
     with CaptureQueriesContext(connection) as keeping:
         client.get(address(cast))
-    assert (len(computing), len(keeping)) == (30, 11)
+    assert (len(computing), len(keeping)) == (31, 12)
 
 
 # The command
@@ -387,3 +387,25 @@ def test_a_difference_within_rounding_is_no_difference():
     alpha = Coefficient("alpha", "Alpha", 0.5, Counts(1, 1, 2, 2, 2), "by hand")
     assert compared(alpha, 0.5 + 9e-10).warning == ""
     assert "finds 0.500000002 where" in compared(alpha, 0.5 + 2e-9).warning
+
+
+def test_where_nearly_all_values_are_the_same_percent_agreement_and_ac_stand_beside_alpha() -> None:
+    values = [5] * 11
+    cast = rated([*values, 4], [*values, 5], documents=6)
+    (row,) = cells_of(cast.project, "agreement", "skewed")
+    (alpha,) = cells_of(cast.project, "agreement", "alpha")
+    (others,) = cells_of(cast.project, "agreement", "round-1-coefficients")
+    assert row["modal_share"].value == pytest.approx(23 / 24)
+    assert row["alpha"] == alpha["round_1"]
+    assert row["alpha"].value == 0
+    assert (row["alpha"].low or 0) < 0.5 < (row["alpha"].high or 0)
+    assert "smoothed Bayesian bootstrap of documents" in row["alpha"].how
+    assert row["percent_agreement"].value == pytest.approx(11 / 12)
+    assert (row["percent_agreement"], row["gwet_ac"]) == (others["percent_agreement"], others["gwet_ac"])
+
+
+def test_where_values_vary_there_is_no_such_table(scene) -> None:
+    _, cast = scene
+    found = current_page(project=cast.project, result=result_of(cast.project, "agreement"))
+    assert found.table("alpha") is not None
+    assert found.table("skewed") is None

@@ -74,3 +74,37 @@ def test_ordered_dimensions_keep_their_means(client: Client) -> None:
     assert page.table("means") is not None
     client.force_login(cast.researcher)
     assert client.get(reverse("results_page", args=[cast.project.slug, "systems"])).status_code == 200
+
+
+def test_the_agreement_page_sets_models_of_raters_beside_the_majority() -> None:
+    cast = make_project(documents=10, annotators=3, raters_per_item=3)
+    dimension = cast.dimensions[0]
+    Dimension.objects.filter(pk=dimension.pk).update(measurement_level="nominal", scale_maximum=2)
+    ScalePoint.objects.filter(dimension=dimension).delete()
+    for value, label in enumerate(LABELS[:2], start=1):
+        ScalePoint.objects.create(dimension=dimension, value=value, label=label)
+    round = opened(cast)
+    for number, item in enumerate(cast.items):
+        for place, annotator in enumerate(cast.annotators):
+            # The third rater says "Slips" whatever the text is; the others differ on one item.
+            rate(cast, round, annotator, item, 2 if place == 2 or (place and number == 0) else 1 + number % 2)
+    found = {row["category"].value: row for row in cells_of(cast.project, "agreement", "categories-of-units")}
+    assert found["Nothing"]["majority"].value == pytest.approx(9 / 20)
+    assert found["Nothing"]["raters"].value == pytest.approx(19 / 60)
+    assert (found["Nothing"]["dawid_skene"].value or 0) > 0.4
+    raters = cells_of(cast.project, "agreement", "raters-of-categories")
+    knows = [row["competence"].value or 0 for row in raters]
+    assert max(knows) == knows[0]
+    assert min(knows) == knows[2]
+    assert knows[2] < 0.1
+    third = list(cells_of(cast.project, "agreement", "confusion-of-raters"))[-2:]
+    assert [(row["true"].value, row["given"].value, row["probability"].value) for row in third] == [
+        ("Nothing", "Slips", pytest.approx(1)),
+        ("Slips", "Slips", pytest.approx(1)),
+    ]
+
+
+def test_of_two_raters_there_is_a_majority_and_no_model() -> None:
+    found = cells_of(rated_by_name().project, "agreement", "categories-of-units")
+    assert [row["majority"].value for row in found] == pytest.approx([0.45, 0.55, 0])
+    assert "2 raters gave values" in found[0]["mace"].reason

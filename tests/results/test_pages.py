@@ -22,6 +22,7 @@ from annotate.results import views as results_views
 from annotate.results.queries.reliability_data import rated_items
 from tests.factories import Cast, make_project
 from tests.rating.rounds import opened, rate
+from tests.results.reading import csv_of
 
 pytestmark = pytest.mark.django_db
 
@@ -98,7 +99,7 @@ def test_systems_have_means_ranks_and_corrected_differences(reader: Client, cast
     first, second = rows(reader, cast, "systems", "means")
     assert float(first["fluency"]) == pytest.approx((4 / 3 + 3 + 14 / 3) / 3)
     assert float(second["fluency"]) == pytest.approx((2 + 11 / 3 + 13 / 3) / 3)
-    (difference,) = rows(reader, cast, "systems", "differences")
+    (difference,) = csv_of(reader, cast.project, "systems", "differences", about="documents")
     assert float(difference["difference"]) == pytest.approx(-1 / 3)
     # D = -2/3, -2/3, 1/3: mean -1/3, s = 1/sqrt(3), t = -1/3 / (s / sqrt 3) = -1 with 2 degrees of freedom.
     assert float(difference["p"]) == pytest.approx(1 - 1 / np.sqrt(3))

@@ -93,7 +93,7 @@ def test_a_plot_is_well_formed_named_and_the_same_bytes_each_time(kind: str) -> 
     svg = draw(table, "svg")
     assert svg == draw(table, "svg")
     root = ElementTree.fromstring(svg)
-    assert root.get("role") == "img"
+    assert root.get("role") == ("group" if b"plot-point" in svg else "img")
     named = {each.get("id"): each.text for each in root if each.tag in (f"{SVG}title", f"{SVG}desc")}
     assert list(named) == [root.get("aria-labelledby"), root.get("aria-describedby")]
     assert named[f"plot-{table.key}"] == table.title
@@ -114,6 +114,27 @@ def test_the_description_says_the_figures_and_what_is_undefined() -> None:
     said = " ".join(ElementTree.fromstring(draw(plotted("intervals"), "svg")).itertext())
     assert "Fluency: Round I 0.400 [0.300, 0.500]; Round II undefined." in said
     assert "$x_1$ & <b>" in said
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        (
+            "intervals",
+            [
+                "Fluency: Round I 0.400 [0.300, 0.500]",
+                "$x_1$ & <b>: Round I \N{MINUS SIGN}0.100 [\N{MINUS SIGN}0.200, 0.000]",
+                "$x_1$ & <b>: Round II 0.900 [0.800, 1.000]",
+            ],
+        ),
+        ("quality", ["Fluency, a: Q 3.000 [2.900, 3.100]; P 0.200 [0.100, 0.300]."]),
+    ],
+)
+def test_each_point_has_a_name_and_one_is_a_stop_of_the_tab_key(kind: str, names: list[str]) -> None:
+    root = ElementTree.fromstring(draw(plotted(kind), "svg"))
+    points = [each for each in root.iter(f"{SVG}g") if each.get("class") == "plot-point"]
+    assert [each.get("aria-label") for each in points] == names
+    assert [each.get("tabindex") for each in points] == ["0"] + ["-1"] * (len(names) - 1)
 
 
 def test_in_a_page_a_plot_has_the_page_s_colours_and_no_ids_that_meet_others() -> None:

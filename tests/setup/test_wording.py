@@ -9,7 +9,7 @@ from annotate.core.access import token_of
 from annotate.core.models import Assignment, Dimension, Rating, RatingChange, Round
 from annotate.exports.registry import TABLES
 from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two
-from annotate.setup.queries import wording
+from annotate.setup.queries import ratings_to_ask_again, wording
 from tests.factories import make_project
 from tests.rating.rounds import opened, rate
 
@@ -189,5 +189,31 @@ def test_the_number_of_queries_is_fixed(scene, django_assert_num_queries):
     for definition in ("Once.", "Twice."):
         reword(client, cast, definition=definition)
         client.get(address)
-        with django_assert_num_queries(9):
+        with django_assert_num_queries(10):
             client.get(address)
+
+
+def test_only_ratings_of_a_dimension_that_was_reworded_are_asked_about_again(client):
+    cast = make_project(documents=1, systems=1, dimensions=("fluency", "coherence"))
+    round = opened(cast)
+    for key in ("fluency", "coherence"):
+        rate(cast, round, cast.annotators[0], cast.items[0], 4, key=key)
+    client.force_login(cast.admin)
+    assert reword(client, cast).status_code == 302
+    round = round_of(cast)
+    assert [each.dimension.key for each in wording(cast.project).to_ask] == ["fluency"]
+    assert [each.dimension.key for each in ratings_to_ask_again(round)] == ["fluency"]
+    settings = f"/projects/{cast.project.slug}/settings/"
+    form = {"name": cast.project.name, "reservation_minutes": "60", "guidelines": "For all.", "note": "More."}
+    assert client.post(settings, form).status_code == 302
+    assert [each.dimension.key for each in wording(cast.project).to_ask] == ["fluency", "coherence"]
+
+
+def test_annotators_read_the_version_in_force_with_what_changed(scene):
+    client, cast = scene
+    assert reword(client, cast).status_code == 302
+    client.force_login(cast.annotators[0].user)
+    html = client.get(reverse("guideline", args=[cast.project.slug])).content.decode()
+    assert "Version 2, in force since" in html
+    assert "Raters asked what counts." in html
+    assert "Read it aloud." in html

@@ -74,10 +74,17 @@ def test_an_admin_leads_the_project_through_both_rounds(client):
     html = text(step(client, cast, "open-2"))
     assert "2 of 2 disputes are still open." in html
     adjudicate(dispute=Dispute.objects.get(number=1), value=3, note="So it is.", by=cast.admin)
+    assert "Close Round II for good? 1 dispute is still open; its values stay apart." in page(client, cast)
     html = text(step(client, cast, "close-2"))
     assert "Both rounds are closed" in html
     assert "0 settled, 1 adjudicated, 1 left open, 0 open." in html
     assert states(cast) == [(1, "closed"), (2, "closed")]
+    html = text(client.get(f"/projects/{cast.project.slug}/results/agreement/").content.decode())
+    assert "1 of 2 disputes are not settled: on these units the values still lie apart." in html
+
+
+def test_the_address_above_a_project_leads_to_all_of_them(client):
+    assert client.get("/projects/").url == "/"
 
 
 def test_closing_with_unrated_places_asks_first(client):
@@ -188,7 +195,7 @@ def test_an_annotator_is_told_what_waits_in_each_state(client):
     close_round_one(project=cast.project, by=cast.admin)
     assert "Round I is closed. Units on which raters differ will be discussed" in page(client, cast)
     open_round_two(project=cast.project, by=cast.admin)
-    says = "Round II: 1 dispute needs you, 0 wait for others, 0 settled or decided."
+    says = "Round II: 1 dispute needs you, 0 wait for others, 0 ended."
     assert says in text(page(client, cast))
 
 

@@ -32,6 +32,7 @@ EXAMPLES = {
         "id": 17,
         "at": "2026-11-02T09:05:00Z",
         "actor": "admin@example.org",
+        "actor_name": "Ada Min",
         "act": "project.changed",
         "subject": "Reviews of boots",
         "before": {"raters_per_item": 3},

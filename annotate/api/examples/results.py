@@ -6,7 +6,7 @@ PAGE: dict[str, Any] = {
     "name": "agreement",
     "title": "Agreement",
     "says": "Round I beside what followed discussion.",
-    "parameters": ["drawn"],
+    "parameters": ["drawn", "values"],
 }
 
 EXAMPLES: dict[str, dict[str, Any]] = {

@@ -1,5 +1,6 @@
 """Tables of annotate, by concept. Invariants are database constraints wherever a database can hold them."""
 
+from annotate.core.models.acknowledgements import Acknowledgement
 from annotate.core.models.audit import AuditEntry, ProjectDeletion
 from annotate.core.models.digests import DisputeDigest, DisputeLook
 from annotate.core.models.disputes import AskedRater, Dispute, DisputeEvent, Nudge, Post
@@ -9,7 +10,7 @@ from annotate.core.models.images import GuidelineImage
 from annotate.core.models.imports import DataImport
 from annotate.core.models.material import Document, Item, System, text_digest
 from annotate.core.models.notes import PrivateNote
-from annotate.core.models.people import Invitation, Membership, Role, User
+from annotate.core.models.people import FormerName, Invitation, Membership, Role, User
 from annotate.core.models.plans import AssignmentPlan
 from annotate.core.models.preferences import Preferences
 from annotate.core.models.projects import Dimension, MeasurementLevel, Project, ScalePoint
@@ -17,6 +18,7 @@ from annotate.core.models.pushes import Push
 from annotate.core.models.quality import CountingDecision
 from annotate.core.models.ratings import Rating, RatingChange
 from annotate.core.models.results import ComputedResult
+from annotate.core.models.revisions import RevisedValue, RevisedValueChange
 from annotate.core.models.rounds import AssignedUnit, Assignment, DimensionOrder, Guideline, Round, WorkOrder
 from annotate.core.models.templates import SavedTemplate
 from annotate.core.models.tokens import ApiToken, KeptAnswer, token_digest
@@ -24,6 +26,7 @@ from annotate.core.models.webhooks import Delivery, Webhook
 from annotate.core.models.workers import WorkerSign
 
 __all__ = [
+    "Acknowledgement",
     "ApiToken",
     "AskedRater",
     "AssignedUnit",
@@ -42,6 +45,7 @@ __all__ = [
     "DisputeLook",
     "Document",
     "Export",
+    "FormerName",
     "GoldItem",
     "GoldValue",
     "Guideline",
@@ -61,6 +65,8 @@ __all__ = [
     "Push",
     "Rating",
     "RatingChange",
+    "RevisedValue",
+    "RevisedValueChange",
     "Role",
     "Round",
     "SavedTemplate",

@@ -14,6 +14,8 @@ class AuditEntry(models.Model):
     actor = models.ForeignKey(
         "annotate.User", models.PROTECT, null=True, related_name="+", help_text="Empty: the command line."
     )
+    actor_name = models.CharField(max_length=150, blank=True, help_text="What the actor was called then.")
+    actor_email = models.EmailField(blank=True, help_text="The actor's address then.")
     act = models.CharField(max_length=60, help_text="What it was done to and what was done: round.opened.")
     subject = models.CharField(max_length=300, help_text="The name of what it was done to.")
     before = models.JSONField(null=True)
@@ -25,6 +27,11 @@ class AuditEntry(models.Model):
         constraints = [
             models.CheckConstraint(
                 condition=Q(project__isnull=False) | Q(act=DELETED), name="acts_are_in_a_project"
+            ),
+            models.CheckConstraint(
+                condition=Q(actor__isnull=True, actor_name="", actor_email="")
+                | Q(actor__isnull=False, actor_email__gt=""),
+                name="actors_are_named_as_they_were",
             ),
         ]
         indexes = [models.Index("project", "at", name="audit_of_a_project")]

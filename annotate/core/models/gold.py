@@ -1,7 +1,10 @@
 """Items whose right values are known: for practice before Round I, or hidden in it; and who practised how."""
 
 from django.db import models
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
+
+from annotate.core.models.ratings import EVIDENCE, answered
 
 
 class GoldItem(models.Model):
@@ -36,18 +39,44 @@ class GoldValue(models.Model):
 
 
 class PracticeAnswer(models.Model):
-    """What an annotator answered in practice. It is no rating, and nothing but practice reads it."""
+    """What an annotator answered in practice. It is no rating, and nothing but practice reads it.
+
+    It can be changed until its annotator has seen the reference values of the item, and stands from then on.
+    """
 
     place = models.ForeignKey("annotate.Membership", models.CASCADE, related_name="practice_answers")
     attempt = models.PositiveSmallIntegerField(default=1)
     gold_value = models.ForeignKey(GoldValue, models.CASCADE, related_name="answers")
-    value = models.IntegerField()
+    value = models.IntegerField(null=True)
+    unsure = models.BooleanField(default=False)
+    cannot_rate = models.BooleanField(default=False)
+    not_applicable = models.BooleanField(default=False)
+    comment = models.TextField(blank=True)
+    evidence = models.JSONField(null=True, help_text=EVIDENCE)
+    client = models.CharField(max_length=36, blank=True, help_text="The browser that gave the answer.")
+    sequence = models.BigIntegerField(default=0, help_text="The order of answers within that browser.")
     at = models.DateTimeField(auto_now_add=True)
+    settled_at = models.DateTimeField(null=True, help_text="When the reference values were shown.")
 
     class Meta:
         constraints = [
-            models.UniqueConstraint("place", "attempt", "gold_value", name="one_practice_answer_per_attempt")
+            models.UniqueConstraint("place", "attempt", "gold_value", name="one_practice_answer_per_attempt"),
+            models.CheckConstraint(
+                condition=Q(value__isnull=True) | Q(cannot_rate=False, not_applicable=False),
+                name="practice_reason_has_no_value",
+            ),
+            models.CheckConstraint(
+                condition=Q(cannot_rate=False) | Q(not_applicable=False), name="practice_has_one_reason"
+            ),
+            models.CheckConstraint(
+                condition=Q(settled_at__isnull=True) | answered(), name="settled_practice_is_answered"
+            ),
         ]
 
     def __str__(self) -> str:
         return f"{self.value}"
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the annotator has answered: a value, or why there is none."""
+        return self.value is not None or self.cannot_rate or self.not_applicable

@@ -50,12 +50,28 @@ class User(AbstractBaseUser, PermissionsMixin):
         return self.name or self.email
 
 
+class FormerName(models.Model):
+    """What a person was called until they got another address, for histories that keep only who it was."""
+
+    user = models.ForeignKey(User, models.PROTECT, related_name="former_names")
+    at = models.DateTimeField(help_text="Until when.")
+    name = models.CharField(max_length=150, blank=True)
+    email = models.EmailField()
+
+    class Meta:
+        indexes = [models.Index("user", "at", name="names_of_a_person")]
+
+    def __str__(self) -> str:
+        return f"{self.email} until {self.at:%Y-%m-%d}"
+
+
 class Role(models.TextChoices):
     """What a person may do in a project."""
 
     ADMIN = "admin", _("admin")
     ANNOTATOR = "annotator", _("annotator")
     RESEARCHER = "researcher", _("researcher")
+    ADJUDICATOR = "adjudicator", _("adjudicator")
 
 
 def new_pseudonym() -> str:

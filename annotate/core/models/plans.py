@@ -36,6 +36,9 @@ class AssignmentPlan(models.Model):
     dimension_order = models.CharField(
         max_length=5, choices=DimensionOrder.choices, default=DimensionOrder.FIXED
     )
+    revises_documents = models.BooleanField(
+        default=False, help_text="Whether raters may revise their values at the end of a document."
+    )
     pairs = models.JSONField(default=list, help_text="The listed pairs of keys: item, membership.")
 
     gold_every = models.PositiveSmallIntegerField(
@@ -46,7 +49,13 @@ class AssignmentPlan(models.Model):
     )
 
     class Meta:
-        constraints = [models.CheckConstraint(condition=Q(share__lte=100), name="share_is_a_percentage")]
+        constraints = [
+            models.CheckConstraint(condition=Q(share__lte=100), name="share_is_a_percentage"),
+            models.CheckConstraint(
+                condition=Q(revises_documents=False) | Q(work_order="by_document"),
+                name="planned_documents_end_only_by_document",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.get_kind_display()

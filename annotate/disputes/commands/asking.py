@@ -23,8 +23,8 @@ from annotate.core.models import (
     RatingChange,
 )
 from annotate.core.models.rounds import without_checks
+from annotate.disputes.queries.activity import LONG_AGO
 
-LONG_AGO = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 BATCH = 500  # disputes, and rows written, at a time
 
 Unit = tuple[int, int]  # item, dimension
@@ -49,11 +49,11 @@ def ask_raters(disputes: Iterable[Dispute]) -> dict[int, dict[int, datetime]]:
     found: dict[int, dict[int, datetime]] = {}
     left = iter(disputes)
     while some := list(islice(left, BATCH)):
-        found |= _asked(some)
+        found |= _ask_some(some)
     return found
 
 
-def _asked(disputes: Sequence[Dispute]) -> dict[int, dict[int, datetime]]:
+def _ask_some(disputes: Sequence[Dispute]) -> dict[int, dict[int, datetime]]:
     raters = _raters(disputes)
     counted = _counted({rater for unit in raters.values() for rater in unit})
     posts, asked_again, named = _posts(disputes), _asked_again(disputes), _named(disputes)

@@ -121,14 +121,11 @@ def _refuse_without_reason(answer: Answer, short_reason: str, dispute: Dispute) 
 def _refuse_unseen_reopening(dispute: Dispute, seen: str, after: Dispute.Status) -> None:
     settled = Dispute.Status.SETTLED
     if dispute.status == settled and seen not in ("", settled) and after != settled:
-        event = dispute.events.filter(kind=DisputeEvent.Kind.SETTLED).last()
-        when = f" at {timezone.localtime(event.at):%H:%M}" if event else ""
         raise ChangedElsewhereError(
             gettext(
-                "Nothing was saved: the unit was settled meanwhile{when}, and this value would "
-                "open it again. Look at what the others hold; then give it once more if you "
-                "still want to."
-            ).format(when=when)
+                "Not saved: this dispute was settled at {time}, while you were writing. Your value would "
+                "reopen it. Read the others’ values, then answer again if you want to reopen it."
+            ).format(time=f"{timezone.localtime(dispute.updated_at):%H:%M}")
         )
 
 
@@ -241,7 +238,7 @@ def leave_open(*, dispute: Dispute, note: str, by: User) -> Dispute:
 
 @transaction.atomic
 def open_again(*, dispute: Dispute, note: str, by: User) -> Dispute:
-    """Take an admin's decision back, with the reason: its raters may answer again.
+    """Take a decision back, with the reason: its raters may answer again.
 
     One that takes answers already is returned as it is. Locks the dispute's row.
     Raises InvalidValueError, RoundClosedError, NotReadyError.
@@ -258,7 +255,6 @@ def open_again(*, dispute: Dispute, note: str, by: User) -> Dispute:
 def ask_again(*, dispute: Dispute, note: str, by: User) -> Dispute:
     """Open a settled or irresolvable unit again, with the reason, for every rater to answer anew.
 
-
     One that is open is returned as it is. Locks the dispute's row.
     Raises InvalidValueError, DisputeClosedError, RoundClosedError, NotReadyError.
     """
@@ -268,7 +264,7 @@ def ask_again(*, dispute: Dispute, note: str, by: User) -> Dispute:
         return dispute
     if not dispute.takes_answers:
         raise DisputeClosedError(
-            gettext("This dispute was {status} by an admin; open it again instead.").format(
+            gettext("This dispute was {status}; open it again instead.").format(
                 status=dispute.get_status_display()
             )
         )

@@ -59,7 +59,7 @@ def locked_for_discussion(dispute: Dispute, rater: Membership) -> tuple[Dispute,
         raise NotYoursError(gettext("Only who gave this unit a value in Round I discusses it in Round II."))
     if not dispute.takes_answers:
         raise DisputeClosedError(
-            gettext("This dispute was {status} by an admin and takes no more answers.").format(
+            gettext("This dispute was {status} and takes no more answers.").format(
                 status=dispute.get_status_display()
             )
         )

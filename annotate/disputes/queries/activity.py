@@ -33,6 +33,12 @@ class AgeCount:
         return "less than a day" if self.days == 0 else f"{self.days} to {self.below} days"
 
 
+def to_decide(disputes: QuerySet[Dispute]) -> QuerySet[Dispute]:
+    """Return the disputes that wait for an adjudicator: those that discussion in an open Round II left."""
+    of_open_round = {"round__project__rounds__number": 2, "round__project__rounds__status": Round.Status.OPEN}
+    return disputes.filter(status=Dispute.Status.IRRESOLVABLE, **of_open_round)
+
+
 def needing(disputes: QuerySet[Dispute]) -> QuerySet[Dispute]:
     """Return those rows of open disputes, joined with their raters by RATED, whose rater it waits for.
 

@@ -22,9 +22,13 @@ from annotate.core.models import (
     Round,
 )
 from annotate.core.raters import disputes_of
-from annotate.disputes.queries.activity import needing
+from annotate.disputes.queries.activity import needing, to_decide
+from annotate.rating.queries.work import PlaceInOrder
 
 # What happened to disputes since one of their raters last looked at them.
+
+
+HAS_NEWS = Q(new_posts__gt=0) | Q(new_answers__gt=0) | ~Q(new_event="")
 
 
 def with_news(disputes: QuerySet[Dispute], rater: Membership) -> QuerySet[Dispute]:
@@ -54,6 +58,12 @@ def with_news(disputes: QuerySet[Dispute], rater: Membership) -> QuerySet[Disput
 
 def _count(rows: QuerySet[Post] | QuerySet[Rating], group: str) -> Coalesce:
     return Coalesce(Subquery(rows.order_by().values(group).annotate(n=Count("pk")).values("n")), 0)
+
+
+def count_needing_and_new(place: Membership) -> tuple[int, int]:
+    """Return how many disputes need this rater, and in how many something is new. Two queries."""
+    looked_at = with_news(disputes_of(place), place).filter(HAS_NEWS & Q(looked_at__isnull=False))
+    return _needing(place).count(), looked_at.count()
 
 
 @dataclass(frozen=True)
@@ -101,7 +111,7 @@ def work_list(place: Membership, chosen: WorkFilter = EVERYTHING) -> WorkList:
     if chosen.document:
         found = found.filter(item__document__key=chosen.document)
     if chosen.is_new:
-        found = found.filter(Q(new_posts__gt=0) | Q(new_answers__gt=0) | ~Q(new_event=""))
+        found = found.filter(HAS_NEWS)
     disputes = list(found.order_by("number"))
     open_ones = [dispute for dispute in disputes if dispute.status == Dispute.Status.OPEN]
     needing = set(_needing(place).values_list("pk", flat=True))
@@ -168,7 +178,10 @@ def _needing(place: Membership) -> QuerySet[Dispute]:
 
 @dataclass(frozen=True)
 class Left:
-    """What still needs a rater: how many disputes, the next of them, the first of the next document."""
+    """What still needs somebody: how many disputes, the next of them, the first of the next document.
+
+    Those about the same text come first.
+    """
 
     disputes: int
     following: int | None
@@ -177,47 +190,63 @@ class Left:
 
 def left_after(place: Membership, after: Dispute) -> Left:
     """Return what needs this rater beside a dispute, going round at the end. One query."""
-    rows = _needing(place).exclude(pk=after.pk).order_by("number")
-    found = list(rows.values_list("number", "item__document"))
-    later = [row for row in found if row[0] > after.number] + [row for row in found if row[0] < after.number]
-    elsewhere = [number for number, document in later if document != after.item.document_id]
-    return Left(
-        disputes=len(found),
-        following=later[0][0] if later else None,
-        next_document=elsewhere[0] if elsewhere else None,
+    return _what_is_left(_needing(place), after)
+
+
+def left_to_decide(after: Dispute) -> Left:
+    """Return what waits for an adjudicator beside a dispute, going round at the end. One query."""
+    return _what_is_left(to_decide(Dispute.objects.filter(round=after.round_id)), after)
+
+
+def _what_is_left(disputes: QuerySet[Dispute], after: Dispute) -> Left:
+    rows = disputes.exclude(pk=after.pk).values_list("number", "item", "item__document")
+    found = sorted(rows, key=lambda row: (row[1] != after.item_id, row[0] < after.number, row[0]))
+    elsewhere = (number for number, _, document in found if document != after.item.document_id)
+    return Left(len(found), found[0][0] if found else None, next(elsewhere, None))
+
+
+def place_of_text(place: Membership, dispute: Dispute) -> PlaceInOrder:
+    """Return where a dispute's text stands among the disputed texts of its rater. One query."""
+    rows = disputes_of(place).order_by("number").values_list("item__document", "item")
+    texts = list(dict.fromkeys(rows))
+    documents = list(dict.fromkeys(document for document, _ in texts))
+    of_document = [item for document, item in texts if document == dispute.item.document_id]
+    return PlaceInOrder(
+        nth_item=of_document.index(dispute.item_id) + 1,
+        all_items=len(of_document),
+        nth_document=documents.index(dispute.item.document_id) + 1,
+        all_documents=len(documents),
     )
 
 
-def next_needing(place: Membership, after: int) -> int | None:
-    """Return the number of the next dispute that needs this rater, going round at the end. One query."""
-    numbers = _needing(place).exclude(number=after).order_by("number").values_list("number", flat=True)
-    return next((number for number in numbers if number > after), numbers[0] if numbers else None)
-
-
 @dataclass(frozen=True)
-class Neighbour:
-    """A dispute about the same item: whether it is the one shown, and whether it needs the reader."""
+class OnText:
+    """A dispute about the text that a page shows: whether it is at work, and whether it needs the reader.
 
-    number: int
-    name: str
-    is_shown: bool
+    `held`: the name of the reader's value, empty where there is none.
+    """
+
+    dispute: Dispute
+    is_at_work: bool
     needs_me: bool
-    status: str
+    held: str
 
 
-def disputes_on_item(dispute: Dispute, reader: Membership | None) -> list[Neighbour]:
-    """Return the disputes about the item that the reader may see, the one shown among them. Two queries."""
+def disputes_on_text(dispute: Dispute, reader: Membership | None, held: Mapping[int, str]) -> list[OnText]:
+    """Return the disputes about a text that the reader may see, the one at work among them. Two queries.
+
+    held: the names of the reader's values by dimension.
+    """
     same = disputes_of(reader) if reader else Dispute.objects.filter(round=dispute.round_id)
     found = same.filter(item=dispute.item_id).select_related("dimension").order_by("number")
     asked = AskedRater.objects.filter(dispute__item=dispute.item_id, rater=reader)
     needs = set(asked.values_list("dispute", flat=True)) if reader else set()
     return [
-        Neighbour(
-            each.number,
-            each.dimension.name,
-            each.pk == dispute.pk,
-            each.pk in needs and each.status == Dispute.Status.OPEN,
-            each.get_status_display(),
+        OnText(
+            each,
+            is_at_work=each.pk == dispute.pk,
+            needs_me=each.pk in needs and each.status == Dispute.Status.OPEN,
+            held=held.get(each.dimension_id, ""),
         )
         for each in found
     ]

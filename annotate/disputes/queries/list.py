@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 
 from annotate.core.models import Dispute, Membership, Project, RatingChange, Round
 from annotate.core.raters import RATED
-from annotate.disputes.queries.activity import RATER, needing, with_last_word
+from annotate.disputes.queries.activity import RATER, needing, to_decide, with_last_word
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,11 @@ def kept_reasons(project: Project) -> list[tuple[str, int]]:
     found = sorted(counts, key=lambda each: (-each[1], each[0]))
     differs = answers.filter(cause=RatingChange.Cause.DIFFERS).count()
     return [*found, (gettext("We differ"), differs)] if differs else found
+
+
+def waiting_for_adjudicator(project: Project) -> int:
+    """Return how many disputes discussion did not resolve, while they can be decided. One query."""
+    return to_decide(Dispute.objects.filter(round__project=project)).count()
 
 
 def dispute_rows(disputes: Sequence[Dispute]) -> list[DisputeRow]:

@@ -94,7 +94,7 @@ def _disputes(project: Project) -> Iterator[str]:
     if found["total"]:
         yield (
             f"{found['total']:,} units were disputed; {found['settled']:,} settled in discussion and "
-            f"{found['adjudicated']:,} were decided by an admin."
+            f"{found['adjudicated']:,} were decided by adjudication."
         )
 
 

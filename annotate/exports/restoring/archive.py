@@ -10,7 +10,7 @@ from typing import Any
 from annotate.core.errors import DomainError
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.manifest import FORMAT, MANIFEST, hash_of
-from annotate.exports.registry import TABLES, Part
+from annotate.exports.registry import TABLES, Part, ValueKind
 from annotate.exports.restoring.tables import READERS, checked
 
 
@@ -46,7 +46,7 @@ class ExportArchive:
         return str(self.manifest["content_hash"])
 
     def rows(self, name: str) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a table in their order, times as such; texts that were left out are empty.
+        """Yield the rows of a table in their order, times as such; what was left out is empty.
 
         Raises MisfitError for a row with other columns or kinds of values than the table has.
         """
@@ -54,7 +54,7 @@ class ExportArchive:
         if file_name not in self.manifest["files"]:
             return
         table = TABLES[name]
-        left_out = dict.fromkeys(table.parts, "")
+        left_out = {name: {} if table.kind(name) == ValueKind.LISTED else "" for name in table.parts}
         with self._file(file_name).open("rb") as file:
             rows = READERS[self.choice.format](table, file)
             yield from checked(table, ({**left_out, **row} for row in rows))

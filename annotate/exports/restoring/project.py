@@ -31,6 +31,7 @@ from annotate.exports.restoring.people import restore_raters
 from annotate.exports.restoring.places import restore_places
 from annotate.exports.restoring.ratings import restore_ratings
 from annotate.exports.restoring.restored import RESTORERS, Restored
+from annotate.exports.restoring.revised_values import restore_revised_values
 from annotate.exports.restoring.tables import MisfitError
 from annotate.people.commands import add_member
 
@@ -99,6 +100,7 @@ def _restore(archive: ExportArchive, admin: User | None) -> Project:
     restore_raters(restored, archive)
     restore_places(restored, archive)
     restore_ratings(restored, archive)
+    restore_revised_values(restored, archive)
     restore_disputes(restored, archive)
     for restorer in RESTORERS.values():
         restorer(restored, archive)
@@ -176,6 +178,7 @@ def _round(restored: Restored, number: int, version: int, row: dict[str, Any]) -
         seed=seed_of_round(restored.project, number),
         work_order=row.get("work_order") or WorkOrder.MIXED,  # exports of before had no other
         dimension_order=row.get("dimension_order") or DimensionOrder.FIXED,
+        revises_documents=row.get("revises_documents") or False,
         opened_at=row["opened_at"],
         closed_at=row["closed_at"],
     )

@@ -3,6 +3,15 @@
 from annotate.exports.tables.disputes import DISPUTE_TABLES
 from annotate.exports.tables.material import MATERIAL_TABLES
 from annotate.exports.tables.outcomes import OUTCOME_TABLE
-from annotate.exports.tables.ratings import HISTORY_TABLE, RATING_TABLES
+from annotate.exports.tables.ratings import HISTORY_TABLE, RATING_TABLES, REVISED_TABLE
+from annotate.exports.tables.soft_labels import SOFT_LABEL_TABLE
 
-OWN_TABLES = (*MATERIAL_TABLES, *RATING_TABLES, OUTCOME_TABLE, *DISPUTE_TABLES, HISTORY_TABLE)
+OWN_TABLES = (
+    *MATERIAL_TABLES,
+    *RATING_TABLES,
+    OUTCOME_TABLE,
+    SOFT_LABEL_TABLE,
+    *DISPUTE_TABLES,
+    HISTORY_TABLE,
+    REVISED_TABLE,
+)

@@ -30,20 +30,17 @@ def _guidelines(project: Project) -> Iterator[Row]:
     listed = set()
     for number, round in sorted(rounds_of(project).items()):
         of_round = {"round": number, "status": round.status}
-        times = {"opened_at": round.opened_at, "closed_at": round.closed_at, "work_order": round.work_order}
-        times["dimension_order"] = round.dimension_order
+        frozen = {name: getattr(round, name) for name in _FROZEN_WITH_ROUND}
         for version in versions_of(round):
             listed.add(version.pk)
             in_force = version.pk == round.guideline_id
-            yield from _dimensions(version, {**of_round, **times, "in_force": in_force})
+            yield from _dimensions(version, {**of_round, **frozen, "in_force": in_force})
     for version in project.guideline_versions.exclude(pk__in=listed).order_by("version"):
         yield from _dimensions(version, _OF_NO_ROUND)
 
 
-_OF_NO_ROUND = {
-    **dict.fromkeys(("round", "status", "opened_at", "closed_at", "work_order", "dimension_order")),
-    "in_force": False,
-}
+_FROZEN_WITH_ROUND = ("opened_at", "closed_at", "work_order", "dimension_order", "revises_documents")
+_OF_NO_ROUND = {**dict.fromkeys(("round", "status", *_FROZEN_WITH_ROUND)), "in_force": False}
 
 
 def _dimensions(version: Guideline, of_round: Row) -> Iterator[Row]:
@@ -104,10 +101,7 @@ MATERIAL_TABLES = (
             "in_force",
             "note",
             "status",
-            "opened_at",
-            "closed_at",
-            "work_order",
-            "dimension_order",
+            *_FROZEN_WITH_ROUND,
             "project_guidelines",
             *_FROZEN_SETTINGS,
             "dimension",
@@ -117,7 +111,7 @@ MATERIAL_TABLES = (
         _guidelines,
         kinds(
             integer=f"round guideline_version {' '.join(_FROZEN_SETTINGS)} scale_minimum scale_maximum",
-            flag="in_force not_applicable",
+            flag="in_force revises_documents not_applicable",
             time="opened_at closed_at",
             listed="points",
         ),

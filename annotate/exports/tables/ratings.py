@@ -6,7 +6,7 @@ from django.db.models import F, OuterRef, Subquery
 from django.db.models.functions import Coalesce
 
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
-from annotate.core.models import AssignedUnit, Assignment, Project, Rating, RatingChange
+from annotate.core.models import AssignedUnit, Assignment, Project, Rating, RatingChange, RevisedValueChange
 from annotate.core.models.rounds import without_checks
 from annotate.core.rounds import round_one
 from annotate.exports.registry import ExportTable, Part, Row, kinds
@@ -34,6 +34,7 @@ def _ratings(project: Project) -> Iterator[Row]:
 _RATINGS = {
     **OF_RATING,
     "value": "value",
+    "revised_value": "revised__value",
     "unsure": "unsure",
     "cannot_rate": "cannot_rate",
     "not_applicable": "not_applicable",
@@ -136,6 +137,27 @@ _HISTORY = {
 }
 
 
+def _revised_values(project: Project) -> Iterator[Row]:
+    place = "revised__rating__assignment__"
+    changes = RevisedValueChange.objects.filter(
+        without_checks(f"{place}round__"), **{f"{place}round__project": project}
+    )
+    in_order = (f"revised__rating__{path}" for path in IN_ORDER)
+    rows = rows_by_column(changes.order_by(*in_order, "revised__rating", "revision"), _REVISED_VALUES)
+    return with_actors(rows, project, of="rater", not_by_raters=frozenset())
+
+
+_REVISED_VALUES = {
+    **{name: f"revised__rating__{path}" for name, path in OF_RATING.items() if name != "round"},
+    "revision": "revision",
+    "at": "at",
+    "value_before": "value_before",
+    "value_after": "value_after",
+    "comment": "comment",
+    "by": "actor",
+}
+
+
 RATING_TABLES = (
     ExportTable(
         "ratings",
@@ -143,7 +165,7 @@ RATING_TABLES = (
         tuple(_RATINGS),
         _ratings,
         kinds(
-            integer="round value revision guideline_version position plan_seed",
+            integer="round value revised_value revision guideline_version position plan_seed",
             number="active_seconds inclusion_probability",
             flag="unsure cannot_rate not_applicable counted",
             time="first_saved_at last_saved_at",
@@ -170,5 +192,13 @@ HISTORY_TABLE = ExportTable(
         time="at",
         listed="evidence",
     ),
+    {"comment": Part.COMMENTS},
+)
+REVISED_TABLE = ExportTable(
+    "revised_values",
+    "every saved state of the values that raters revised at the end of a document",
+    tuple(_REVISED_VALUES),
+    _revised_values,
+    kinds(integer="revision value_before value_after", time="at"),
     {"comment": Part.COMMENTS},
 )

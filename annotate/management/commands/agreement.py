@@ -8,4 +8,4 @@ class Command(ResultsCommand):
 
     help = __doc__
     page = "agreement"
-    brief = ("rounds",)
+    brief = ("rounds", "revised")

@@ -8,7 +8,7 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from annotate.core.errors import RoundClosedError
+from annotate.core.errors import ROUND_ONE_CLOSED, RoundClosedError
 from annotate.core.models import Assignment, Item, Membership, Round, WorkOrder
 from annotate.fastpath.queries import MOMENT, NUMBERS, Asked, Prepared
 from annotate.fastpath.statements import at_once
@@ -71,6 +71,23 @@ def renew_reservation(*, assignment: Assignment, annotator: Membership) -> None:
             return
         mine = Assignment.objects.filter(pk=assignment.pk, annotator=annotator)
         mine.filter(reserved_until__isnull=False).update(reserved_until=until)
+
+
+def renew_reservations(*, assignment: Assignment, annotator: Membership) -> list[Assignment]:
+    """Let the reservations of an item in view and of those loaded ahead of it run from now on.
+
+    Returns these items, as far as they are still the annotator's. Raises RoundClosedError.
+    """
+    if not assignment.round.is_open:
+        raise RoundClosedError(gettext(ROUND_ONE_CLOSED))
+    lasts = timedelta(minutes=annotator.project.reservation_minutes)
+    until, here = timezone.now() + lasts, assignment.position or 0
+    in_reach = met_together(annotator.project_id).filter(
+        annotator=annotator, position__range=(here, here + RESERVED_AT_ONCE)
+    )
+    waiting = in_reach.filter(started_at__isnull=True, reserved_until__lt=until - lasts / 10)
+    waiting.update(reserved_until=until)
+    return list(in_reach.only("position", "annotator"))
 
 
 def _refuse_closed(round: Round, asked: Asked[Round]) -> None:

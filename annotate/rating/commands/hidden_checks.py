@@ -31,6 +31,7 @@ def round_of_checks(round: Round) -> Round | None:
         seed=round.seed,
         work_order=round.work_order,
         dimension_order=round.dimension_order,
+        revises_documents=round.revises_documents,
         opened_at=round.opened_at,
         opened_by=round.opened_by,
     )

@@ -4,12 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from django.db import transaction
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 
 from annotate.agreement.streams import Stream
 from annotate.core.audit import facts, record
 from annotate.core.configuration import lock_configurable
-from annotate.core.errors import NotReadyError
+from annotate.core.errors import InvalidValueError, NotReadyError
 from annotate.core.models import Assignment, AssignmentPlan, DimensionOrder, Item, Project, Round, WorkOrder
 from annotate.rating.commands.hidden_checks import gold_for, round_of_checks, write_checks
 from annotate.rating.commands.new_places import NewPlace, write_places
@@ -19,6 +19,9 @@ from annotate.rating.planning.lists import Pair
 from annotate.rating.queries.hidden_checks import checking_of
 from annotate.rating.queries.plans import PlannedWork, plan_of, planned_work
 
+ONLY_BY_DOCUMENT = gettext_lazy(
+    "Values can be revised at the end of a document only where work goes by document."
+)
 PLANS = {
     AssignmentPlan.Kind.EVERYONE: Assignment.Plan.EVERYONE,
     AssignmentPlan.Kind.BALANCED: Assignment.Plan.BALANCED,
@@ -38,13 +41,20 @@ def choose_plan(
     dealt_by: str = AssignmentPlan.DealtBy.DOCUMENTS,
     work_order: str = WorkOrder.BY_DOCUMENT,
     dimension_order: str = DimensionOrder.FIXED,
+    revises_documents: bool = False,
     pairs: Sequence[Pair] = (),
 ) -> AssignmentPlan:
     """Choose how Round I will be shared out, and how often hidden checks come.
 
-    Locks the project. Raises FrozenError once it was opened.
+    Locks the project. Raises FrozenError once it was opened, InvalidValueError where documents that are
+    mixed shall have an end.
     """
     lock_configurable(project)
+    if revises_documents and work_order != WorkOrder.BY_DOCUMENT:
+        raise InvalidValueError(
+            str(ONLY_BY_DOCUMENT),
+            fields={"revises_documents": gettext("Choose the order by document first.")},
+        )
     settings = {
         "kind": kind,
         "share": share,
@@ -53,6 +63,7 @@ def choose_plan(
         "dealt_by": dealt_by,
         "work_order": work_order,
         "dimension_order": dimension_order,
+        "revises_documents": revises_documents,
         "pairs": [list(pair) for pair in pairs],
     }
     before = _audit_details(plan_of(project))
@@ -63,7 +74,11 @@ def choose_plan(
 
 def _audit_details(choice: AssignmentPlan) -> dict[str, object]:
     fields = facts(
-        choice, ("kind", "share", "gold_every", "repeat_every", "dealt_by", "work_order", "dimension_order")
+        choice,
+        (
+            *("kind", "share", "gold_every", "repeat_every", "dealt_by"),
+            *("work_order", "dimension_order", "revises_documents"),
+        ),
     )
     return {**fields, "listed": len(choice.pairs)}
 

@@ -6,9 +6,10 @@ from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext
 
-from annotate.core.errors import InvalidValueError, PlaceGoneError, RoundClosedError
+from annotate.core.access import PLACE_GONE
+from annotate.core.errors import ROUND_ONE_CLOSED, InvalidValueError, PlaceGoneError, RoundClosedError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_of
 from annotate.core.models import Assignment, Guideline, Rating, RatingChange, Round, User
@@ -99,7 +100,7 @@ def save_ratings(
     had not seen is returned. Returns what became of each: one that is invalid does not keep the others from
     being saved. Raises RoundClosedError or PlaceGoneError for all of them, and nothing is saved then.
     """
-    locked, round, ratings = _lock_assignment(assignment)
+    locked, round, ratings = lock_assignment(assignment)
     asked = asked_dimensions(locked, guideline_of(round))
     steps: list[_Step | InvalidValueError] = []
     for position, each in enumerate(given):
@@ -180,7 +181,7 @@ def _write(step: _Step, in_force: Guideline, by: User | None) -> Rating:
     )
 
 
-def _lock_assignment(assignment: Assignment) -> tuple[Assignment, Round, dict[int, Rating]]:
+def lock_assignment(assignment: Assignment) -> tuple[Assignment, Round, dict[int, Rating]]:
     """Lock the place, then read its round and ratings: of each the state after the lock was waited for."""
     with at_once():
         asked_lock = _LOCKED.ask(assignment.pk, assignment.annotator_id or 0)
@@ -188,7 +189,7 @@ def _lock_assignment(assignment: Assignment) -> tuple[Assignment, Round, dict[in
         asked_ratings = _RATINGS.ask(assignment.pk)
     locked, round = asked_lock.first(), asked_round.all()[0]
     if not round.is_open:
-        raise RoundClosedError(gettext("Round I was closed, so ratings can no longer be changed."))
+        raise RoundClosedError(gettext(ROUND_ONE_CLOSED))
     if locked is None:
         raise PlaceGoneError(gettext(PLACE_GONE))
     return locked, round, {rating.dimension_id: rating for rating in asked_ratings.all()}
@@ -213,11 +214,6 @@ _ROUND = Prepared(
 _RATINGS = Prepared(
     lambda assignment: Rating.objects.filter(assignment=assignment).defer("created_at", "updated_at"),
     NUMBERS[0],
-)
-
-PLACE_GONE = gettext_noop(
-    "This item waited unused and was given to another rater, so this answer has no place; "
-    "go on with your list."
 )
 
 

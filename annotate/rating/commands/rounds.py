@@ -194,6 +194,7 @@ def _new_round(
         every_item=every_item,
         work_order=plan.work_order,
         dimension_order=plan.dimension_order,
+        revises_documents=plan.revises_documents and number == 1,
         opened_at=timezone.now(),
         opened_by=by,
     )
@@ -202,6 +203,7 @@ def _new_round(
         "every_item": every_item,
         "work_order": round.work_order,
         "dimension_order": round.dimension_order,
+        "revises_documents": round.revises_documents,
     }
     record(project, "round.opened", round, after=facts, by=by)
     return round

@@ -50,7 +50,7 @@ def sharing(
     promised = ceil(round(share * items, 6))
     for block in _block_sizes(promised, items, annotators, raters_per_item):
         generator = _stream(seed).shuffler()
-        together = _drawn(sizes, block, generator)
+        together = _draw_bundles(sizes, block, generator)
         rest = {bundle: size for bundle, size in sizes.items() if bundle not in together}
         dealt = _deal(rest, annotators, raters_per_item, generator)
         everybody = tuple(range(annotators))
@@ -73,7 +73,7 @@ def _block_sizes(promised: int, items: int, annotators: int, raters_per_item: in
     return [*(size for size in steps if size < promised), promised]
 
 
-def _drawn(sizes: Mapping[int, int], items: int, generator: random.Random) -> set[int]:
+def _draw_bundles(sizes: Mapping[int, int], items: int, generator: random.Random) -> set[int]:
     """Return bundles drawn at random, until they hold so many items."""
     order = list(sizes)
     generator.shuffle(order)

@@ -14,6 +14,7 @@ from annotate.core.models import (
     Rating,
     Round,
 )
+from annotate.rating.calibration import Calibration, calibrate
 from annotate.rating.planning.checks import Checking
 
 Plan = Assignment.Plan
@@ -35,10 +36,14 @@ class CheckComparison:
 
 @dataclass(frozen=True)
 class Checks:
-    """What an annotator's hidden checks came to, by name of the dimension and in all."""
+    """What an annotator's hidden checks came to, by name of the dimension and in all.
+
+    calibrations: how the values lie to those of gold items.
+    """
 
     repeats: Mapping[str, CheckComparison] = field(default_factory=dict)
     gold: Mapping[str, CheckComparison] = field(default_factory=dict)
+    calibrations: Mapping[str, Calibration] = field(default_factory=dict)
 
     @property
     def all_repeats(self) -> CheckComparison:
@@ -81,6 +86,7 @@ def checks_of(project: Project) -> Mapping[int, Checks]:
         annotator: Checks(
             _by_dimension(each for each in again if each[0][0] == annotator),
             _by_dimension(each for each in right if each[0][0] == annotator),
+            _calibrations(each for each in right if each[0][0] == annotator),
         )
         for annotator in annotators
     }
@@ -130,10 +136,22 @@ def _first_values(project: Project, repeats: Iterable[Unit]) -> dict[Unit, int]:
 
 
 def _by_dimension(pairs: Iterable[tuple[Unit, int, _Given]]) -> dict[str, CheckComparison]:
+    return {name: _compare_pairs(group) for name, group in _grouped(pairs).items()}
+
+
+def _calibrations(pairs: Iterable[tuple[Unit, int, _Given]]) -> dict[str, Calibration]:
+    found = {
+        name: calibrate([(given.value, right) for right, given in group], is_named=group[0][1].is_named)
+        for name, group in _grouped(pairs).items()
+    }
+    return {name: each for name, each in found.items() if each}
+
+
+def _grouped(pairs: Iterable[tuple[Unit, int, _Given]]) -> dict[str, list[tuple[int, _Given]]]:
     groups: dict[str, list[tuple[int, _Given]]] = defaultdict(list)
     for _, expected, given in pairs:
         groups[given.dimension].append((expected, given))
-    return {name: _compare_pairs(group) for name, group in groups.items()}
+    return groups
 
 
 def _compare_pairs(pairs: list[tuple[int, _Given]]) -> CheckComparison:

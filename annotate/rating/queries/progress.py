@@ -81,6 +81,12 @@ def progress(round: Round, annotator: Membership) -> Progress:
     )
 
 
+def count_left(round: Round, annotator: Membership) -> int:
+    """Return how many items this annotator has yet to rate in Round I. Two queries."""
+    begun = own_order(round, annotator).filter(completed_at__isnull=True).count()
+    return begun + available_items(round, annotator).count()
+
+
 def _seconds_for_a_rating(round: Round, annotator: Membership) -> float | None:
     """Return the median over the last items; None where no time was measured, as for imported ratings."""
     recent = own_order(round, annotator).filter(completed_at__isnull=False).order_by("-completed_at")

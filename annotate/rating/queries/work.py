@@ -77,12 +77,14 @@ class PlaceInOrder:
     """Where an item stands among the annotator's own, by document.
 
     The totals are None where items are taken from a shared queue, so that nobody knows them yet.
+    ends_document: whether it is the last own item of its document, and there are others to compare it with.
     """
 
     nth_item: int
     all_items: int | None
     nth_document: int
     all_documents: int | None
+    ends_document: bool = False
 
 
 @dataclass(frozen=True)
@@ -151,22 +153,29 @@ def _place_in_order(assignment: Assignment, document: int) -> PlaceInOrder | Non
     project, annotator, position = _here(assignment)
     mine = met_together(project).filter(annotator=annotator)
     until, same = Q(position__lte=position), Q(item__document=document)
+    first_time = same & ~Q(plan=Assignment.Plan.REPEAT)
     counts = mine.aggregate(
         nth_item=Count("pk", filter=until & same),
         all_items=Count("pk", filter=same),
         nth_document=Count("item__document", filter=until, distinct=True),
         all_documents=Count("item__document", distinct=True),
         taken=Count("pk", filter=Q(plan=Assignment.Plan.N_OF_M)),
+        own=Count("pk", filter=first_time),
+        to_come=Count("pk", filter=first_time & Q(position__gt=position)),
     )
+    own, to_come = counts.pop("own"), counts.pop("to_come")
+    is_repeat = assignment.plan == Assignment.Plan.REPEAT
+    counts["ends_document"] = own > 1 and not to_come and not is_repeat
     if counts.pop("taken"):
         counts |= {"all_items": None, "all_documents": None}
     return PlaceInOrder(**counts)
 
 
 def with_next(page: ItemPage) -> ItemPage:
-    """Return a page with what comes after it by now. One query."""
+    """Return a page with what comes after it by now, and so whether it ends its document. Two queries."""
     after = _AFTER.first(*_here(page.assignment))
-    return replace(page, next=after.position if after else None)
+    stands = _place_in_order(page.assignment, page.document) if page.stands else None
+    return replace(page, next=after.position if after else None, stands=stands)
 
 
 def _here(assignment: Assignment) -> tuple[int, int, int]:

@@ -1,6 +1,6 @@
 """What draws each kind of plot from its table."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +9,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from annotate.results.plots.pairs import movement, quality, scatter, widths
-from annotate.results.plots.style import INK, LINE, MARKERS, SEQUENCE, SERIES, SOFT, panel, panels, short
+from annotate.results.plots.said import describe_row, figure_of
+from annotate.results.plots.style import (
+    INK,
+    LINE,
+    MARKERS,
+    SEQUENCE,
+    SERIES,
+    SOFT,
+    name_point,
+    panel,
+    panels,
+    short,
+)
 from annotate.results.table import Cell, Column, Kind, Table
 from annotate.results.text import number
 
@@ -22,34 +34,36 @@ def intervals(table: Table) -> Figure:
     height = 0.8 + ROW * len(table.rows) * (1.5 if len(columns) <= len(SERIES) else 1)
     if len(columns) <= len(SERIES):
         figure, axes = panel(height)
-        for series, (index, column) in enumerate(columns):
-            shift = (series - (len(columns) - 1) / 2) * 0.28
-            _dots(axes, [row[index] for row in table.rows], series, shift, column.name)
+        for series, (index, _) in enumerate(columns):
+            _dots(axes, table, index, series, (series - (len(columns) - 1) / 2) * 0.28)
         _rows(axes, table)
         if len(columns) > 1:
             figure.legend(loc="outside lower center", ncols=len(columns))
         return figure
     figure, listed = panels(len(columns), height, across=4, share_y=True)
     for axes, (index, column) in zip(listed, columns, strict=True):
-        _dots(axes, [row[index] for row in table.rows], 0, 0, column.name)
+        _dots(axes, table, index)
         axes.set_title(short(column.name, 16))
         _rows(axes, table)
     return figure
 
 
-def _dots(axes: Axes, cells: Sequence[Cell], series: int, shift: float, label: str) -> None:
-    known = [(place, cell) for place, cell in enumerate(cells) if isinstance(cell.value, int | float)]
-    for place, cell in known:
+def _dots(axes: Axes, table: Table, index: int, series: int = 0, shift: float = 0) -> None:
+    """Draw a column's figures, each on its row and `shift` beside it."""
+    column, colour = table.columns[index], SERIES[series]
+    label = column.name
+    for place, row in enumerate(table.rows):
+        cell = row[index]
+        if not isinstance(cell.value, int | float):
+            continue
         if cell.low is not None and cell.high is not None:
-            axes.plot([cell.low, cell.high], [place + shift] * 2, color=SERIES[series], linewidth=1.4)
-    axes.plot(
-        [_number(cell) for _, cell in known],
-        [place + shift for place, _ in known],
-        MARKERS[series],
-        color=SERIES[series],
-        markersize=4.5,
-        label=label,
-    )
+            axes.plot([cell.low, cell.high], [place + shift] * 2, color=colour, linewidth=1.4)
+        (dot,) = axes.plot(
+            cell.value, place + shift, MARKERS[series], color=colour, markersize=4.5, label=label
+        )
+        heads = ", ".join(str(head.value) for head in row[: table.heads])
+        name_point(dot, f"{heads}: {figure_of(cell, column)}")
+        label = ""  # the legend names a column once
 
 
 def _rows(axes: Axes, table: Table) -> None:
@@ -150,7 +164,8 @@ def box(table: Table) -> Figure:
                 continue
             least, first, median, third, largest = (_number(cell) for cell in row[2:7])
             axes.plot([least, largest], [place, place], color=SOFT, linewidth=1)
-            axes.barh(place, third - first, left=first, height=0.6, color=SERIES[0], alpha=0.45)
+            (middle,) = axes.barh(place, third - first, left=first, height=0.6, color=SERIES[0], alpha=0.45)
+            name_point(middle, describe_row(table, row))
             axes.plot([median, median], [place - 0.38, place + 0.38], color=INK, linewidth=1.8)
         axes.set_title(short(name, 16))
         axes.set_yticks(range(len(systems)), [short(each) for each in systems])

@@ -6,7 +6,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from annotate.results.plots.style import INK, LINES, MARKERS, SERIES, SOFT, panel, panels, short
+from annotate.results.plots.said import describe_row
+from annotate.results.plots.style import INK, LINES, MARKERS, SERIES, SOFT, name_point, panel, panels, short
 from annotate.results.table import Cell, Table
 
 
@@ -57,7 +58,7 @@ def quality(table: Table) -> Figure:
     names = list(dict.fromkeys(row[0].value for row in table.rows))
     figure, listed = panels(len(names), 2.1)
     for axes, name in zip(listed, names, strict=True):
-        _systems(axes, [row for row in table.rows if row[0].value == name])
+        _systems(axes, table, [row for row in table.rows if row[0].value == name])
         _label_axes(axes, name, table.columns[2].name, table.columns[3].name)
     return figure
 
@@ -90,19 +91,15 @@ def widths(table: Table) -> Figure:
     return figure
 
 
-def _systems(axes: Axes, rows: Sequence[Sequence[Cell]]) -> None:
-    known = [row for row in rows if row[2].value is not None and row[3].value is not None]
-    for row in known:
-        cell = row[3]
-        if cell.low is not None and cell.high is not None:
-            axes.plot([_value(row[2])] * 2, [cell.low, cell.high], color=SERIES[0], alpha=0.4, linewidth=1.2)
-    axes.plot(
-        [_value(row[2]) for row in known],
-        [_value(row[3]) for row in known],
-        "o",
-        color=SERIES[0],
-        markersize=4,
-    )
+def _systems(axes: Axes, table: Table, rows: Sequence[Sequence[Cell]]) -> None:
+    for row in rows:
+        across, up = row[2:4]
+        if across.value is None or up.value is None:
+            continue
+        if up.low is not None and up.high is not None:
+            axes.plot([_value(across)] * 2, [up.low, up.high], color=SERIES[0], alpha=0.4, linewidth=1.2)
+        (dot,) = axes.plot(_value(across), _value(up), "o", color=SERIES[0], markersize=4)
+        name_point(dot, describe_row(table, row))
 
 
 def _label_axes(axes: Axes, name: object, across: str, up: str) -> None:

@@ -1,25 +1,39 @@
 """What a plot says to whoever does not see it."""
 
 import re
+from collections.abc import Sequence
 from html import escape
 
-from annotate.results.table import Table
+from annotate.results.table import Cell, Column, Table
 from annotate.results.text import interval, number
+
+POINT = "point: "  # what the id of a point's group in an SVG begins with, before its name
 
 _ROOT = re.compile(r"<svg ([^>]*)>")
 _METADATA = re.compile(r"\s*<metadata>.*?</metadata>", re.DOTALL)
+_NAMED = re.compile(rf'<g id="{POINT}([^"]*)">')
 _MOST = 12
 
 
 def describe_svg(table: Table, svg: str) -> str:
-    """Return the SVG as one image with a name, the table's title, and a description of what it shows."""
+    """Return the SVG as one image with a name, the table's title, and a description of what it shows.
+
+    Where its points have names it is a group of them, and the first can have the focus.
+    """
     name = f"plot-{table.key}"
+    points, count = _NAMED.subn(_point, _METADATA.sub("", svg))
+    role = "group" if count else "img"
     root = (
-        rf'<svg \1 role="img" aria-labelledby="{name}" aria-describedby="{name}-says">'
-        rf'<title id="{name}">{_one_line(table.title)}</title>'
-        rf'<desc id="{name}-says">{_one_line(description(table))}</desc>'
+        f' role="{role}" aria-labelledby="{name}" aria-describedby="{name}-says">'
+        f'<title id="{name}">{_one_line(table.title)}</title>'
+        f'<desc id="{name}-says">{_one_line(description(table))}</desc>'
     )
-    return _ROOT.sub(lambda found: root.replace(r"\1", found[1]), _METADATA.sub("", svg), count=1)
+    named = _ROOT.sub(lambda found: f"<svg {found[1]}{root}", points, count=1)
+    return named.replace('tabindex="-1"', 'tabindex="0"', 1)
+
+
+def _point(found: re.Match[str]) -> str:
+    return f'<g class="plot-point" role="img" tabindex="-1" aria-label="{found[1]}"><title>{found[1]}</title>'
 
 
 def description(table: Table) -> str:
@@ -28,22 +42,25 @@ def description(table: Table) -> str:
     rows = "1 row" if len(table.rows) == 1 else f"{len(table.rows)} rows"
     said = [table.says, f"{rows}: {figures}, as in the table beside it."]
     if len(table.rows) <= _MOST:
-        said += [_row(table, index) for index in range(len(table.rows))]
+        said += [describe_row(table, row) for row in table.rows]
     return " ".join(part for part in said if part)
 
 
-def _row(table: Table, index: int) -> str:
-    cells = list(zip(table.rows[index], table.columns, strict=True))
+def describe_row(table: Table, row: Sequence[Cell]) -> str:
+    """Return what a row is of, and its figures, in words."""
+    cells = list(zip(row, table.columns, strict=True))
     heads = ", ".join(str(cell.value) for cell, _ in cells[: table.heads])
-    figures = [
-        f"{column.name} undefined"
-        if cell.value is None
-        else f"{column.name} {cell.value}"
-        if isinstance(cell.value, str)
-        else f"{column.name} {number(cell.value, column)} {interval(cell, column)}".strip()
-        for cell, column in cells[table.heads :]
-    ]
+    figures = [figure_of(cell, column) for cell, column in cells[table.heads :]]
     return f"{heads}: {'; '.join(figures)}."
+
+
+def figure_of(cell: Cell, column: Column) -> str:
+    """Return a figure in words: its column's name, value and interval."""
+    if cell.value is None:
+        return f"{column.name} undefined"
+    if isinstance(cell.value, str):
+        return f"{column.name} {cell.value}"
+    return f"{column.name} {number(cell.value, column)} {interval(cell, column)}".strip()
 
 
 def _one_line(text: str) -> str:

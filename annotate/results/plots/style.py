@@ -6,8 +6,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import matplotlib as mpl
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+from annotate.results.plots.said import POINT
 
 # Replaced by variables of the stylesheet where an SVG stands in a page (annotate.results.plots.for_page).
 INK, SOFT, LINE, PAPER = "#1d2327", "#5a646b", "#d9d6d0", "#ffffff"
@@ -66,6 +69,11 @@ def save_figure(figure: Figure, format: str) -> bytes:
     out = io.BytesIO()
     figure.savefig(out, format=format, dpi=200, bbox_inches="tight", metadata=_UNDATED[format])
     return out.getvalue()
+
+
+def name_point(point: Artist, name: str) -> None:
+    """Give a point a name, which a page shows while the pointer or the focus is on it."""
+    point.set_gid(f"{POINT}{' '.join(name.split())}")
 
 
 def panel(height: float) -> tuple[Figure, Axes]:

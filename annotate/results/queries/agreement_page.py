@@ -24,8 +24,11 @@ from annotate.core.models import MeasurementLevel, Project, Round
 from annotate.results.page import Section
 from annotate.results.queries.agreement import DisputeFigures, Drawn, dispute_figures
 from annotate.results.queries.breakdown import breakdowns
+from annotate.results.queries.latent import latent_tables
 from annotate.results.queries.material import Items, RatedRound, items_of, rated_rounds
 from annotate.results.queries.movement import movement
+from annotate.results.queries.revised import revised_section
+from annotate.results.queries.skewed import skewed_tables
 from annotate.results.queries.without_value import WithoutValue, answers_without_value
 from annotate.results.registry import Chosen
 from annotate.results.table import Cell, Column, Kind, Table, figure, text
@@ -72,7 +75,7 @@ class MeasuredRound:
 
 
 def agreement_sections(project: Project, chosen: Chosen) -> list[Section]:
-    """Return all tables about agreement, none before Round I. Eight queries at most."""
+    """Return all tables about agreement, none before Round I. Ten queries at most."""
     drawn: Drawn = "units" if chosen.get("drawn") == "units" else "documents"
     rounds = [_measured(each) for each in rated_rounds(project, drawn)]
     if not rounds:
@@ -80,10 +83,17 @@ def agreement_sections(project: Project, chosen: Chosen) -> list[Section]:
     items = items_of(project)
     first = rounds[0].rated.round
     disputes, without_value = dispute_figures(project), answers_without_value(first)
-    together = [_rounds(rounds, disputes), _both_rounds(rounds), *movement([each.rated for each in rounds])]
+    together = [
+        _rounds(rounds, disputes),
+        _both_rounds(rounds),
+        *_skewed(rounds),
+        *movement([each.rated for each in rounds]),
+    ]
+    revised = [revised_section(rounds[0].rated, alpha_of)] if chosen.get("values") == "revised" else []
     return [
         Section("Both rounds", _state(first), [*together, *_without_value(rounds[0].rated, without_value)]),
-        *(_of_round(each, items) for each in rounds),
+        *revised,
+        *(_of_round(each, items, disputes.values()) for each in rounds),
     ]
 
 
@@ -116,11 +126,20 @@ def _alpha_at(rated: RatedRound, dimension: FrozenDimension, level: str) -> Coef
     )
 
 
-def _of_round(each: MeasuredRound, items: Items) -> Section:
+def _of_round(each: MeasuredRound, items: Items, disputes: Iterable[DisputeFigures]) -> Section:
     rated = each.rated
-    says = RELIABILITY if rated.round.is_independent else AFTER_DISCUSSION
+    says = RELIABILITY if rated.round.is_independent else f"{AFTER_DISCUSSION} {_apart(disputes)}".strip()
     tables = [_levels(each), _coefficients(rated), _distributions(rated), *_pairs(rated)]
-    return Section(rated.label, says, [*tables, *breakdowns(rated, items)])
+    return Section(rated.label, says, [*tables, *latent_tables(rated), *breakdowns(rated, items)])
+
+
+def _apart(disputes: Iterable[DisputeFigures]) -> str:
+    """Say how many disputes discussion has not ended, whose values are those of Round I or nearly so."""
+    each = list(disputes)
+    opened, apart = sum(one.opened for one in each), sum(one.open + one.left_open for one in each)
+    if not apart:
+        return ""
+    return f"{apart:,} of {opened:,} disputes are not settled: on these units the values still lie apart."
 
 
 def _rounds(rounds: Sequence[MeasuredRound], disputes: Mapping[int, DisputeFigures]) -> Table:
@@ -182,6 +201,16 @@ def _both_rounds(rounds: Sequence[MeasuredRound]) -> Table:
         rows,
         says="At each dimension’s measurement level.",
         plot="intervals",
+    )
+
+
+def _skewed(rounds: Sequence[MeasuredRound]) -> list[Table]:
+    measured = {each.rated.round.number: each for each in rounds}
+    return skewed_tables(
+        [each.rated for each in rounds],
+        lambda rated, dimension: measured[rated.round.number].alpha(dimension),
+        lambda rated, dimension: _coefficient(rated, dimension, "percent_agreement"),
+        lambda rated, dimension: _coefficient(rated, dimension, "gwet_ac"),
     )
 
 

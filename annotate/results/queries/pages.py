@@ -5,9 +5,12 @@ from collections.abc import Sequence
 from annotate.core.models import Project
 from annotate.results.queries.agreement import default_drawn
 from annotate.results.queries.agreement_page import agreement_sections
+from annotate.results.queries.compared_systems import ABOUT
+from annotate.results.queries.severity import severity_sections, size_of_severity
+from annotate.results.queries.study import TARGET, WAGE, study_sections
 from annotate.results.queries.systems import systems_sections
-from annotate.results.queries.version import ratings_of, version_of_ratings
-from annotate.results.registry import Parameter, ResultsPage
+from annotate.results.queries.version import ratings_of, version_of_ratings, version_of_revised_values
+from annotate.results.registry import Chosen, Parameter, ResultsPage
 from annotate.watching.queries.so_far import so_far_sections
 
 
@@ -18,6 +21,20 @@ def _ways_to_draw(project: Project) -> Sequence[tuple[str, str]]:
 
 DRAWN = Parameter("drawn", "Intervals by drawing", _ways_to_draw)
 
+
+def _kinds_of_values(project: Project) -> Sequence[tuple[str, str]]:
+    """Return what can be shown where raters may revise values at a document's end, nothing elsewhere."""
+    if not project.rounds.filter(revises_documents=True).exists():
+        return []
+    return [("independent", "independent"), ("revised", "with revised values")]
+
+
+def _version_of_values(project: Project, chosen: Chosen) -> Sequence[object]:
+    return version_of_revised_values(project) if chosen.get("values") == "revised" else []
+
+
+VALUES = Parameter("values", "Values", _kinds_of_values)
+
 OWN_PAGES = (
     ResultsPage(
         "agreement",
@@ -27,7 +44,8 @@ OWN_PAGES = (
         agreement_sections,
         version_of_ratings,
         ratings_of,
-        [DRAWN],
+        [DRAWN, VALUES],
+        _version_of_values,
     ),
     ResultsPage(
         "systems",
@@ -36,6 +54,25 @@ OWN_PAGES = (
         systems_sections,
         version_of_ratings,
         ratings_of,
+        [ABOUT],
+    ),
+    ResultsPage(
+        "severity",
+        "Severity of raters",
+        "How severe each rater is, whether a rater’s values go with the others’, and what systems would "
+        "score with raters of average severity.",
+        severity_sections,
+        version_of_ratings,
+        size_of_severity,
+    ),
+    ResultsPage(
+        "study",
+        "How much human work a study needs",
+        "From Round I: raters for a reliable mean, documents for a sure alpha, hours and money.",
+        study_sections,
+        version_of_ratings,
+        ratings_of,
+        [TARGET, WAGE],
     ),
     ResultsPage(
         "so-far",

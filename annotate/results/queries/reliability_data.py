@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from django.db.models import F
+from django.db.models.functions import Coalesce
 
 from annotate.agreement import ReliabilityData
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
@@ -27,15 +29,15 @@ def reliability_data(round: Round) -> Mapping[str, ReliabilityData]:
     return {key: rated.data for key, rated in rated_items(round).items()}
 
 
-def rated_items(round: Round) -> Mapping[str, RatedItems]:
+def rated_items(round: Round, *, revised: bool = False) -> Mapping[str, RatedItems]:
     """Return, by dimension key, the values that raters hold at the end of a round. Two queries.
 
     For Round I these are its own values. For Round II each rater's last value counts: the one given in
     discussion, else the one of Round I. Columns are the items that anyone rated, in order of documents; rows
     are the raters under their pseudonyms, without those whose ratings an admin left out. The `round` needs
-    its guideline.
+    its guideline. `revised`: those of Round I as raters revised them at the end of a document.
     """
-    rows = _rows(round)
+    rows = _rows(round, revised=revised)
     raters = _raters(np.unique(rows["rater"]))
     guideline = FrozenGuideline.from_json(round.guideline.content)
     return {
@@ -44,7 +46,7 @@ def rated_items(round: Round) -> Mapping[str, RatedItems]:
     }
 
 
-def _rows(round: Round) -> np.ndarray:
+def _rows(round: Round, *, revised: bool) -> np.ndarray:
     ratings = (
         Rating.objects.filter(
             assignment__round__project=round.project_id,
@@ -52,9 +54,10 @@ def _rows(round: Round) -> np.ndarray:
             assignment__annotator__counted=True,
             value__isnull=False,
         )
+        .alias(held=Coalesce("revised__value", "value") if revised else F("value"))
         .order_by("assignment__round__number")
         .values_list(
-            "dimension", "assignment__item", "assignment__item__document", "assignment__annotator", "value"
+            "dimension", "assignment__item", "assignment__item__document", "assignment__annotator", F("held")
         )
     )
     return np.fromiter(ratings.iterator(20_000), dtype=_ROW)

@@ -1,69 +1,70 @@
 """Named categories by system: how often each was chosen, and whether systems differ in that."""
 
-from collections.abc import Sequence
-from dataclasses import replace
-
-import numpy as np
+from collections.abc import Mapping, Sequence
 
 from annotate.agreement import Resampling, mean
 from annotate.agreement.data import FloatArray
-from annotate.agreement.pairs import mean_values
-from annotate.agreement.ranks import holm
-from annotate.agreement.system_differences import SystemDifference, system_differences
+from annotate.agreement.system_differences import adjust_p_values
 from annotate.core.guideline import FrozenDimension
 from annotate.results.page import Section
+from annotate.results.queries.by_system import difference_cell, mean_over_raters, values_by_document
+from annotate.results.queries.compared_systems import (
+    ComparedSystems,
+    compare_systems,
+    what_differences_are_about,
+)
 from annotate.results.queries.material import Items, RatedRound
+from annotate.results.registry import Chosen
 from annotate.results.table import Cell, Column, Kind, Table, figure, text
 
 _SAYS = (
-    "Categories have no order and no distance, so there is no mean score. The share of a category on an item "
-    "is that of its raters who chose it, and a system’s the mean over its items. Intervals: over documents."
+    "Categories have no order and no distance, so there is no mean score. The share of a category on an "
+    "item is that of its raters who chose it, and a system’s the mean over its items. Intervals of shares "
+    "are over documents like these, by these raters."
 )
-_PAIRED = (
-    "Paired differences of shares by document (function system_differences), t with n - 1 degrees of "
-    "freedom. The p values of all categories and pairs of a dimension are corrected together: Holm 1979."
-)
+_TOGETHER = " The p values of all categories and pairs of a dimension are corrected together: Holm 1979."
 _SYSTEM, _SHARE = Column("system", "System", Kind.TEXT), Column("share", "share", Kind.SHARE)
 _DIMENSION = Column("dimension", "Dimension", Kind.TEXT)
 _CATEGORY = Column("category", "Category", Kind.TEXT)
+Category = tuple[str, int]
+"""The key of a dimension and one of its values."""
 
 
 def shares_section(
-    rated: RatedRound, items: Items, dimensions: Sequence[FrozenDimension], names: Sequence[str]
-) -> Section:
-    """Return the tables of dimensions with named categories."""
-    tables = [_shares(rated, items, dimensions, names), _compared(rated, items, dimensions, names)]
-    return Section("Shares of categories", _SAYS, tables)
-
-
-def scores_by_document(
     rated: RatedRound,
     items: Items,
-    dimension: FrozenDimension,
+    dimensions: Sequence[FrozenDimension],
     names: Sequence[str],
-    category: int | None = None,
-) -> FloatArray:
-    """Return (documents, systems): the mean of an item's values, NaN where nobody gave one.
-
-    category: the share of raters who gave this value instead.
-    """
-    own = rated.rated[dimension.key]
-    values = own.data.values
-    if category is not None:
-        values = np.where(np.isnan(values), np.nan, values == category)
-    documents = np.unique(items.documents_of(own), return_inverse=True)[1]
-    table = np.full((int(documents.max(initial=-1)) + 1, len(names)), np.nan)
-    table[documents, np.searchsorted(names, items.systems_of(own))] = mean_values(values)
-    return table
+    chosen: Chosen,
+) -> Section:
+    """Return the tables of dimensions with named categories."""
+    shares: dict[Category, FloatArray] = {}
+    compared: dict[Category, ComparedSystems] = {}
+    for each in dimensions:
+        for category in each.values:
+            values = values_by_document(rated, items, each, names, category)
+            shares[each.key, category] = mean_over_raters(values)
+            compared[each.key, category] = compare_systems(values, names, chosen)
+    by_name = {
+        f"{each.name} ({each.name_of(category)})": compared[each.key, category]
+        for each in dimensions
+        for category in each.values
+    }
+    about = what_differences_are_about(by_name, chosen, independent=rated.round.is_independent)
+    tables = [_shares(rated, shares, dimensions, names), _compared(compared, dimensions)]
+    return Section("Shares of categories", f"{_SAYS} {about}", tables)
 
 
 def _shares(
-    rated: RatedRound, items: Items, dimensions: Sequence[FrozenDimension], names: Sequence[str]
+    rated: RatedRound,
+    shares: Mapping[Category, FloatArray],
+    dimensions: Sequence[FrozenDimension],
+    names: Sequence[str],
 ) -> Table:
     rows = []
     for dimension in dimensions:
         for category in dimension.values:
-            table = scores_by_document(rated, items, dimension, names, category)
+            table = shares[dimension.key, category]
             for index, name in enumerate(names):
                 stream = rated.stream(dimension, name, "share", dimension.name_of(category))
                 found = mean(table[:, index], generator=stream, resampling=Resampling())
@@ -78,34 +79,25 @@ def _named(dimension: FrozenDimension, category: int) -> list[Cell]:
     return [text(dimension.name, key=dimension.key), text(name, key=str(category))]
 
 
-def _compared(
-    rated: RatedRound, items: Items, dimensions: Sequence[FrozenDimension], names: Sequence[str]
-) -> Table:
+def _compared(compared: Mapping[Category, ComparedSystems], dimensions: Sequence[FrozenDimension]) -> Table:
     rows = []
     for dimension in dimensions:
-        shares = {each: scores_by_document(rated, items, dimension, names, each) for each in dimension.values}
         found = [
-            (category, each)
+            (category, own.how + _TOGETHER, each)
             for category in dimension.values
-            for each in system_differences(shares[category], names)
+            for own in [compared[dimension.key, category]]
+            for each in own.differences
         ]
-        for category, each in _corrected(found):
+        corrected = adjust_p_values([each for _, _, each in found])
+        for (category, how, _), each in zip(found, corrected, strict=True):
             known = each.adjusted_p_value is not None
             rows.append(
                 [
                     *_named(dimension, category),
                     text(each.first),
                     text(each.second),
-                    Cell(
-                        each.value,
-                        each.low,
-                        each.high,
-                        interval_reason="" if each.value is None else each.reason,
-                        count=each.documents,
-                        reason=each.reason if each.value is None else "",
-                        how=_PAIRED,
-                    ),
-                    Cell(each.adjusted_p_value, reason="" if known else each.reason, how=_PAIRED),
+                    difference_cell(each, how),
+                    Cell(each.adjusted_p_value, reason="" if known else each.reason, how=how),
                 ]
             )
     columns = [
@@ -116,14 +108,8 @@ def _compared(
         Column("difference", "first minus second", decimals=3),
         Column("p_adjusted", "p, adjusted", Kind.P_VALUE, decimals=4),
     ]
-    return Table("share-differences", "Differences of shares", columns, rows, heads=4)
-
-
-def _corrected(found: Sequence[tuple[int, SystemDifference]]) -> list[tuple[int, SystemDifference]]:
-    """Return the differences with p values corrected over all of them."""
-    p_values = {index: each.p_value for index, (_, each) in enumerate(found) if each.p_value is not None}
-    corrected = dict(zip(p_values, holm(list(p_values.values())).tolist(), strict=True))
-    return [
-        (category, replace(each, adjusted_p_value=corrected.get(index)))
-        for index, (category, each) in enumerate(found)
-    ]
+    says = (
+        "Intervals are per pair. p values are corrected over all categories and pairs of a dimension (Holm), "
+        "not over dimensions."
+    )
+    return Table("share-differences", "Differences of shares", columns, rows, heads=4, says=says)

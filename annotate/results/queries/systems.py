@@ -5,36 +5,33 @@ from dataclasses import replace
 
 import numpy as np
 
-from annotate.agreement import (
-    Resampling,
-    SystemDifference,
-    mean,
-    rank_sets,
-    system_differences,
-)
+from annotate.agreement import Resampling, SystemDifference, mean, rank_sets
 from annotate.agreement.data import FloatArray
 from annotate.core.models import Project
 from annotate.results.page import Section
+from annotate.results.queries.by_system import difference_cell, mean_over_raters, values_by_document
+from annotate.results.queries.compared_systems import (
+    ComparedSystems,
+    compare_systems,
+    what_differences_are_about,
+)
 from annotate.results.queries.material import Items, RatedRound, items_of, rated_rounds
-from annotate.results.queries.shares import scores_by_document, shares_section
+from annotate.results.queries.resolution import resolution_section
+from annotate.results.queries.shares import shares_section
 from annotate.results.registry import Chosen
 from annotate.results.table import Cell, Column, Kind, Table, figure, text
 
 _SYSTEM = Column("system", "System", Kind.TEXT)
 _DIMENSION = Column("dimension", "Dimension", Kind.TEXT)
-_PAIRED = (
-    "Paired differences of mean scores by document (function system_differences); t interval with n - 1 "
-    "degrees of freedom; source: Student 1908"
-)
-_ADJUSTED = "; p values adjusted over all pairs of a dimension: Holm 1979."
+_ADJUSTED = " p values adjusted over all pairs of a dimension: Holm 1979."
 _RANKS = (
     "Ranks by inverting the simultaneous 95 % intervals (Bonferroni) of all pairs (function rank_sets); "
     "source: Chatzi and others 2024, algorithm 1."
 )
-Differences = Mapping[str, Sequence[SystemDifference]]
+Compared = Mapping[str, ComparedSystems]
 
 
-def systems_sections(project: Project, _chosen: Chosen) -> list[Section]:
+def systems_sections(project: Project, chosen: Chosen) -> list[Section]:
     """Return all tables about systems, none before Round I. Six queries at most."""
     rounds = rated_rounds(project, "documents")
     if not rounds:
@@ -42,34 +39,45 @@ def systems_sections(project: Project, _chosen: Chosen) -> list[Section]:
     everything, items = rounds[-1], items_of(project)
     names = sorted(set(items.systems.values()))
     named = [each for each in everything.dimensions if each.is_named]
-    shares = [shares_section(everything, items, named, names)] if named else []
+    shares = [shares_section(everything, items, named, names, chosen)] if named else []
     rated = replace(everything, dimensions=tuple(each for each in everything.dimensions if not each.is_named))
-    return [*(_of_scores(rated, items, names) if rated.dimensions else []), *shares]
+    return [*(_of_scores(rated, items, names, chosen) if rated.dimensions else []), *shares]
 
 
-def _of_scores(rated: RatedRound, items: Items, names: Sequence[str]) -> list[Section]:
-    tables = {each.key: scores_by_document(rated, items, each, names) for each in rated.dimensions}
-    differences = {key: system_differences(values, names) for key, values in tables.items()}
+def _of_scores(rated: RatedRound, items: Items, names: Sequence[str], chosen: Chosen) -> list[Section]:
+    compared: dict[str, ComparedSystems] = {}
+    tables: dict[str, FloatArray] = {}
+    for each in rated.dimensions:
+        values = values_by_document(rated, items, each, names)
+        compared[each.key] = compare_systems(values, names, chosen)
+        tables[each.key] = mean_over_raters(values)
+    crossed = {key: each.crossed for key, each in compared.items() if each.crossed}
+    about = what_differences_are_about(
+        {each.name: compared[each.key] for each in rated.dimensions},
+        chosen,
+        independent=rated.round.is_independent,
+    )
     says = (
         "An item’s score is the mean of its raters’ values at the end of "
-        f"{rated.label.split(',')[0]}. Intervals are over documents like these."
+        f"{rated.label.split(',')[0]}. Intervals of means are over documents like these, by these raters."
     )
-    return [
+    found = [
         Section(
             "Mean scores",
             says,
             [
                 _means(rated, tables, names),
-                _ranks(rated, differences, names),
+                _ranks(rated, compared, names),
                 _quartiles(rated, tables, names),
             ],
         ),
         Section(
             "Which systems differ",
-            "Every pair of systems on the documents that were rated for both.",
-            [_differences(rated, differences)],
+            f"{about} Ranks follow from these differences.",
+            [_differences(rated, compared)],
         ),
     ]
+    return [*found, resolution_section(rated.dimensions, crossed, len(rated.raters))] if crossed else found
 
 
 def _means(rated: RatedRound, tables: Mapping[str, FloatArray], names: Sequence[str]) -> Table:
@@ -89,8 +97,11 @@ def _means(rated: RatedRound, tables: Mapping[str, FloatArray], names: Sequence[
     return Table("means", "Mean score of every system", columns, rows, says=says, plot="intervals")
 
 
-def _ranks(rated: RatedRound, differences: Differences, names: Sequence[str]) -> Table:
-    sets = {key: {each.system: each for each in rank_sets(names, own)} for key, own in differences.items()}
+def _ranks(rated: RatedRound, compared: Compared, names: Sequence[str]) -> Table:
+    sets = {
+        key: {each.system: each for each in rank_sets(names, own.differences)}
+        for key, own in compared.items()
+    }
     rows = [
         [
             text(name),
@@ -137,18 +148,19 @@ def _quantile_cells(values: FloatArray) -> list[Cell]:
     ]
 
 
-def _differences(rated: RatedRound, differences: Differences) -> Table:
+def _differences(rated: RatedRound, compared: Compared) -> Table:
     rows = [
         [
             text(dimension.name, key=dimension.key),
             text(each.first),
             text(each.second),
-            _difference(each),
-            _p(each, each.p_value, _PAIRED + "."),
-            _p(each, each.adjusted_p_value, _PAIRED + _ADJUSTED),
+            difference_cell(each, own.how),
+            _p(each, each.p_value, own.how),
+            _p(each, each.adjusted_p_value, own.how + _ADJUSTED),
         ]
         for dimension in rated.dimensions
-        for each in differences[dimension.key]
+        for own in [compared[dimension.key]]
+        for each in own.differences
     ]
     columns = [
         _DIMENSION,
@@ -158,19 +170,11 @@ def _differences(rated: RatedRound, differences: Differences) -> Table:
         Column("p", "p", Kind.P_VALUE, decimals=4),
         Column("p_adjusted", "p, adjusted", Kind.P_VALUE, decimals=4),
     ]
-    return Table("differences", "Differences of mean scores", columns, rows, heads=3)
-
-
-def _difference(each: SystemDifference) -> Cell:
-    return Cell(
-        each.value,
-        each.low,
-        each.high,
-        interval_reason=each.reason if each.value is not None else "",
-        count=each.documents,
-        reason=each.reason if each.value is None else "",
-        how=_PAIRED + ".",
+    says = (
+        "Every pair of systems on the documents that were rated for both. Intervals are per pair; adjusted p "
+        "values are corrected over all pairs of a dimension (Holm), not over dimensions."
     )
+    return Table("differences", "Differences of mean scores", columns, rows, heads=3, says=says)
 
 
 def _p(each: SystemDifference, value: float | None, how: str) -> Cell:

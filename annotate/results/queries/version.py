@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from django.db.models import Count, Max, Sum
 
-from annotate.core.models import AuditEntry, Dispute, Project, Rating
+from annotate.core.models import AuditEntry, Dispute, Project, Rating, RevisedValue
 
 
 def version_of_ratings(project: Project) -> Sequence[object]:
@@ -26,3 +26,9 @@ def version_of_ratings(project: Project) -> Sequence[object]:
 def ratings_of(project: Project) -> int:
     """Return how many ratings a project has. One query."""
     return Rating.objects.filter(assignment__round__project=project).count()
+
+
+def version_of_revised_values(project: Project) -> Sequence[object]:
+    """Return what no revised value leaves as it was: every save raises a revision. One query."""
+    revised = RevisedValue.objects.filter(rating__assignment__round__project=project)
+    return list(revised.aggregate(number=Count("pk"), saves=Sum("revision")).values())

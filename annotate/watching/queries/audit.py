@@ -1,13 +1,15 @@
 """Everything that was done in a project, in one list: administrative acts, ratings, decisions on disputes."""
 
 import heapq
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from annotate.core.models import AuditEntry, Project, User
+from annotate.core.models import AuditEntry, FormerName, Project, User
 from annotate.watching.queries.audit_sources import (
     DISPUTE,
     RATING,
@@ -39,8 +41,17 @@ class AuditChoices:
     things: list[str]
 
 
+@dataclass(frozen=True)
+class Name:
+    """What a person was called, and until when: None for now."""
+
+    until: datetime | None
+    name: str
+    email: str
+
+
 def audit_page(project: Project, wanted: AuditFilter, after: Cursor | None = None) -> AuditPage:
-    """Return the newest acts, or those after a place in the list. Four queries."""
+    """Return the newest acts, or those after a place in the list. Six queries."""
     found: list[AuditRow] = []
     for rank, source in enumerate(SOURCES):
         rows = source(project, wanted).order_by("-at", "-pk")
@@ -84,16 +95,25 @@ def _after(cursor: Cursor, rank: int) -> Q:
     return Q(at__lte=cursor.at) if rank > cursor.rank else Q(at__lt=cursor.at)
 
 
-def _people(actors: Iterable[int | None] | None) -> dict[int, tuple[str, str]]:
-    users = (
-        User.objects.all()
-        if actors is None
-        else User.objects.filter(pk__in=[each for each in actors if each])
-    )
-    return {pk: (name or email, email) for pk, name, email in users.values_list("pk", "name", "email")}
+def _people(actors: Iterable[int | None] | None) -> dict[int, list[Name]]:
+    """Return what people were called, each name with until when, the present one last. Two queries."""
+    users, former = User.objects.all(), FormerName.objects.order_by("at", "pk")
+    if actors is not None:
+        keys = {each for each in actors if each}
+        users, former = users.filter(pk__in=keys), former.filter(user__in=keys)
+    names: dict[int, list[Name]] = defaultdict(list)
+    for pk, until, name, email in former.values_list("user", "at", "name", "email"):
+        names[pk].append(Name(until, name or email, email))
+    for pk, name, email in users.values_list("pk", "name", "email"):
+        names[pk].append(Name(None, name or email, email))
+    return names
 
 
-def _with_people(rows: Iterable[AuditRow], people: Mapping[int, tuple[str, str]]) -> Iterator[AuditRow]:
+def _with_people(rows: Iterable[AuditRow], people: Mapping[int, list[Name]]) -> Iterator[AuditRow]:
+    """Say who acted, as they were called then; acts keep it themselves."""
     for row in rows:
-        name, email = people.get(row.actor or 0, ("", ""))
-        yield replace(row, who=name, email=email)
+        if row.actor is None or row.email:
+            yield row
+        else:
+            then = next(name for name in people[row.actor] if name.until is None or name.until > row.at)
+            yield replace(row, who=then.name, email=then.email)

@@ -1,4 +1,4 @@
-"""The three tables that tell what was done in a project, each as rows of the audit log."""
+"""The four tables that tell what was done in a project, each as rows of the audit log."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from django.db.models import F, Q, QuerySet
 
-from annotate.core.models import AuditEntry, DisputeEvent, Project, RatingChange
+from annotate.core.models import AuditEntry, DisputeEvent, Project, RatingChange, RevisedValueChange
 
 RATING, DISPUTE = "rating", "dispute"
 FLAGS = ("unsure", "cannot_rate", "not_applicable")
@@ -91,7 +91,11 @@ def _entries(project: Project, wanted: AuditFilter) -> QuerySet[Any, Any]:
         rows = rows.filter(act__startswith=f"{wanted.what}.")
     if wanted.word:
         rows = rows.filter(Q(subject__icontains=wanted.word) | Q(note__icontains=wanted.word))
-    return _filter_rows(rows, wanted).values("pk", "at", "actor", "act", "subject", "before", "after", "note")
+    facts = ("act", "subject", "before", "after", "note")
+    found: QuerySet[Any, Any] = _filter_rows(rows, wanted).values(
+        "pk", "at", "actor", "actor_name", "actor_email", *facts
+    )
+    return found
 
 
 def _ratings(project: Project, wanted: AuditFilter) -> QuerySet[Any, Any]:
@@ -122,7 +126,24 @@ def _decisions(project: Project, wanted: AuditFilter) -> QuerySet[Any, Any]:
     return rows.values("pk", "at", "actor", "kind", "value", "note", **_columns(names))
 
 
-SOURCES: tuple[AuditSource, ...] = (_entries, _ratings, _decisions)
+def _revisions(project: Project, wanted: AuditFilter) -> QuerySet[Any, Any]:
+    place = "revised__rating__assignment__"
+    rows = RevisedValueChange.objects.filter(**{f"{place}round__project": project})
+    names = {
+        "round": f"{place}round__number",
+        "document": f"{place}item__document__key",
+        "system": f"{place}item__system__name",
+        "dimension": "revised__rating__dimension__name",
+    }
+    rows = _of_units(_filter_rows(rows, wanted), wanted, RATING, names)
+    named = _columns({**names, "label": f"{place}annotator__label"})
+    found: QuerySet[Any, Any] = rows.values(
+        "pk", "at", "actor", "value_before", "value_after", "comment", **named
+    )
+    return found
+
+
+SOURCES: tuple[AuditSource, ...] = (_entries, _ratings, _decisions, _revisions)
 
 
 def _columns(names: Mapping[str, str]) -> dict[str, F]:
@@ -150,14 +171,15 @@ def _of_units(
 
 
 def row_of(rank: int, row: dict[str, Any]) -> AuditRow:
-    """Return a row of the source at this place of SOURCES as one of the log, without its person's name."""
-    made = (_entry_row, _rating_row, _decision_row)[rank](row)
+    """Return a row of the source at this place of SOURCES as one of the log; only acts say by whom."""
+    made = (_entry_row, _rating_row, _decision_row, _revision_row)[rank](row)
     return replace(made, cursor=Cursor(row["at"], rank, row["pk"]), actor=row["actor"])
 
 
 def _entry_row(row: dict[str, Any]) -> AuditRow:
     facts = (row["before"], row["after"], row["note"])
-    return AuditRow(_NOWHERE, None, "", "", row["act"], row["subject"], *facts)
+    email = row["actor_email"]
+    return AuditRow(_NOWHERE, None, row["actor_name"] or email, email, row["act"], row["subject"], *facts)
 
 
 def _rating_row(row: dict[str, Any]) -> AuditRow:
@@ -174,6 +196,12 @@ def _decision_row(row: dict[str, Any]) -> AuditRow:
     after = None if row["value"] is None else {"value": row["value"]}
     subject = f"{_unit(row)}, dispute {row['number']}"
     return AuditRow(_NOWHERE, None, "", "", f"{DISPUTE}.{row['kind']}", subject, None, after, row["note"])
+
+
+def _revision_row(row: dict[str, Any]) -> AuditRow:
+    subject = f"{_unit(row)}, Round {'I' * row['round']}, by {row['label']}"
+    before, after = {"value": row["value_before"]}, {"value": row["value_after"]}
+    return AuditRow(_NOWHERE, None, "", "", f"{RATING}.revised", subject, before, after, row["comment"])
 
 
 def _unit(row: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 
 from annotate.agreement.coefficient import Coefficient
 from annotate.agreement.order_effects import OrderEffect, carry_over, position_effect
-from annotate.agreement.ranks import holm
+from annotate.agreement.ranks import holm_by_key
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models.rounds import WorkOrder
 from annotate.results.page import Section
@@ -18,9 +18,9 @@ _SAYS = (
     "Items come in an order drawn for each rater, so that without an effect of order values have nothing to "
     "do with their place. Position: the rank correlation of value with place in a document. "
     "Carry-over: by how many points a value follows its rater’s value on the item before, per point of it; "
-    "above 0 values follow the one before, below 0 they stand off from it. The two p values of a "
-    "dimension are corrected together (Holm)."
+    "above 0 values follow the one before, below 0 they stand off from it."
 )
+_CORRECTED = "The two p values of a dimension are corrected together (Holm), not over dimensions."
 _NAMED = "Categories have no order, so there is nothing to rise or to follow."
 _COLUMNS = (
     Column("dimension", "Dimension", Kind.TEXT),
@@ -46,7 +46,7 @@ def order_section(rated: RatedRound, timed: np.ndarray) -> Section:
         row for dimension in rated.dimensions for row in _rows(dimension, _effects(rated, dimension, timed))
     ]
     title = "Whether values depend on the order of work"
-    return Section("Order", _SAYS, [Table("order", title, _COLUMNS, rows, heads=2)], "order")
+    return Section("Order", _SAYS, [Table("order", title, _COLUMNS, rows, heads=2, says=_CORRECTED)], "order")
 
 
 def _effects(
@@ -73,8 +73,7 @@ def _rows(dimension: FrozenDimension, effects: Mapping[str, OrderEffect] | str) 
     if isinstance(effects, str):
         yield from ([name, text(effect), *[Cell(reason=effects)] * 3] for effect in _READINGS)
         return
-    p_values = {each: found.p_value for each, found in effects.items() if found.p_value is not None}
-    corrected = dict(zip(p_values, holm(list(p_values.values())).tolist(), strict=True))
+    corrected = holm_by_key({each: found.p_value for each, found in effects.items()})
     for each, found in effects.items():
         yield [name, text(each), *_cells(each, found.coefficient, corrected.get(each))]
 

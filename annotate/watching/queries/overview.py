@@ -1,5 +1,6 @@
 """What the first page of a project tells, by role."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db.models import Count, Q
@@ -7,9 +8,9 @@ from django.db.models import Count, Q
 from annotate.core.models import Dispute, Item, Membership, Project, Role, Round
 from annotate.core.rounds import rounds_of
 from annotate.disputes.queries.activity import AgeCount, RaterDisputes, open_by_age, open_by_rater
-from annotate.disputes.queries.disputes import WorkList, work_list
+from annotate.disputes.queries.disputes import WorkList, count_needing_and_new, work_list
 from annotate.quality.queries import must_practise
-from annotate.rating.queries.progress import Progress, progress
+from annotate.rating.queries.progress import Progress, count_left, progress
 from annotate.watching.queries.needs import needs_of
 from annotate.watching.queries.round_progress import RoundProgress, round_progress
 from annotate.watching.queries.workers import WorkerHealth, worker_health
@@ -90,6 +91,25 @@ def dispute_counts(project: Project) -> DisputeCounts:
         **{name: Count("pk", filter=Q(status=name)) for name in status.values},
     )
     return DisputeCounts(**counts)
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """What waits for an annotator in an open round: items to rate, or disputes, and those with news."""
+
+    round: Round
+    left: int
+    new: int = 0
+
+
+def waiting_for(place: Membership, rounds: Sequence[Round]) -> Waiting | None:
+    """Return what waits for an annotator, None where no round is open. Two queries."""
+    current = next((each for each in rounds if each.is_open and each.number in (1, 2)), None)
+    if current is None:
+        return None
+    if current.number == 1:
+        return Waiting(current, count_left(current, place))
+    return Waiting(current, *count_needing_and_new(place))
 
 
 def own_work(place: Membership) -> OwnWork:

@@ -4,10 +4,12 @@ from judges.core.models.batches import Batch
 from judges.core.models.certificates import Calibration, Certificate
 from judges.core.models.endpoints import Endpoint
 from judges.core.models.holders import LeaseHolder
-from judges.core.models.judges import Judge, PromptTemplate, ScoreFrom
+from judges.core.models.judges import Judge, MaxTokensName, PromptTemplate, ScoreFrom
 from judges.core.models.keys import EndpointKey
+from judges.core.models.paces import ModelPace
+from judges.core.models.readings import Rereading
 from judges.core.models.routing import CalibrationUnit, RoutedUnit, RoutingPolicy
-from judges.core.models.runs import Judgment, Run
+from judges.core.models.runs import Judgment, JudgmentChange, Run
 
 __all__ = [
     "Batch",
@@ -18,8 +20,12 @@ __all__ = [
     "EndpointKey",
     "Judge",
     "Judgment",
+    "JudgmentChange",
     "LeaseHolder",
+    "MaxTokensName",
+    "ModelPace",
     "PromptTemplate",
+    "Rereading",
     "RoutedUnit",
     "RoutingPolicy",
     "Run",

@@ -42,6 +42,7 @@ class Batch(models.Model):
     closed_at = models.DateTimeField(null=True, help_text="When it was collected, or failed.")
     due_at = models.DateTimeField()
     failures = models.PositiveSmallIntegerField(default=0, help_text="Calls without an answer in a row.")
+    failing_since = models.DateTimeField(null=True, help_text="The first of these calls.")
     holder = models.UUIDField(null=True)
     held_until = models.DateTimeField(null=True)
 

@@ -29,8 +29,34 @@ class Endpoint(models.Model):
         blank=True,
         help_text="Per million tokens; empty: unknown.",
     )
+    cached_price = models.DecimalField(
+        max_digits=12,
+        decimal_places=6,
+        null=True,
+        blank=True,
+        help_text="Per million input tokens that the server had cached; empty: as other input tokens.",
+    )
     timeout_seconds = models.PositiveIntegerField(default=60)
     calls_in_flight = models.PositiveIntegerField(default=16)
+    samples_in_one_call = models.BooleanField(
+        default=False, help_text="Whether all samples of a judgment are asked for in one call (n)."
+    )
+    patience_minutes = models.PositiveSmallIntegerField(
+        default=15, help_text="Minutes without an answer after which its runs stop."
+    )
+    resume_hours = models.PositiveSmallIntegerField(
+        default=24, help_text="Hours in which runs that stopped for it resume by themselves; 0: never."
+    )
+    unanswered_since = models.DateTimeField(
+        null=True, help_text="The first failed call since its last answer; empty while it answers."
+    )
+    tried_at = models.DateTimeField(null=True, help_text="The last failed call.")
+    failure = models.TextField(blank=True, help_text="Why that call failed, in a sentence.")
+    patience_until = models.DateTimeField(null=True, help_text="When its runs stop if nothing is answered.")
+    next_probe_at = models.DateTimeField(
+        null=True, help_text="When one call tries it again; until one is answered no other begins."
+    )
+    failed_probes = models.PositiveSmallIntegerField(default=0)
     resting_until = models.DateTimeField(
         null=True, blank=True, help_text="Until when the server asked everyone to wait."
     )
@@ -43,9 +69,18 @@ class Endpoint(models.Model):
             models.UniqueConstraint("project", "name", name="endpoint_name_once_in_project"),
             models.CheckConstraint(condition=Q(calls_in_flight__gte=1), name="endpoint_takes_a_call"),
             models.CheckConstraint(condition=Q(timeout_seconds__gte=1), name="endpoint_timeout_lasts"),
+            models.CheckConstraint(condition=Q(patience_minutes__gte=1), name="patience_lasts"),
+            models.CheckConstraint(
+                condition=Q(
+                    unanswered_since__isnull=True, patience_until__isnull=True, next_probe_at__isnull=True
+                )
+                | Q(unanswered_since__isnull=False, patience_until__isnull=False, tried_at__isnull=False),
+                name="a_silence_has_a_beginning_and_an_end",
+            ),
             models.CheckConstraint(
                 condition=(Q(input_price__isnull=True) | Q(input_price__gte=0))
-                & (Q(output_price__isnull=True) | Q(output_price__gte=0)),
+                & (Q(output_price__isnull=True) | Q(output_price__gte=0))
+                & (Q(cached_price__isnull=True) | Q(cached_price__gte=0)),
                 name="prices_not_negative",
             ),
             models.CheckConstraint(

@@ -4,6 +4,9 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from annotate.core.guideline import FrozenDimension
+from judges.methods.own_scale import OwnScale
+
 
 class PromptTemplate(models.Model):
     """One version of a prompt; it never changes once a judgment was asked with it."""
@@ -13,6 +16,10 @@ class PromptTemplate(models.Model):
     name = models.CharField(max_length=80)
     version = models.PositiveIntegerField()
     text = models.TextField()
+    pattern = models.TextField(
+        blank=True,
+        help_text="A regular expression whose last match holds the answer; empty: Concord's own rules.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
 
@@ -32,6 +39,14 @@ class ScoreFrom(models.TextChoices):
     PROBABILITIES = "probabilities", _("the probabilities of the answers (G-Eval)")
 
 
+class MaxTokensName(models.TextChoices):
+    """How a server calls the longest reply: OpenAI's newer models refuse the older name, others the newer."""
+
+    UNKNOWN = "", _("found out before the first run")
+    MAX_TOKENS = "max_tokens", "max_tokens"
+    MAX_COMPLETION_TOKENS = "max_completion_tokens", "max_completion_tokens"
+
+
 class Judge(models.Model):
     """A model with a method, a prompt version and sampling settings."""
 
@@ -41,11 +56,30 @@ class Judge(models.Model):
     model = models.CharField(max_length=120)
     method = models.CharField(max_length=20, help_text="A key of judges.methods.METHODS.")
     template = models.ForeignKey(PromptTemplate, models.PROTECT, related_name="judges", null=True)
-    temperature = models.FloatField(default=0)
+    temperature = models.FloatField(default=0, null=True, help_text="Empty: not sent.")
+    top_p = models.FloatField(null=True)
+    seed = models.BigIntegerField(null=True, help_text="Of the first sample; each further one adds 1.")
+    stop = models.JSONField(default=list, help_text="Up to four texts at which a reply ends.")
+    reasoning_effort = models.CharField(max_length=20, blank=True)
+    system_message = models.TextField(blank=True)
+    extra_body = models.JSONField(default=dict, help_text="Sent with each request as it is.")
     samples = models.PositiveSmallIntegerField(default=1)
     max_tokens = models.PositiveIntegerField(default=256)
+    max_tokens_name = models.CharField(
+        max_length=21, choices=MaxTokensName.choices, default=MaxTokensName.UNKNOWN, blank=True
+    )
     score_from = models.CharField(max_length=13, choices=ScoreFrom.choices, default=ScoreFrom.TEXT)
     structured = models.BooleanField(default=False, help_text="Ask for JSON of a given shape.")
+    scale_minimum = models.SmallIntegerField(
+        null=True, help_text="Of a scale of its own; empty: that of the dimension."
+    )
+    scale_maximum = models.SmallIntegerField(null=True)
+    scale_modifiers = models.BooleanField(
+        default=False, help_text="Whether weak takes a third of a point from a score and strong adds one."
+    )
+    scale_table = models.JSONField(
+        default=list, help_text="The dimension's value for each point of its own scale; empty: linear."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -53,14 +87,35 @@ class Judge(models.Model):
             models.UniqueConstraint("project", "name", name="judge_name_once_in_project"),
             models.CheckConstraint(condition=Q(samples__gte=1), name="a_judge_gives_a_sample"),
             models.CheckConstraint(
-                condition=Q(temperature__gte=0, temperature__lte=2), name="temperature_in_range"
+                condition=Q(temperature__isnull=True) | Q(temperature__gte=0, temperature__lte=2),
+                name="temperature_in_range",
+            ),
+            models.CheckConstraint(
+                condition=Q(top_p__isnull=True) | Q(top_p__gt=0, top_p__lte=1), name="top_p_in_range"
             ),
             models.CheckConstraint(
                 condition=Q(endpoint__isnull=False, template__isnull=False)
                 | Q(endpoint__isnull=True, template__isnull=True),
                 name="only_imported_judges_ask_nobody",
             ),
+            models.CheckConstraint(
+                condition=Q(scale_minimum__isnull=True, scale_maximum__isnull=True, scale_modifiers=False)
+                | Q(scale_minimum__lt=models.F("scale_maximum")),
+                name="an_own_scale_has_two_ends",
+            ),
         ]
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def own_scale(self) -> OwnScale | None:
+        """The scale on which it is asked and read; None where that is the dimension's."""
+        if self.scale_minimum is None or self.scale_maximum is None:
+            return None
+        table = tuple(self.scale_table)
+        return OwnScale(self.scale_minimum, self.scale_maximum, self.scale_modifiers, table)
+
+    def asked(self, dimension: FrozenDimension) -> FrozenDimension:
+        """Return a dimension as this judge is asked about it: on its own scale, if it has one."""
+        return self.own_scale.asked(dimension) if self.own_scale else dimension

@@ -4,6 +4,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from judges.reliability import LEAST_RATINGS
+
 
 class RoutingPolicy(models.Model):
     """A rule by which units go to people or stay with a judge; frozen once it was followed.
@@ -11,7 +13,8 @@ class RoutingPolicy(models.Model):
     By R of `rts` and `mcq` against a threshold r, or by the certificates of a `calibration`, whose judge is
     then `rts`. `rts` is the judge whose values stand where units stay. `risk`: the share of units more than a
     point away from people (or what the calibration calls wrong) that is still accepted; an audit that shows
-    more is a warning.
+    more is a warning. Of each system on each dimension `audit_share` of what stays is audited, and at least
+    `audit_least` units.
     """
 
     class Rule(models.TextChoices):
@@ -51,6 +54,10 @@ class RoutingPolicy(models.Model):
     confidence_level = models.FloatField(default=0.95)
     audit = models.CharField(max_length=6, choices=Audit.choices, default=Audit.RANDOM)
     audit_share = models.FloatField(default=0.05)
+    audit_least = models.PositiveIntegerField(
+        default=LEAST_RATINGS,
+        help_text="Audited units of each system on a dimension at least, or all that stay; 0: by share only.",
+    )
     raters = models.PositiveSmallIntegerField()
     risk = models.FloatField(default=0.2)
     seed = models.BigIntegerField(help_text="Of the audit and of R's intervals.")

@@ -4,6 +4,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from judges.core.mapping import mapped
+
 
 class Run(models.Model):
     """A plan to collect judgments within a budget; workers follow it as long as it is running."""
@@ -26,7 +28,25 @@ class Run(models.Model):
     guideline = models.ForeignKey("annotate.Guideline", models.PROTECT, related_name="runs")
     status = models.CharField(max_length=9, choices=Status.choices, default=Status.PLANNED)
     via = models.CharField(max_length=5, choices=Via.choices, default=Via.CALLS)
-    reason = models.TextField(blank=True, help_text="Why it stopped, in a sentence.")
+    reason = models.TextField(blank=True, help_text="Why it stopped, or paused by itself, in sentences.")
+    waits_for = models.ForeignKey(
+        "judges.Endpoint",
+        models.SET_NULL,
+        null=True,
+        related_name="+",
+        help_text="The endpoint without whose answer it stopped.",
+    )
+    resumes_until = models.DateTimeField(
+        null=True, help_text="Until when it resumes by itself once that endpoint answers."
+    )
+    told_at = models.DateTimeField(null=True, help_text="When it was mailed that it stopped.")
+    accepts_unreadable = models.BooleanField(
+        default=False, help_text="Whether someone lets it go on however many replies are unreadable."
+    )
+    keeps_messages = models.BooleanField(
+        default=False,
+        help_text="Whether its judgments keep the messages that were sent, not only their hash.",
+    )
     budget = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
     spent = models.DecimalField(max_digits=14, decimal_places=8, default=0)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -38,6 +58,10 @@ class Run(models.Model):
         constraints = [
             models.CheckConstraint(
                 condition=~Q(status="stopped") | Q(reason__gt=""), name="stopped_runs_say_why"
+            ),
+            models.CheckConstraint(
+                condition=Q(status="stopped") | Q(waits_for__isnull=True, resumes_until__isnull=True),
+                name="only_stopped_runs_wait_for_an_answer",
             ),
             models.CheckConstraint(
                 condition=Q(budget__isnull=True) | Q(budget__gt=0), name="budgets_allow_something"
@@ -57,6 +81,15 @@ class Judgment(models.Model):
         DONE = "done", _("done")
         UNREADABLE = "unreadable", _("unreadable")
         FAILED = "failed", _("failed")
+        EXCLUDED = "excluded", _("excluded")
+
+    class Problem(models.TextChoices):
+        """What stands behind a judgment without a value, where the server says so."""
+
+        REFUSED = "refused", _("refused by the model")
+        FILTERED = "filtered", _("held back by a content filter")
+        TRUNCATED = "truncated", _("cut off")
+        TOO_LONG = "too_long", _("too long for the model")
 
     run = models.ForeignKey(Run, models.PROTECT, null=True, related_name="judgments")
     judge = models.ForeignKey("judges.Judge", models.PROTECT, related_name="judgments")
@@ -74,11 +107,28 @@ class Judgment(models.Model):
     rationale = models.TextField(blank=True)
     reply = models.TextField(blank=True)
     reason = models.TextField(blank=True, help_text="Why there is no value, in a sentence.")
+    problem = models.CharField(
+        max_length=9, choices=Problem.choices, blank=True, help_text="What kind of reason that is, if known."
+    )
+    parameters = models.JSONField(default=dict, help_text="The request as sent, without its messages.")
+    messages_hash = models.CharField(
+        max_length=64, blank=True, help_text="SHA-256 of the messages, see judges.runs.calls."
+    )
+    messages = models.JSONField(null=True, help_text="As sent, where the run keeps them.")
+    finish_reason = models.CharField(max_length=40, blank=True, help_text="In the server's words.")
+    refusal = models.TextField(blank=True, help_text="The model's words, where it says that it refuses.")
+    returned_model = models.CharField(max_length=200, blank=True, help_text="As the server names it.")
+    system_fingerprint = models.CharField(max_length=200, blank=True)
     input_tokens = models.PositiveIntegerField(null=True)
     output_tokens = models.PositiveIntegerField(null=True)
+    cached_tokens = models.PositiveIntegerField(null=True, help_text="Of the input tokens.")
+    reasoning_tokens = models.PositiveIntegerField(null=True, help_text="Of the output tokens.")
     cost = models.DecimalField(max_digits=14, decimal_places=8, null=True)
     seconds = models.FloatField(null=True)
     answered_at = models.DateTimeField(null=True)
+    is_corrected = models.BooleanField(
+        default=False, help_text="Whether a person set or excluded what came of this answer."
+    )
 
     class Meta:
         constraints = [
@@ -104,8 +154,11 @@ class Judgment(models.Model):
                 name="done_judgments_have_a_value",
             ),
             models.CheckConstraint(
-                condition=~Q(status__in=["unreadable", "failed"]) | Q(reason__gt=""),
+                condition=~Q(status__in=["unreadable", "failed", "excluded"]) | Q(reason__gt=""),
                 name="judgments_without_value_say_why",
+            ),
+            models.CheckConstraint(
+                condition=~Q(status="done") | Q(problem=""), name="values_have_no_problem"
             ),
             models.CheckConstraint(
                 condition=Q(status="leased", lease__isnull=False, leased_until__isnull=False)
@@ -122,3 +175,51 @@ class Judgment(models.Model):
 
     def __str__(self) -> str:
         return f"judgment {self.pk}"
+
+    @property
+    def mapped_value(self) -> float | None:
+        """Its value on the dimension's scale, where the judge has another; the judge must be loaded."""
+        scale = self.judge.own_scale
+        if scale is None or self.value is None:
+            return None
+        return float(mapped(self.value, scale, self.dimension))
+
+
+class JudgmentChange(models.Model):
+    """What became of a judgment after its reply was stored. Never updated."""
+
+    class Kind(models.TextChoices):
+        SET = "set", _("value set")
+        EXCLUDED = "excluded", _("excluded")
+        INCLUDED = "included", _("included again")
+        READ_AGAIN = "read_again", _("read again")
+        ASKED_AGAIN = "asked_again", _("asked again")
+        GIVEN_BACK = "given_back", _("the earlier answer stands")
+
+    BY_PEOPLE = (Kind.SET, Kind.EXCLUDED)
+
+    judgment = models.ForeignKey(Judgment, models.CASCADE, related_name="changes")
+    at = models.DateTimeField()
+    actor = models.ForeignKey("annotate.User", models.PROTECT, null=True, related_name="+")
+    kind = models.CharField(max_length=11, choices=Kind.choices)
+    status_before = models.CharField(max_length=10, choices=Judgment.Status.choices)
+    value_before = models.FloatField(null=True)
+    reason_before = models.TextField(blank=True)
+    problem_before = models.CharField(max_length=9, choices=Judgment.Problem.choices, blank=True)
+    status_after = models.CharField(max_length=10, choices=Judgment.Status.choices)
+    value_after = models.FloatField(null=True)
+    answer_before = models.JSONField(
+        default=dict, help_text="The reply and all that was kept of its call, where it was asked again."
+    )
+    note = models.TextField(blank=True, help_text="Why, in a sentence; empty where the rules read it.")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(kind__in=["read_again", "asked_again", "given_back"]) | Q(note__gt=""),
+                name="corrections_say_why",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()}: {self.value_before} to {self.value_after}"

@@ -14,6 +14,7 @@ from judges.core.specification import EndpointSpec
 from judges.endpoints.commands import KEY_SUFFIX, LONGEST_KEY, refuse_key, refuse_other_variables
 
 CALLS_PATH = "/chat/completions"
+PRICES = ("input_price", "output_price", "cached_price")
 
 
 class EndpointForm(forms.Form):
@@ -61,6 +62,16 @@ class EndpointForm(forms.Form):
         decimal_places=6,
         help_text=_("Empty: unknown, and then no budget can be kept. 0 for a server of your own."),
     )
+    cached_price = forms.DecimalField(
+        label=_("Price of a million cached input tokens"),
+        required=False,
+        min_value=0,
+        max_digits=12,
+        decimal_places=6,
+        help_text=_(
+            "Where the server keeps the beginning of prompts for less. Empty: as other input tokens."
+        ),
+    )
     requests_per_minute = forms.IntegerField(required=False, min_value=1, max_value=10_000_000)
     tokens_per_minute = forms.IntegerField(
         required=False, min_value=1, max_value=2_000_000_000, help_text=_("Empty: no limit that you know of.")
@@ -71,8 +82,27 @@ class EndpointForm(forms.Form):
         max_value=1000,
         help_text=_("All workers together never have more calls open than this."),
     )
+    samples_in_one_call = forms.BooleanField(
+        label=_("Ask for all samples of a judgment in one call"),
+        required=False,
+        help_text=_("With n: the prompt is paid once. What the server does not give so is asked one by one."),
+    )
     timeout_seconds = forms.IntegerField(
         label=_("Seconds until a call is given up"), min_value=1, max_value=3600
+    )
+    patience_minutes = forms.IntegerField(
+        label=_("Minutes without an answer until runs stop"),
+        required=False,
+        min_value=1,
+        max_value=1440,
+        help_text=_("Until then Concord tries again and again. Empty: 15."),
+    )
+    resume_hours = forms.IntegerField(
+        label=_("Hours in which stopped runs resume by themselves"),
+        required=False,
+        min_value=0,
+        max_value=720,
+        help_text=_("Once the server answers again. 0: never. Empty: 24."),
     )
 
     def clean_base_url(self) -> str:
@@ -118,7 +148,9 @@ class EndpointForm(forms.Form):
 
     def to_spec(self) -> EndpointSpec:
         """Return the checked input as what a command takes."""
-        return EndpointSpec(**{name: value for name, value in self.cleaned_data.items() if name != "key"})
+        usual = {name for name in ("patience_minutes", "resume_hours") if self.cleaned_data[name] is None}
+        given = {name: value for name, value in self.cleaned_data.items() if name not in {"key", *usual}}
+        return EndpointSpec(**given)
 
 
 class TrialForm(forms.Form):
@@ -137,7 +169,7 @@ class TrialForm(forms.Form):
 def initial_of(endpoint: Endpoint | None) -> dict[str, Any]:
     """Return what the form starts with: the endpoint as it is, or usual values."""
     if endpoint is None:
-        return {"timeout_seconds": 60, "calls_in_flight": 16}
+        return {"timeout_seconds": 60, "calls_in_flight": 16, "patience_minutes": 15, "resume_hours": 24}
     values = {name: getattr(endpoint, name) for name in EndpointForm.base_fields if name != "key"}
-    prices = {name: values[name] for name in ("input_price", "output_price") if values[name] is not None}
+    prices = {name: values[name] for name in PRICES if values[name] is not None}
     return values | {name: f"{price.normalize():f}" for name, price in prices.items()}

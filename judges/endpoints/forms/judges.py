@@ -8,11 +8,17 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from judges.core.models import Endpoint, Judge, PromptTemplate, ScoreFrom
+from judges.core.models import Endpoint, Judge, MaxTokensName, PromptTemplate, ScoreFrom
 from judges.core.specification import JudgeSpec
 from judges.methods import METHODS
 
 SHIPPED = "shipped:"
+MOST_STOPS = 4  # that OpenAI takes
+NEW_LINE = "\\n"  # as it is typed
+MORE = (
+    *("scale_minimum", "scale_maximum", "scale_modifiers", "scale_table"),
+    *("top_p", "seed", "max_tokens_name", "reasoning_effort", "system_message", "stop", "extra_body"),
+)
 SCORE_FROM = [
     (ScoreFrom.TEXT, "the reply's text, as the published methods do"),
     (
@@ -50,10 +56,11 @@ class JudgeForm(forms.Form):
         min_value=1, max_value=100, help_text=_("Judgments of each unit; their mean counts.")
     )
     temperature = forms.FloatField(
+        required=False,
         min_value=0,
         max_value=2,
         widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text=_("0: always the likeliest reply. More than one sample needs more."),
+        help_text=_("0: always the likeliest reply. More than one sample needs more. Empty: not sent."),
     )
     max_tokens = forms.IntegerField(
         label=_("Longest reply in tokens"),
@@ -61,6 +68,76 @@ class JudgeForm(forms.Form):
         min_value=1,
         max_value=100_000,
         help_text=_("Empty: what the method needs. A model that thinks before it answers needs much more."),
+    )
+
+    top_p = forms.FloatField(
+        label="top_p",
+        required=False,
+        min_value=0.000001,
+        max_value=1,
+        widget=forms.NumberInput(attrs={"step": "any"}),
+        help_text=_("Empty: not sent, as everything below."),
+    )
+    seed = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=2**53,
+        help_text=_("Of the first sample; each further one adds 1. Few servers keep to it exactly."),
+    )
+    max_tokens_name = forms.ChoiceField(
+        label=_("Name of the longest reply"),
+        required=False,
+        choices=MaxTokensName.choices,
+        help_text=_("One short call finds it out before the first run."),
+    )
+    reasoning_effort = forms.CharField(
+        required=False,
+        max_length=20,
+        widget=forms.TextInput(attrs={"spellcheck": "false", "placeholder": "low"}),
+        help_text=_("For models that think before they answer, in their server's words."),
+    )
+    stop = forms.CharField(
+        label=_("Texts that end a reply"),
+        required=False,
+        strip=False,
+        max_length=1000,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text=_("One on a line, at most four; \\n stands for a new line."),
+    )
+    system_message = forms.CharField(
+        required=False,
+        max_length=20_000,
+        widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
+        help_text=_("Sent before the prompt."),
+    )
+    extra_body = forms.JSONField(
+        label=_("Further fields of the request"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false", "placeholder": '{"top_k": 20}'}),
+        help_text=_("A JSON object that is sent as it is. Everyone who reads this project sees it: no keys."),
+    )
+
+    scale_minimum = forms.IntegerField(
+        label=_("Own scale from"),
+        required=False,
+        min_value=-1000,
+        max_value=1000,
+        help_text=_("Empty: the scale of the dimension. Else the judge is asked and read on this one."),
+    )
+    scale_maximum = forms.IntegerField(label=_("to"), required=False, min_value=-1000, max_value=1000)
+    scale_modifiers = forms.BooleanField(
+        label=_("With “weak” and “strong”"),
+        required=False,
+        help_text=_(
+            "“Weak 4” is 3.67 and “strong 4” is 4.33. The prompt must ask for it, as {{ answer }} does."
+        ),
+    )
+    scale_table = forms.CharField(
+        label=_("Value of the dimension for each point"),
+        required=False,
+        max_length=10_000,
+        widget=forms.TextInput(attrs={"spellcheck": "false", "placeholder": "1, 1, 2, 2, 3, 3, 4, 4, 5, 5"}),
+        help_text=_("Of the own scale, from its lowest point, with commas. Empty: linear, ends to ends."),
     )
 
     def __init__(
@@ -81,6 +158,11 @@ class JudgeForm(forms.Form):
         for field in self.fields.values():
             field.disabled = reads
 
+    @property
+    def has_more(self) -> bool:
+        """Whether any of the parameters is set, or refused, that few judges need."""
+        return any(self[name].value() or self[name].errors for name in MORE)
+
     def clean(self) -> dict[str, Any]:
         """Refuse several samples that would all be alike."""
         data = self.cleaned_data
@@ -89,6 +171,29 @@ class JudgeForm(forms.Form):
                 "temperature", gettext("At temperature 0 all samples are alike; choose more, or one sample.")
             )
         return data
+
+    def clean_scale_table(self) -> list[float]:
+        """Return one number for each point."""
+        parts = [part.strip() for part in self.cleaned_data["scale_table"].split(",")]
+        try:
+            return [float(part) for part in parts] if parts != [""] else []
+        except ValueError:
+            raise forms.ValidationError(gettext("Enter numbers with commas between them.")) from None
+
+    def clean_stop(self) -> list[str]:
+        """Return one text for each line, with the spaces that it was written with."""
+        lines = self.cleaned_data["stop"].splitlines()
+        texts = [line.replace(NEW_LINE, "\n") for line in lines if line]
+        if len(texts) > MOST_STOPS:
+            raise forms.ValidationError(gettext("At most four texts can end a reply."))
+        return texts
+
+    def clean_extra_body(self) -> dict[str, Any]:
+        """Refuse JSON that is no object."""
+        fields = self.cleaned_data["extra_body"]
+        if fields is not None and not isinstance(fields, dict):
+            raise forms.ValidationError(gettext("Enter a JSON object, in braces."))
+        return fields or {}
 
     def to_spec(self) -> JudgeSpec:
         """Return the checked input as what a command takes."""
@@ -99,12 +204,26 @@ class JudgeForm(forms.Form):
         return JudgeSpec(template=self._templates[chosen], **data)
 
 
+def stop_lines(texts: Iterable[str]) -> str:
+    """Return texts that end a reply as the form takes them."""
+    return "\n".join(text.replace("\n", NEW_LINE) for text in texts)
+
+
+def table_line(values: Iterable[float]) -> str:
+    """Return a table of an own scale as the form takes it."""
+    return ", ".join(f"{value:.15g}" for value in values)
+
+
 def initial_of(judge: Judge | None) -> dict[str, Any]:
     """Return what the form starts with: the judge as it is, or usual settings."""
     if judge is None:
         return {"temperature": 0, "samples": 1, "score_from": ScoreFrom.TEXT, "template": f"{SHIPPED}rts"}
     values = {name: getattr(judge, name) for name in JudgeForm.base_fields}
-    return {**values, "temperature": f"{judge.temperature:g}", "template": str(judge.template_id)}
+    values["stop"] = stop_lines(judge.stop)
+    values["extra_body"] = judge.extra_body or None
+    values["scale_table"] = table_line(judge.scale_table)
+    values["temperature"] = "" if judge.temperature is None else f"{judge.temperature:g}"
+    return {**values, "template": str(judge.template_id)}
 
 
 def _choices(templates: dict[str, PromptTemplate]) -> list[tuple[str, list[tuple[str, str]]]]:

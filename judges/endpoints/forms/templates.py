@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.core.errors import InvalidValueError
 from judges.endpoints.commands import refuse_text
+from judges.methods.reading.pattern import LONGEST, problem_of_pattern
 
 LARGEST_FILE = 200_000
 LONGEST_TEXT = 100_000
@@ -30,6 +31,23 @@ class TemplateForm(forms.Form):
         help_text=_(
             "Plain text in UTF-8. It is taken word for word, with the placeholders in double braces."
         ),
+    )
+
+    pattern = forms.CharField(
+        label=_("Pattern of the answer"),
+        required=False,
+        max_length=LONGEST,
+        widget=forms.TextInput(attrs={"spellcheck": "false", "placeholder": r"Final grade: (\w+)"}),
+        help_text=_(
+            "For replies that the rules cannot read: a regular expression. Its last match counts, of it the "
+            "first group. Empty: the rules. Not for JSON of a given shape, nor for probabilities."
+        ),
+    )
+    replies = forms.CharField(
+        label=_("Replies to try it on"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 4, "dir": "auto", "spellcheck": "false"}),
+        help_text=_("Paste some; a line of three dashes divides them. They are not saved."),
     )
 
     def __init__(
@@ -54,6 +72,13 @@ class TemplateForm(forms.Form):
         except UnicodeDecodeError:
             raise forms.ValidationError(gettext("This file is no text in UTF-8; save it as such.")) from None
         return text
+
+    def clean_pattern(self) -> str:
+        """Refuse what is no regular expression."""
+        pattern: str = self.cleaned_data["pattern"]
+        if problem := problem_of_pattern(pattern):
+            raise forms.ValidationError(problem)
+        return pattern
 
     def clean(self) -> dict[str, Any]:
         """Refuse placeholders that the method does not know, or needs and does not find."""

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotate.core.access import project_for_admin
 from annotate.core.errors import DomainError
+from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project
 from annotate.core.page import Request, request_user
 from judges.core.access import may_change_judges, project_for_judges, template_in
@@ -18,8 +19,9 @@ from judges.core.models import PromptTemplate
 from judges.core.page import add_refusal, render_judges
 from judges.endpoints.commands import create_template, edit_template
 from judges.endpoints.forms.templates import ShownOnForm, TemplateForm
-from judges.endpoints.queries import preview_of, templates_of, versions_of, was_asked
+from judges.endpoints.queries import preview_of, templates_of, tried_replies, versions_of, was_asked
 from judges.methods import METHODS, Method
+from judges.methods.reading.pattern import problem_of_pattern
 
 
 @login_required
@@ -44,7 +46,7 @@ def template_new(request: Request, slug: str, method: str) -> HttpResponse:
     status = 422 if form.is_bound else 200
     try:
         if form.is_valid():
-            values = {name: form.cleaned_data[name] for name in ("name", "text")}
+            values = {name: form.cleaned_data[name] for name in ("name", "text", "pattern")}
             made = create_template(project=project, method=method, by=request_user(request), **values)
             messages.success(request, gettext("{made} is saved.").format(made=made))
             return redirect("template", slug, made.pk)
@@ -61,7 +63,7 @@ def template(request: Request, slug: str, pk: int) -> HttpResponse:
     edited = template_in(project, pk)
     method, reads = _method(edited.method), not may_change_judges(request.user, project)
     entered = (request.POST, request.FILES) if request.method == "POST" else (None, None)
-    initial = {"text": edited.text}
+    initial = {"text": edited.text, "pattern": edited.pattern}
     form = TemplateForm(*entered, method=edited.method, named=True, reads=reads, initial=initial)
     if "show" in request.POST:
         return _preview(request, project, method, form, edited)
@@ -84,7 +86,8 @@ def _save(request: Request, project: Project, edited: PromptTemplate, form: Temp
     status = 422
     try:
         if form.is_valid():
-            saved = edit_template(template=edited, text=form.cleaned_data["text"], by=request_user(request))
+            values = {name: form.cleaned_data[name] for name in ("text", "pattern")}
+            saved = edit_template(template=edited, by=request_user(request), **values)
             messages.success(request, gettext("{saved} is saved.").format(saved=saved))
             return redirect("template", project.slug, saved.pk)
     except DomainError as error:
@@ -102,7 +105,8 @@ def _preview(
     """Show the text as typed so far, which is not saved and may not be right yet."""
     if request.htmx:
         return _page(request, project, method, form, edited, part="#preview")
-    typed = {**form.initial, "text": request.POST.get("text", ""), "name": request.POST.get("name", "")}
+    names = ("text", "name", "pattern", "replies")
+    typed = {**form.initial, **{name: request.POST.get(name, "") for name in names}}
     unsaved = TemplateForm(method=method.key, named=edited is not None, initial=typed)
     return _page(request, project, method, unsaved, edited)
 
@@ -121,10 +125,20 @@ def _page(
     shown_on = ShownOnForm(request.POST or None, dimensions=dimensions)
     preview = preview_of(project, method.key, form["text"].value() or "", **shown_on.chosen())
     context: dict[str, Any] = {"form": form, "method": method, "preview": preview, "shown_on": shown_on}
+    if request.POST.get("replies") and preview.dimension and not part:
+        context |= _tried(method, request, preview.dimension)
     if edited and not part:
         context |= {"versions": versions_of(edited), "was_asked": was_asked(edited)}
     context["edited"] = edited
     return render_judges(request, project, f"judges/endpoints/template.html{part}", context, status=status)
+
+
+def _tried(method: Method, request: Request, dimension: FrozenDimension) -> dict[str, Any]:
+    """Return what is read in pasted replies, or why the pattern cannot be used."""
+    pattern = request.POST.get("pattern", "").strip()
+    if problem := problem_of_pattern(pattern):
+        return {"pattern_problem": problem}
+    return {"tried": tried_replies(method, pattern, request.POST["replies"], dimension)}
 
 
 def _method(key: str) -> Method:

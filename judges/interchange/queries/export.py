@@ -1,15 +1,17 @@
 """What judges add to an export: the judges, their runs, every judgment, and the indicator R."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from annotate.core.models import Project
 from annotate.exports.registry import ExportTable, Part, Row, kinds
-from annotate.exports.tables.rows import rows_by_column
+from annotate.exports.tables.rows import rows_by_column, with_actors
 from annotate.results.commands import current_page
 from annotate.results.registry import result_of
 from annotate.results.table import Cell
 from judges.core.errors import NoJudgesError
-from judges.core.models import Judge, Judgment, Run
+from judges.core.mapping import mapped
+from judges.core.models import Judge, Judgment, JudgmentChange, Run
 from judges.results.tables.indicator import INDICATOR, indicators_in
 
 
@@ -24,11 +26,23 @@ _JUDGES = {
     "prompt": "template__name",
     "prompt_version": "template__version",
     "prompt_text": "template__text",
+    "prompt_pattern": "template__pattern",
     "temperature": "temperature",
     "samples": "samples",
     "max_tokens": "max_tokens",
+    "max_tokens_name": "max_tokens_name",
     "score_from": "score_from",
     "structured": "structured",
+    "top_p": "top_p",
+    "seed": "seed",
+    "stop": "stop",
+    "reasoning_effort": "reasoning_effort",
+    "system_message": "system_message",
+    "extra_body": "extra_body",
+    "scale_minimum": "scale_minimum",
+    "scale_maximum": "scale_maximum",
+    "scale_modifiers": "scale_modifiers",
+    "scale_table": "scale_table",
 }
 
 
@@ -44,6 +58,7 @@ _RUNS = {
     "status": "status",
     "reason": "reason",
     "via": "via",
+    "keeps_messages": "keeps_messages",
     "budget": "budget",
     "spent": "spent",
     "created_at": "created_at",
@@ -57,7 +72,16 @@ def _judgments(project: Project) -> Iterator[Row]:
     numbers = {pk: number for number, pk in enumerate(runs, start=1)}
     judgments = Judgment.objects.filter(judge__project=project)
     in_order = judgments.order_by("judge", "item", "other", "dimension__position", "sample", "pk")
+    judges = Judge.objects.filter(project=project, scale_minimum__isnull=False)
+    scales = {judge.name: judge.own_scale for judge in judges}
+    dimensions = {each.key: each for each in project.dimensions.all()} if scales else {}
     for row in rows_by_column(in_order, _JUDGMENTS):
+        scale = scales.get(row["judge"])
+        row["mapped_value"] = (
+            float(mapped(row["value"], scale, dimensions[row["dimension"]]))
+            if scale and row["value"] is not None
+            else None
+        )
         row["run"], row["cost"] = numbers.get(row["run"]), _amount(row["cost"])
         if row["status"] == Judgment.Status.LEASED:  # who is asking it just now is nobody's business
             row["status"] = Judgment.Status.PLANNED.value
@@ -75,15 +99,60 @@ _JUDGMENTS = {
     "status": "status",
     "value": "value",
     "reason": "reason",
+    "problem": "problem",
     "rationale": "rationale",
     "reply": "reply",
+    "parameters": "parameters",
+    "messages_hash": "messages_hash",
+    "messages": "messages",
+    "finish_reason": "finish_reason",
+    "refusal": "refusal",
+    "returned_model": "returned_model",
+    "system_fingerprint": "system_fingerprint",
     "attempts": "attempts",
     "input_tokens": "input_tokens",
     "output_tokens": "output_tokens",
+    "cached_tokens": "cached_tokens",
+    "reasoning_tokens": "reasoning_tokens",
     "cost": "cost",
     "seconds": "seconds",
     "answered_at": "answered_at",
+    "is_corrected": "is_corrected",
 }
+
+
+def _judgment_changes(project: Project) -> Iterator[Row]:
+    changes = JudgmentChange.objects.filter(judgment__judge__project=project).order_by("pk")
+    rows = (_without_messages(row) for row in rows_by_column(changes, _JUDGMENT_CHANGES))
+    return with_actors(rows, project, of="change", not_by_raters=_BY_ADMINS)
+
+
+def _without_messages(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a change whose earlier answer keeps the messages' hash alone: they hold texts of documents."""
+    before = row["answer_before"]
+    return {**row, "answer_before": {**before, "messages": None} if before else before}
+
+
+_JUDGMENT_CHANGES = {
+    "judge": "judgment__judge__name",
+    "document": "judgment__item__document__key",
+    "system": "judgment__item__system__name",
+    "other_system": "judgment__other__system__name",
+    "dimension": "judgment__dimension__key",
+    "sample": "judgment__sample",
+    "at": "at",
+    "change": "kind",
+    "status_before": "status_before",
+    "value_before": "value_before",
+    "reason_before": "reason_before",
+    "problem_before": "problem_before",
+    "answer_before": "answer_before",
+    "status_after": "status_after",
+    "value_after": "value_after",
+    "note": "note",
+    "by": "actor",
+}
+_BY_ADMINS = set(JudgmentChange.Kind)
 
 
 def _indicators(project: Project) -> Iterator[Row]:
@@ -136,26 +205,48 @@ JUDGE_TABLES = (
         "the models that judge, each with its method, prompt and settings",
         tuple(_JUDGES),
         _judges,
-        kinds(integer="prompt_version samples max_tokens", number="temperature", flag="structured"),
+        kinds(
+            integer="prompt_version samples max_tokens seed scale_minimum scale_maximum",
+            number="temperature top_p",
+            flag="structured scale_modifiers",
+            listed="stop extra_body scale_table",
+        ),
     ),
     ExportTable(
         "runs",
         "the runs in which judgments were collected, with what they cost",
         tuple(_RUNS),
         _runs,
-        kinds(integer="run guideline_version", time="created_at started_at finished_at"),
+        kinds(
+            integer="run guideline_version", flag="keeps_messages", time="created_at started_at finished_at"
+        ),
     ),
     ExportTable(
         "judgments",
         "every judgment: its value or why there is none, the reply, tokens, cost, time",
-        tuple(_JUDGMENTS),
+        (*_JUDGMENTS, "mapped_value"),
         _judgments,
         kinds(
-            integer="sample run attempts input_tokens output_tokens",
-            number="value seconds",
+            integer="sample run attempts input_tokens output_tokens cached_tokens reasoning_tokens",
+            number="value mapped_value seconds",
             time="answered_at",
+            listed="parameters messages",
+            flag="is_corrected",
         ),
-        {"reply": Part.REPLIES, "rationale": Part.REPLIES},
+        {
+            "reply": Part.REPLIES,
+            "rationale": Part.REPLIES,
+            "refusal": Part.REPLIES,
+            "messages": Part.SOURCES,
+        },
+    ),
+    ExportTable(
+        "judgment_changes",
+        "what people set, excluded or let ask again, and what was read again, with the reason",
+        tuple(_JUDGMENT_CHANGES),
+        _judgment_changes,
+        kinds(integer="sample", number="value_before value_after", time="at", listed="answer_before"),
+        {"answer_before": Part.REPLIES},
     ),
     ExportTable(
         "indicators",

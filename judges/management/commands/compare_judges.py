@@ -17,7 +17,7 @@ class Command(ResultsCommand):
 
     help = __doc__
     page = "judges"
-    brief = ("scoring", "comparing")
+    brief = ("scoring", "most", "comparing")
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what can be asked for."""
@@ -40,6 +40,6 @@ class Command(ResultsCommand):
 
 def _of_judges(table: Table, wanted: Collection[str]) -> Table:
     """Return a table without the rows of other judges; one that is not by judge as it is."""
-    places = [place for place, column in enumerate(table.columns) if column.key == "judge"]
-    rows = [row for row in table.rows if all(row[place].value in wanted for place in places)]
+    places = [place for place, column in enumerate(table.columns) if column.key in ("judge", "other_judge")]
+    rows = [row for row in table.rows if not places or any(row[place].value in wanted for place in places)]
     return replace(table, rows=rows)

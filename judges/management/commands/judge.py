@@ -64,6 +64,11 @@ class Command(BaseCommand):
             action="store_true",
             help="ask through the provider's batch interface: half the price, up to 24 hours",
         )
+        parser.add_argument(
+            "--keep-messages",
+            action="store_true",
+            help="keep what is sent with each judgment, not only its hash",
+        )
         parser.add_argument("--dry-run", action="store_true", help="show what it would do and write nothing")
         parser.add_argument(
             "--here", action="store_true", help="ask in this process, with or without workers beside it"
@@ -84,7 +89,8 @@ class Command(BaseCommand):
                     raise SystemExit(1)
                 return
             budget = _budget(options["budget"])
-            run = start_run(run=plan_run(project=project, scope=scope, by=None, budget=budget, via=via))
+            how = {"budget": budget, "via": via, "keeps_messages": options["keep_messages"]}
+            run = start_run(run=plan_run(project=project, scope=scope, by=None, **how))
         except DomainError as error:
             raise CommandError(error.message) from error
         paused = self._follow(run, options)

@@ -12,7 +12,8 @@ from annotate.core.errors import DomainError
 from annotate.core.models import Project
 from annotate.management.projects import project_called
 from judges.core.models import Calibration, Judge, RoutingPolicy
-from judges.core.specification import PolicySpec, by_certificates
+from judges.core.specification import CONFIDENCE_LEVELS, PolicySpec, by_certificates
+from judges.reliability import LEAST_RATINGS
 from judges.routing.commands.policies import draft_policy, make_policy, route
 from judges.routing.queries.preview import RoutingPlan, routing_plan
 from judges.routing.queries.units import PolicyCell
@@ -42,8 +43,17 @@ class Command(BaseCommand):
         parser.add_argument(
             "--estimate", action="store_true", help="hold R itself against r, not its lower bound"
         )
-        parser.add_argument("--confidence", type=float, default=0.95, metavar="LEVEL", help="of R's interval")
+        parser.add_argument(
+            "--confidence", type=float, choices=CONFIDENCE_LEVELS, default=0.95, help="of R's interval"
+        )
         parser.add_argument("--audit", type=float, default=0.05, metavar="SHARE", help="of what stays")
+        parser.add_argument(
+            "--audit-least",
+            type=int,
+            default=LEAST_RATINGS,
+            metavar="N",
+            help="audited units of each system on each dimension at least; 0: by share only",
+        )
         parser.add_argument(
             "--audit-where-errors-are-expected",
             action="store_true",
@@ -92,6 +102,7 @@ def plan_as_text(plan: RoutingPlan, policy: RoutingPolicy) -> list[str]:
     routed = policy.status == RoutingPolicy.Status.ROUTED
     ending = f"Routed as {policy.name}." if routed else f"Nothing was written. {plan.refusal}".strip()
     time = "unknown" if plan.seconds is None else duration(plan.seconds)
+    share = f" ({plan.audited_share:.1%} on average)" if plan.audited_share is not None else ""
     certified = [
         f"{each.dimension.key}: {counted(each.kept)} units stay. {each.reason}".strip()
         for each in plan.decided.certified
@@ -100,7 +111,7 @@ def plan_as_text(plan: RoutingPlan, policy: RoutingPolicy) -> list[str]:
         *cells,
         *certified,
         *plan.warnings,
-        f"{counted(plan.kept)} units stay with the judge, {counted(plan.audited)} of them audited; "
+        f"{counted(plan.kept)} units stay with the judge, {counted(plan.audited)} of them audited{share}; "
         f"{counted(plan.sent)} go to people. {counted(plan.items)} items, {counted(plan.ratings)} ratings, "
         f"time {time}.",
         ending,
@@ -116,6 +127,7 @@ def plan_as_dict(plan: RoutingPlan, policy: RoutingPolicy) -> dict[str, Any]:
         "warnings": plan.warnings,
         "kept": plan.kept,
         "audited": plan.audited,
+        "audited_share": plan.audited_share,
         "sent": plan.sent,
         "items": plan.items,
         "ratings": plan.ratings,
@@ -131,6 +143,7 @@ def plan_as_dict(plan: RoutingPlan, policy: RoutingPolicy) -> dict[str, Any]:
                 "kept": each.kept,
                 "sent": each.sent,
                 "audited": each.audited,
+                "audited_share": each.audited_share,
             }
             for each in plan.decided.certified
         ],
@@ -164,6 +177,7 @@ def _cell_as_dict(cell: PolicyCell) -> dict[str, Any]:
         "units": cell.units,
         "sent": cell.sent,
         "audited": cell.audited,
+        "audited_share": cell.audited_share,
     }
 
 
@@ -185,6 +199,7 @@ def _certified_policy(project: Project, options: dict[str, Any]) -> PolicySpec:
         name=(options["name"] or f"By {name}")[:80],
         raters=int(_within("--raters", options["raters"] or calibration.raters, 1, 50)),
         audit_share=_within("--audit", options["audit"], 0.001, 1),
+        audit_least=int(_within("--audit-least", options["audit_least"], 0, 100_000)),
         confidence_level=_within("--confidence", options["confidence"], 0.5, 0.999),
     )
 
@@ -207,6 +222,7 @@ def _spec(project: Project, options: dict[str, Any]) -> PolicySpec:
         if options["audit_where_errors_are_expected"]
         else RoutingPolicy.Audit.RANDOM,
         audit_share=_within("--audit", options["audit"], 0.001, 1),
+        audit_least=int(_within("--audit-least", options["audit_least"], 0, 100_000)),
         raters=int(_within("--raters", options["raters"] or project.raters_per_item, 1, 50)),
         risk=_within("--risk", options["risk"], 0.001, 0.999),
     )

@@ -35,6 +35,7 @@ WHOLE = (
 NOT_MORE = (
     rf"(?!\s*[/%]\s*\w)(?!\s*%)(?!\s+out\s+of\b)(?!\s?(?:{languages.OF_WHICH}))"
     rf"(?!(?:\s*\([^()\n]{{0,40}}\))?\s*(?:-|\bto\b|\bor\b|\bthrough\b)\s*(?:(?:a|an)\s+)?{NUMBER})"
+    rf"(?!,\s+{DIGITS},?\s+(?:(?:or|and)\s+)?{DIGITS})"
 )
 ENDING = (
     rf"(?=\s*(?:\Z|[.,;:!?)\"'\n]|-\s|\((?!\s*\d)|(?:{languages.HAN_UNITS})|"
@@ -66,6 +67,13 @@ YES_NO = {"yes": 1.0, "no": 0.0}
 STARS = re.compile(r"(?<!\d)(?<!\d\s)(?P<full>(?:[★⭐🌟]\s?)+)(?P<half>½)?\s?(?P<empty>(?:☆\s?)*)")
 LONGEST_ENTRY = 1000
 LIST_GOES_ON = re.compile(r"(?:^|\s)\(?2[.)]\s")
+ROW = r"(?:[^:\n]{1,60}:|\s{0,4}\d{1,2}[.)])[^\S\n]{1,2}"
+"""What stands before each of several scores: "Text 1: ", "2. "."""
+QUESTION = r"[^\n?]{1,300}\?(?:\s*\([^()\n]{0,200}\))?[\s\"')]*"
+SCORE_OR_QUESTION = re.compile(
+    rf"[.)]\s+(?:{BEFORE}{NUMBER}{WHOLE}{UNITS}{AFTER}|{QUESTION})(?:\n|\Z)", FLAGS
+)
+"""What follows the 1 of "1. 4" and of "1. Is it in order?", which is no score."""
 
 
 class ScoreForms(Forms):
@@ -93,13 +101,10 @@ class ScoreForms(Forms):
         only = rf"(?P<value>{by_itself}{NUMBER}){WHOLE}{NOT_MORE}"
         digits = rf"(?P<value>{by_itself}{DIGITS}){WHOLE}{NOT_MORE}"
         own_name = re.escape(self.own_name) or NOUN
-        weak = rf"(?:answer|verdict|category|label|stars|response|overall|total|{own_name})"
-        self._strong_label = re.compile(
-            rf"{FINAL}{WORD}{NOUN}{ASIDE}{ABOUT}{ASIDE}{SIGN}{OPEN}{A}{only}", FLAGS
-        )
-        self._weak_label = re.compile(rf"{FINAL}\b{weak}{ASIDE}{SIGN}{OPEN}{A}{only}{ENDING}", FLAGS)
+        self._compile_labels(own_name, only)
         self._alone = re.compile(rf"{BEFORE}{only}{UNITS}{AFTER}\Z", FLAGS)
         self._own_line = re.compile(rf"^{BEFORE}(?:-\s)?{only}{UNITS}{AFTER}$", FLAGS | re.MULTILINE)
+        self._row = re.compile(rf"^{ROW}{only}{UNITS}{AFTER}$", FLAGS | re.MULTILINE)
         self._last = re.compile(rf"(?:^|\n|[.!?:;]\s|\(){BEFORE}(?:-\s)?{only}{UNITS}{AFTER}\Z", FLAGS)
         self._first = re.compile(
             rf"{BEFORE}(?:-\s)?{digits}{UNITS}[\"')]*(?:\s*[:(,](?!\s*\d)|\s*-\s|\s*\n|\.\s|\s+(?:because|since)\b)",
@@ -135,6 +140,19 @@ class ScoreForms(Forms):
         )
         self._thing = re.compile(rf"\ba(?:n)?\s+{A}(?P<value>{NUMBER}){NOT_MORE}{END_OF_THING}", FLAGS)
 
+    def _compile_labels(self, own_name: str, only: str) -> None:
+        """A judged text is a response, too, and repeated ("Response: Yes, it is."), so words stand alone."""
+        weak = rf"(?:answer|verdict|category|label|stars|overall|total|{own_name})"
+        response = rf"{FINAL}\bresponse{ASIDE}{SIGN}{OPEN}{A}"
+        self._strong_label = re.compile(
+            rf"{FINAL}{WORD}{NOUN}{ASIDE}{ABOUT}{ASIDE}{SIGN}{OPEN}{A}{only}", FLAGS
+        )
+        self._weak_labels = (
+            re.compile(rf"{FINAL}\b{weak}{ASIDE}{SIGN}{OPEN}{A}{only}{ENDING}", FLAGS),
+            re.compile(rf"{response}(?P<value>{DIGITS}){WHOLE}{NOT_MORE}{ENDING}", FLAGS),
+            re.compile(rf"{response}{only}{UNITS}{AFTER}$", FLAGS | re.MULTILINE),
+        )
+
     def alone(self, text: str, offset: int = 0) -> list[Mention]:
         """Return the score that a text consists of, if it is one and nothing else."""
         match = self._alone.fullmatch(text)
@@ -145,7 +163,8 @@ class ScoreForms(Forms):
         value, extent = mention.value, scales.extent(self._dimension)
         if mention.problem or value is None:
             return mention.problem
-        if not self._dimension.scale_minimum <= value <= self._dimension.scale_maximum:
+        lowest, highest = scales.ends(self._dimension)
+        if not lowest <= value <= highest:
             return f"The score {mention.written} is outside the scale {extent}."
         if scales.is_named(self._dimension) and not value.is_integer():
             return f"The score {mention.written} lies between two categories."
@@ -153,15 +172,23 @@ class ScoreForms(Forms):
 
     def _labelled(self, text: str) -> list[Mention]:
         strong = self._all(self._strong_label, text)
-        return strong or self._all(self._weak_label, text)
+        return strong or [mention for pattern in self._weak_labels for mention in self._all(pattern, text)]
 
     def _on_a_line(self, text: str) -> list[Mention]:
         matches = [
             self._first.match(text) or self._first_stars.match(text),
             *self._own_line.finditer(text),
-            self._last.search(text),
+            *self._at_the_end(text),
         ]
         return [self._at_value(match) for match in matches if match and not self._numbers_a_list(match)]
+
+    def _at_the_end(self, text: str) -> list[re.Match[str]]:
+        """Return the last score; with it all others of its list, if it stands in one."""
+        last = self._last.search(text)
+        rows = list(self._row.finditer(text)) if last else []
+        if last and any(row.start("value") == last.start("value") for row in rows):
+            return rows
+        return [last] if last else []
 
     def _in_stars(self, text: str) -> list[Mention]:
         if scales.is_named(self._dimension):
@@ -180,9 +207,11 @@ class ScoreForms(Forms):
         return [self._mention(match) for match in pattern.finditer(text) if not self._numbers_a_list(match)]
 
     def _numbers_a_list(self, match: re.Match[str]) -> bool:
-        """Whether this is the 1 of a list ("1. ... 2. ...") and no score."""
+        """Whether this is the 1 of a list ("1. ... 2. ...") or of its only entry, and no score."""
         rest = match.string[match.end("value") : match.end("value") + LONGEST_ENTRY]
-        return match["value"] == "1" and rest[:1] in (".", ")") and LIST_GOES_ON.search(rest) is not None
+        if match["value"] != "1" or rest[:1] not in (".", ")"):
+            return False
+        return LIST_GOES_ON.search(rest) is not None or SCORE_OR_QUESTION.match(rest) is not None
 
     def _mention(self, match: re.Match[str], offset: int = 0) -> Mention:
         groups = match.groupdict()

@@ -22,7 +22,7 @@ from judges.reliability import (
     more_than_one_point,
     steadiness,
 )
-from judges.results.queries.scores import Material, scores_of
+from judges.results.queries.scores import Material, SamplesOf, scores_of
 
 Kind = Calibration.Confidence
 Values = npt.NDArray[np.float64]
@@ -55,15 +55,13 @@ def loss_of(calibration: Calibration) -> Loss:
     return another_point if calibration.loss == Calibration.Loss.ANOTHER_POINT else more_than_one_point
 
 
-def evidence_of(
-    calibration: Calibration, material: Material, samples: Mapping[tuple[int, str], Values], key: str
-) -> Evidence:
+def evidence_of(calibration: Calibration, material: Material, samples: SamplesOf, key: str) -> Evidence:
     """Return the judge's values and confidences on a dimension."""
-    own = samples[calibration.judge_id, key]
-    scores = scores_of(material, key, own)
+    said = samples[calibration.judge_id, key]
+    scores, own = scores_of(material, key, said), said.values
     other = None
     if calibration.other_id is not None:
-        other = scores_of(material, key, samples[calibration.other_id, key]).judge
+        other = scores_of(material, key, samples[calibration.other_id, key])
     if calibration.confidence == Kind.ERROR_MODEL:
         names, features = _features(scores, own, other)
         confidences = np.where(np.isnan(features).any(axis=1), np.nan, 0.0)
@@ -92,13 +90,13 @@ def confidences_by_model(evidence: Evidence, model: Mapping[str, Any]) -> Values
     return ErrorModel(model["intercept"], *arrays).confidence(evidence.features)
 
 
-def _confidences(calibration: Calibration, scores: Scores, own: Values, other: Values | None) -> Values:
+def _confidences(calibration: Calibration, scores: Scores, own: Values, other: Scores | None) -> Values:
     if calibration.confidence == Kind.STEADINESS:
         return steadiness(own)
     if calibration.confidence == Kind.LARGEST_PROBABILITY:
         return _modal_shares(own)
     assert other is not None  # a constraint of the table
-    return closeness(scores.judge, other)
+    return closeness(scores.judge, other.judge)
 
 
 def _modal_shares(samples: Values) -> Values:
@@ -113,12 +111,12 @@ def _modal_shares(samples: Values) -> Values:
     return np.where(number >= 2, largest_probability(shares), np.nan)
 
 
-def _features(scores: Scores, own: Values, other: Values | None) -> tuple[tuple[str, ...], Values]:
+def _features(scores: Scores, own: Values, other: Scores | None) -> tuple[tuple[str, ...], Values]:
     """(items, features): what may tell the judge's errors, R of the item's system among it."""
     found: dict[str, Values] = {"value": scores.judge}
     if other is not None:
-        found |= {"other value": other, "closeness": closeness(scores.judge, other)}
-        found["R of the system"] = _indicators(scores, other)
+        found |= {"other value": other.judge, "closeness": closeness(scores.judge, other.judge)}
+        found["R of the system"] = _indicators(scores, other.as_read)
     if own.shape[1] > 1:
         found["steadiness"] = steadiness(own)
     return tuple(found), np.column_stack(list(found.values()))

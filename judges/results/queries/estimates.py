@@ -1,29 +1,30 @@
 """Mean human scores from all judgments and the ratings there are, with what people or the judge alone say."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from annotate.agreement import RankSet, Stream, rank_sets
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project, Round
-from judges.comparison import Scores
+from judges.comparison import CategoryAgreement, Scores, category_agreement
 from judges.core.models import Judge
 from judges.reliability import (
     Betting,
     Difference,
     Estimate,
     RatedSample,
+    beyond_batch,
+    combined_estimate,
     guaranteed_mean,
     humans_only,
     judge_only,
     pairwise_differences,
+    pooled_estimate,
     prediction_powered,
     projected_guaranteed_widths,
     projected_widths,
-    regression_estimate,
-    stratified_estimate,
 )
 from judges.results.queries.comparison import guideline_of
 from judges.results.queries.sampling import Drawn, drawn_units
@@ -35,7 +36,10 @@ SPENT = (5, 10, 20, 30, 40, 60, 80, 100, 150, 200, 300, 400, 600, 800, 1000)
 
 @dataclass(frozen=True)
 class SystemEstimates:
-    """One system's mean human score on one dimension; `combined` is by regression or strata."""
+    """One system's mean human score on one dimension; `combined` is by regression or strata.
+
+    beyond: whether it is about documents like these and not about these texts only.
+    """
 
     system: str
     humans: Estimate
@@ -43,6 +47,7 @@ class SystemEstimates:
     combined: Estimate
     prediction_powered: Estimate
     guaranteed: Estimate
+    beyond: bool
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -51,8 +56,8 @@ class SystemEstimates:
 
     @property
     def complete(self) -> bool:
-        """Return whether every item is rated, so that the mean is known and nothing is estimated."""
-        return self.humans.ratings == self.humans.units
+        """Return whether the mean is known, as it is about these texts and each is rated."""
+        return not self.beyond and self.humans.ratings == self.humans.units
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,11 @@ class Width:
 
 @dataclass(frozen=True)
 class DimensionEstimates:
-    """All systems on one dimension. `differences` and `ranks` are empty with `no_differences` saying why."""
+    """All systems on one dimension. `differences` and `ranks` are empty with `no_differences` saying why.
+
+    There are no ranks either where no difference is estimated, as all are known. pooled: all systems together
+    where units were drawn one by one and not all are rated.
+    """
 
     dimension: FrozenDimension
     systems: Sequence[SystemEstimates]
@@ -79,87 +88,116 @@ class DimensionEstimates:
     ranks: Sequence[RankSet]
     no_differences: str
     widths: Sequence[Width]
+    pooled: Estimate | None = None
 
 
 @dataclass(frozen=True)
 class EstimatesReport:
-    """The numbers of one judge and people, from the ratings at the end of a round."""
+    """The numbers of one judge and people, from the ratings at the end of a round.
+
+    named: how the judge goes with people on dimensions that have no mean, as their values are names.
+    """
 
     judge: Judge
     round: Round | None
     confidence_level: float
     dimensions: Sequence[DimensionEstimates]
+    named: Sequence[tuple[FrozenDimension, CategoryAgreement]] = ()
 
 
 def estimates_report(
-    project: Project, judge: Judge, round: Round | None, *, confidence_level: float = 0.95
+    project: Project,
+    judge: Judge,
+    round: Round | None,
+    *,
+    confidence_level: float = 0.95,
+    beyond: bool = True,
 ) -> EstimatesReport:
     """Return what people would have given each system's items on average, by one judge and their ratings.
 
-    Ratings are those at the end of the round. Six queries, before a round three.
+    beyond: the items of documents like these; else of these documents only. Ratings are those at the end of
+    the round. Five queries, before a round three.
     """
     material = material_of(project, round, guideline_of(project, round))
     samples, drawn = samples_of([judge], material), drawn_units(round, material)
     found = []
+    named = []
     for dimension in material.dimensions:
         scores = scores_of(material, dimension.key, samples[judge.pk, dimension.key])
         if not np.isnan(scores.judge).all():
             stream = stream_of_judge(project, judge, dimension)
-            found.append(_estimate_dimension(dimension, scores, drawn, stream, confidence_level))
-    return EstimatesReport(judge, round, confidence_level, found)
+            if not dimension.has_mean:
+                named.append((dimension, category_agreement(scores, dimension.values, generator=stream)))
+                continue
+            how = _How(dimension, confidence_level, beyond=beyond)
+            found.append(_estimate_dimension(how, scores, drawn, stream))
+    return EstimatesReport(judge, round, confidence_level, found, named)
 
 
-def _estimate_dimension(
-    dimension: FrozenDimension, scores: Scores, drawn: Drawn, stream: Stream, level: float
-) -> DimensionEstimates:
+@dataclass(frozen=True)
+class _How:
+    """What all estimates of a dimension have in common."""
+
+    dimension: FrozenDimension
+    level: float
+    beyond: bool
+
+    def betting(self, stream: Stream) -> Betting:
+        return Betting(self.dimension.scale_minimum, self.dimension.scale_maximum, stream, self.beyond)
+
+    def about(self, estimate: Estimate, sample: RatedSample) -> Estimate:
+        """Return an estimate of these texts as what it is to be about."""
+        return beyond_batch(estimate, sample, confidence_level=self.level) if self.beyond else estimate
+
+
+def _estimate_dimension(how: _How, scores: Scores, drawn: Drawn, stream: Stream) -> DimensionEstimates:
     samples = [
-        drawn.sample(scores, dimension.id, scores.systems == index)
+        drawn.sample(scores, how.dimension.id, scores.systems == index)
         for index in range(len(scores.system_names))
     ]
     systems = [
-        _of_system(name, sample, dimension, stream.of(name), level, active=drawn.active)
+        _of_system(name, sample, how, stream.of(name))
         for name, sample in zip(scores.system_names, samples, strict=True)
     ]
-    refused = _why_no_differences(samples)
-    betting = Betting(dimension.scale_minimum, dimension.scale_maximum, stream)
-    differences = () if refused else pairwise_differences(scores, confidence_level=level, betting=betting)
-    ranks = rank_sets(scores.system_names, differences) if differences else ()
-    widths = _widths(systems, samples, betting, level)
-    return DimensionEstimates(dimension, systems, differences, ranks, refused, widths)
-
-
-def _of_system(
-    system: str,
-    sample: RatedSample,
-    dimension: FrozenDimension,
-    stream: Stream,
-    level: float,
-    *,
-    active: bool,
-) -> SystemEstimates:
-    combine = stratified_estimate if sample.unequal else regression_estimate
-    guaranteed = guaranteed_mean(
-        sample,
-        low=dimension.scale_minimum,
-        high=dimension.scale_maximum,
-        generator=stream,
-        confidence_level=level,
+    refused, betting = _why_no_differences(samples), how.betting(stream)
+    one_by_one = how.dimension.id in drawn.by_dimension
+    differences = (
+        ()
+        if refused
+        else pairwise_differences(
+            scores,
+            drawn=samples if one_by_one else None,
+            confidence_level=how.level,
+            betting=betting,
+            beyond=how.beyond,
+        )
     )
-    if active and sample.ratings < sample.units:
-        guaranteed = replace(guaranteed, value=None, interval=None, reason=_WHY_NOT_GUARANTEED)
+    tested = any(each.p_value is not None for each in differences)
+    ranks = rank_sets(scores.system_names, differences) if tested else ()
+    widths = _widths(systems, samples, betting, how.level)
+    pooled = _pooled(how, scores, samples) if one_by_one else None
+    return DimensionEstimates(how.dimension, systems, differences, ranks, refused, widths, pooled)
+
+
+def _pooled(how: _How, scores: Scores, samples: Sequence[RatedSample]) -> Estimate | None:
+    """Return all systems together, None where each is rated throughout or one is all there is."""
+    if len(samples) < 2 or all(sample.ratings == sample.units for sample in samples):
+        return None
+    documents = len(scores.document_labels) if how.beyond else None
+    return pooled_estimate(samples, documents=documents, confidence_level=how.level)
+
+
+def _of_system(system: str, sample: RatedSample, how: _How, stream: Stream) -> SystemEstimates:
+    guaranteed = guaranteed_mean(sample, **vars(how.betting(stream)), confidence_level=how.level)
     return SystemEstimates(
         system=system,
-        humans=humans_only(sample, confidence_level=level),
+        humans=how.about(humans_only(sample, confidence_level=how.level), sample),
         judge=judge_only(sample),
-        combined=combine(sample, confidence_level=level),
-        prediction_powered=prediction_powered(sample, confidence_level=level),
+        combined=combined_estimate(sample, confidence_level=how.level, beyond=how.beyond),
+        prediction_powered=prediction_powered(sample, confidence_level=how.level),
         guaranteed=guaranteed,
+        beyond=how.beyond,
     )
-
-
-_WHY_NOT_GUARANTEED = (
-    "The audit drew more units where errors were expected; betting needs units of one probability."
-)
 
 
 def _why_no_differences(samples: Sequence[RatedSample]) -> str:
@@ -167,8 +205,6 @@ def _why_no_differences(samples: Sequence[RatedSample]) -> str:
         return "A difference needs two systems."
     if not any(sample.ratings for sample in samples):
         return "No person has rated a unit yet."
-    if any(sample.unequal for sample in samples):
-        return "Units were drawn with different probabilities; differences need documents drawn at random."
     return ""
 
 

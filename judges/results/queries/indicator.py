@@ -7,12 +7,12 @@ import numpy as np
 import numpy.typing as npt
 from django.db.models import Q
 
-from annotate.agreement import holm
+from annotate.agreement import Resampling, holm_by_key
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project, Round
 from annotate.core.rounds import rounds_of
 from annotate.rating.queries.assigned import Unit
-from judges.comparison import CORRELATIONS
+from judges.comparison import CORRELATIONS, Scores, correlation_called
 from judges.core.models import Calibration, CalibrationUnit, Judge, RoutingPolicy
 from judges.reliability import DimensionReliability, DrawnWith, SystemReliability, Validity, reliability
 from judges.results.queries.comparison import guideline_of
@@ -95,6 +95,7 @@ def reliability_report(
     pairing: Pairing,
     *,
     coefficient: str = "spearman",
+    confidence_level: float = 0.95,
     beside_people: Judge | None = None,
     round_number: int | None = None,
     fresh: bool = False,
@@ -109,7 +110,8 @@ def reliability_report(
     material = material_of(project, round, guideline_of(project, round))
     first = beside_people or pairing.rts
     settling = _settling(material, settling_units([pairing.rts, pairing.mcq]))
-    found = _measure_dimensions(project, material, pairing, first, coefficient, settling if fresh else {})
+    measuring = _Measuring(project, pairing, first, coefficient, confidence_level)
+    found = _measure_dimensions(material, measuring, settling if fresh else {})
     return ReliabilityReport(
         project=project,
         pairing=pairing,
@@ -127,6 +129,36 @@ def reliability_report(
 Measured = list[tuple[FrozenDimension, DimensionReliability]]
 
 
+@dataclass(frozen=True)
+class _Measuring:
+    """What is measured of a pair of judges; P is of the first."""
+
+    project: Project
+    pairing: Pairing
+    first: Judge
+    coefficient: str
+    confidence_level: float
+
+    @property
+    def other(self) -> Judge:
+        """The judge of the pair that P is not of."""
+        return self.pairing.mcq if self.first == self.pairing.rts else self.pairing.rts
+
+    def of_dimension(
+        self, dimension: FrozenDimension, own: Scores, others: npt.ArrayLike
+    ) -> DimensionReliability:
+        """Return R, P and what follows from them on a dimension."""
+        of_pair = stream_of_pair(self.project, self.pairing.rts, self.pairing.mcq, dimension)
+        drawn_with = DrawnWith(
+            indicator=of_pair,
+            agreement=stream_of_judge(self.project, self.first, dimension),
+            validity=of_pair.of("beside people", self.first.name),
+        )
+        measure = correlation_called(self.coefficient, named=dimension.is_named)
+        plan = Resampling(confidence_level=self.confidence_level)
+        return reliability(own, others, measure, drawn_with=drawn_with, resampling=plan)
+
+
 def _settling(material: Material, units: set[Unit]) -> dict[str, BoolArray]:
     """Return (items,) by dimension key: whether the unit is rated and one of these."""
     items = material.items.tolist()
@@ -139,45 +171,25 @@ def _settling(material: Material, units: set[Unit]) -> dict[str, BoolArray]:
 
 
 def _measure_dimensions(
-    project: Project,
-    material: Material,
-    pairing: Pairing,
-    first: Judge,
-    coefficient: str,
-    without: Mapping[str, BoolArray],
+    material: Material, measuring: _Measuring, without: Mapping[str, BoolArray]
 ) -> Measured:
     """Return the figures of every dimension that one of the judges has a value on."""
-    other = pairing.mcq if first == pairing.rts else pairing.rts
-    samples = samples_of([first, other], material)
-    measure, found = CORRELATIONS[coefficient], []
+    judges = [measuring.first, measuring.other]
+    samples = samples_of(judges, material)
+    found: Measured = []
     for dimension in material.dimensions:
         own, others = (
-            scores_of(material, dimension.key, samples[judge.pk, dimension.key]) for judge in (first, other)
+            scores_of(material, dimension.key, samples[judge.pk, dimension.key]) for judge in judges
         )
         if not np.isnan([own.judge, others.judge]).all():
             if dimension.key in without:
                 own = own.without_people(without[dimension.key])
-            drawn_with = _drawn_with(project, pairing, first, dimension)
-            found.append((dimension, reliability(own, others.judge, measure, drawn_with=drawn_with)))
+            found.append((dimension, measuring.of_dimension(dimension, own, others.as_read)))
     return found
 
 
-def _drawn_with(project: Project, pairing: Pairing, first: Judge, dimension: FrozenDimension) -> DrawnWith:
-    of_pair = stream_of_pair(project, pairing.rts, pairing.mcq, dimension)
-    return DrawnWith(
-        indicator=of_pair,
-        agreement=stream_of_judge(project, first, dimension),
-        validity=of_pair.of("beside people", first.name),
-    )
-
-
 def _adjust(found: Measured) -> list[DimensionIndicator]:
-    p_values = {
-        index: figures.validity.p_value
-        for index, (_, figures) in enumerate(found)
-        if figures.validity.p_value is not None
-    }
-    adjusted = dict(zip(p_values, holm(list(p_values.values())).tolist(), strict=True))
+    adjusted = holm_by_key({index: figures.validity.p_value for index, (_, figures) in enumerate(found)})
     return [
         DimensionIndicator(
             dimension, figures, adjusted.get(index), _reading(figures.validity, adjusted.get(index))

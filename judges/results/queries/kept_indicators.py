@@ -12,9 +12,6 @@ from annotate.results.table import Cell
 from judges.core.models import RoutingPolicy
 from judges.results.tables.indicator import INDICATOR, JUDGED, indicators_in
 
-LEVEL = 0.95
-"""The confidence level of every interval on a page of results."""
-
 ByCell = Mapping[tuple[str, str], Cell]
 
 
@@ -47,7 +44,7 @@ def kept_indicators(policy: RoutingPolicy, judged: str) -> ByCell | None:
     pages = ComputedResult.objects.filter(
         project=policy.project,
         name__startswith=f"reliability?rts={asked['rts']}&mcq={asked['mcq']}&",
-        name__contains=f"&coefficient={asked['coefficient']}&",
+        name__contains=f"&coefficient={asked['coefficient']}&confidence={asked['confidence']}&",
         content__contains=judged,
     )
     row = pages.exclude(name__contains="&plot=").order_by("-computed_at").first()
@@ -57,11 +54,18 @@ def kept_indicators(policy: RoutingPolicy, judged: str) -> ByCell | None:
 
 
 def _parameters_of(policy: RoutingPolicy) -> dict[str, str]:
-    return {"rts": str(policy.rts_id), "mcq": str(policy.mcq_id), "coefficient": policy.coefficient}
+    return {
+        "rts": str(policy.rts_id),
+        "mcq": str(policy.mcq_id),
+        "coefficient": policy.coefficient,
+        "confidence": f"{policy.confidence_level:g}",
+    }
 
 
-def as_kept(point: Coefficient, cell: Cell) -> Coefficient:
+def as_kept(point: Coefficient, cell: Cell, confidence_level: float) -> Coefficient:
     """Return R, computed without an interval, with the interval that the page shows."""
     if cell.low is None or cell.high is None:
         return replace(point, interval_reason=cell.interval_reason or point.interval_reason)
-    return replace(point, interval=Interval(cell.low, cell.high, cell.how, LEVEL), interval_reason=None)
+    return replace(
+        point, interval=Interval(cell.low, cell.high, cell.how, confidence_level), interval_reason=None
+    )

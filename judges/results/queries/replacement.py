@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from annotate.agreement import Stream
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project, Round
@@ -17,7 +15,7 @@ from judges.reliability import (
     share_of_equal_values,
 )
 from judges.results.queries.comparison import guideline_of
-from judges.results.queries.scores import Material, material_of, samples_of, scores_of
+from judges.results.queries.scores import Material, Samples, material_of, samples_of, scores_of
 from judges.results.tables.streams import stream_of_judge
 
 EPSILONS = {0.2: "experts", 0.15: "skilled annotators", 0.1: "a crowd"}
@@ -50,7 +48,7 @@ def replacement_report(project: Project, judge: Judge, *, epsilon: float = 0.2) 
     round = rounds_of(project).get(1)
     material = material_of(project, round, guideline_of(project, round))
     samples = samples_of([judge], material)
-    given = [each for each in material.dimensions if not np.isnan(samples[judge.pk, each.key]).all()]
+    given = [each for each in material.dimensions if samples[judge.pk, each.key].given.any()]
     tests = [
         DimensionTest(
             dimension,
@@ -68,7 +66,7 @@ def replacement_report(project: Project, judge: Judge, *, epsilon: float = 0.2) 
 
 
 def _test_dimension(
-    material: Material, dimension: FrozenDimension, samples: np.ndarray, epsilon: float, stream: Stream
+    material: Material, dimension: FrozenDimension, samples: Samples, epsilon: float, stream: Stream
 ) -> AlternativeAnnotatorTest:
     scores = scores_of(material, dimension.key, samples)
     rated = material.rated.get(dimension.key)

@@ -7,7 +7,6 @@ import numpy.typing as npt
 
 from annotate.core.models import AssignedUnit, Round
 from judges.comparison import Scores
-from judges.core.models import RoutingPolicy
 from judges.reliability import RatedSample
 from judges.results.queries.scores import Material
 
@@ -17,14 +16,9 @@ _NEVER_DRAWN = 0.05  # nothing of such units is known then, whatever stands here
 
 @dataclass(frozen=True)
 class Drawn:
-    """By dimension id, the probability with which each item's unit was drawn, NaN where it was not.
-
-    active: whether units left to the judge were drawn with probabilities of their own, so that those of the
-    ones that were not drawn are unknown here.
-    """
+    """By dimension id, the probability with which each item's unit was drawn, NaN where it was not."""
 
     by_dimension: dict[int, npt.NDArray[np.float64]]
-    active: bool = False
 
     def sample(self, scores: Scores, dimension: int, chosen: npt.NDArray[np.bool_]) -> RatedSample:
         """Return these items (a mask) as a sample: simple random where whole items were asked for.
@@ -38,7 +32,7 @@ class Drawn:
             return RatedSample(judge=judge, human=human)
         drawn = everywhere[chosen]
         asked = ~np.isnan(drawn)
-        chances = np.where(asked, drawn, np.where(np.isnan(human), _audit_share(everywhere), 1.0))
+        chances = np.where(asked, drawn, np.where(np.isnan(human), _audit_share(drawn, everywhere), 1.0))
         return RatedSample(
             judge=judge,
             human=human,
@@ -49,7 +43,7 @@ class Drawn:
 
 
 def drawn_units(round: Round | None, material: Material) -> Drawn:
-    """Return what was drawn unit by unit up to a round. Two queries, none before a round."""
+    """Return what was drawn unit by unit up to a round. One query, none before a round."""
     if round is None:
         return Drawn({})
     asked = AssignedUnit.objects.filter(
@@ -59,11 +53,13 @@ def drawn_units(round: Round | None, material: Material) -> Drawn:
     for dimension, item, probability in asked.order_by("pk"):
         chances = found.setdefault(dimension, np.full(len(material.items), np.nan))
         chances[np.searchsorted(material.items, item)] = probability
-    policies = RoutingPolicy.objects.filter(project=round.project_id, status=RoutingPolicy.Status.ROUTED)
-    return Drawn(found, active=policies.filter(audit=RoutingPolicy.Audit.ACTIVE).exists())
+    return Drawn(found)
 
 
-def _audit_share(drawn: npt.NDArray[np.float64]) -> float:
-    """Return the (least) probability with which units that stay with the judge are drawn."""
-    shares = drawn[drawn < 1]
+def _audit_share(drawn: npt.NDArray[np.float64], everywhere: npt.NDArray[np.float64]) -> float:
+    """Return the (least) probability with which units of these items that stay with the judge are drawn.
+
+    That of any items of the dimension where none of these was drawn.
+    """
+    shares = drawn[drawn < 1] if (drawn < 1).any() else everywhere[everywhere < 1]
     return float(shares.min()) if len(shares) else _NEVER_DRAWN

@@ -14,12 +14,46 @@ from annotate.rating.queries.assigned import Unit
 from annotate.results.queries.reliability_data import RatedItems, rated_items
 from judges.comparison.head_to_head import Verdicts
 from judges.comparison.scores import Scores
+from judges.core.mapping import mapped
 from judges.core.models import Judge, Judgment
 
 _VALUE = np.dtype([("judge", "i8"), ("dimension", "i8"), ("item", "i8"), ("sample", "i8"), ("value", "f8")])
 _VERDICT = np.dtype(
     [("dimension", "i8"), ("first", "i8"), ("second", "i8"), ("document", "i8"), ("value", "f8")]
 )
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """All that a judge said on a dimension, (items, samples), NaN where there is no value.
+
+    values: on the dimension's scale. as_read: on the judge's own, the same where it has none; correlations
+    are of these.
+    """
+
+    values: npt.NDArray[np.float64]
+    as_read: npt.NDArray[np.float64]
+
+    @property
+    def given(self) -> npt.NDArray[np.bool_]:
+        """(items,): whether there is a value."""
+        return np.asarray(~np.isnan(self.values).all(axis=1))
+
+    def of_items(self, chosen: npt.NDArray[np.bool_]) -> "Samples":
+        """Return the same with values of these items only, a mask."""
+        kept = np.reshape(chosen, (-1, 1))
+        return Samples(*(np.where(kept, each, np.nan) for each in (self.values, self.as_read)))
+
+    def all_in_all(self, dimension: FrozenDimension) -> "Samples":
+        """Return one sample, with what `value_of_samples` makes of all."""
+        values = value_of_samples(dimension, self.values)
+        same = self.as_read is self.values
+        as_read = values if same else value_of_samples(dimension, self.as_read)
+        return Samples(values[:, None], as_read[:, None])
+
+
+SamplesOf = Mapping[tuple[int, str], Samples]
+"""By judge and dimension key."""
 
 
 @dataclass(frozen=True)
@@ -71,49 +105,55 @@ def material_of(project: Project, round: Round | None, guideline: FrozenGuidelin
     )
 
 
-def samples_of(judges: Sequence[Judge], material: Material) -> dict[tuple[int, str], npt.NDArray[np.float64]]:
-    """Return (items, samples) by judge and dimension key, NaN where there is no value. One query."""
-    done = Judgment.objects.filter(
-        judge__in=judges, other__isnull=True, status=Judgment.Status.DONE
-    ).values_list("judge", "dimension", "item", "sample", "value")
-    rows = _rows(done, _VALUE)
+def samples_of(
+    judges: Sequence[Judge], material: Material, *, with_corrected: bool = True
+) -> dict[tuple[int, str], Samples]:
+    """Return what judges said by judge and dimension key. One query.
+
+    with_corrected: whether what a person corrected counts.
+    """
+    done = Judgment.objects.filter(judge__in=judges, other__isnull=True, status=Judgment.Status.DONE)
+    done = done if with_corrected else done.filter(is_corrected=False)
+    rows = _rows(done.values_list("judge", "dimension", "item", "sample", "value"), _VALUE)
     found = {}
     for judge in judges:
         for dimension in material.dimensions:
             own = rows[(rows["judge"] == judge.pk) & (rows["dimension"] == dimension.id)]
             values = np.full((len(material.items), max(int(own["sample"].max(initial=0)) + 1, 1)), np.nan)
             values[np.searchsorted(material.items, own["item"]), own["sample"]] = own["value"]
-            found[judge.pk, dimension.key] = values
+            found[judge.pk, dimension.key] = _on_both_scales(judge, dimension, values)
     return found
 
 
-def unread_items(judges: Sequence[Judge], material: Material) -> dict[tuple[int, str], npt.NDArray[np.bool_]]:
-    """Return (items,) by judge and dimension key: whether a reply about it has no value. One query."""
-    failed = Judgment.objects.filter(
-        judge__in=judges,
-        other__isnull=True,
-        status__in=[Judgment.Status.UNREADABLE, Judgment.Status.FAILED],
-    )
-    keys = {each.id: each.key for each in material.dimensions}
-    found = {
-        (judge.pk, key): np.zeros(len(material.items), dtype=bool)
-        for judge in judges
-        for key in keys.values()
-    }
-    for judge, dimension, item in failed.values_list("judge", "dimension", "item").iterator(20_000):
-        if dimension in keys:
-            found[judge, keys[dimension]][np.searchsorted(material.items, item)] = True
-    return found
+def _on_both_scales(judge: Judge, dimension: FrozenDimension, as_read: npt.NDArray[np.float64]) -> Samples:
+    scale = judge.own_scale
+    return Samples(mapped(as_read, scale, dimension) if scale else as_read, as_read)
 
 
-def scores_of(material: Material, key: str, samples: npt.NDArray[np.float64]) -> Scores:
-    """Return people and one judge on one dimension; the judge's value is the mean of its samples."""
+def scores_of(material: Material, key: str, samples: Samples) -> Scores:
+    """Return people and one judge on one dimension, with the judge's value as `value_of_samples` has it."""
+    dimension = next(each for each in material.dimensions if each.key == key)
+    said = samples.all_in_all(dimension)
     return Scores(
         systems=material.systems,
         documents=material.documents,
         human=material.human(key),
-        judge=mean_of_samples(samples),
+        judge=said.values[:, 0],
+        as_read=said.as_read[:, 0],
     )
+
+
+def value_of_samples(dimension: FrozenDimension, samples: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return (items,): what a judge says all in all, NaN where it said nothing.
+
+    The mean of its samples (items, samples); of categories, which have none, the most frequent one, and of
+    several as frequent the one that it gave first.
+    """
+    if not dimension.is_named:
+        return mean_of_samples(samples)
+    times = np.sum(samples[:, :, None] == samples[:, None, :], axis=2)  # a gap equals nothing: 0 times
+    found = np.take_along_axis(samples, times.argmax(axis=1)[:, None], axis=1)[:, 0]
+    return np.where(times.any(axis=1), found, np.nan)
 
 
 def mean_of_samples(samples: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -124,15 +164,15 @@ def mean_of_samples(samples: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]
     return means
 
 
-def verdicts_of(judge: Judge, material: Material) -> dict[str, Verdicts]:
-    """Return a head-to-head judge's verdicts by dimension key, unreadable ones as gaps. One query."""
-    answered = (
-        Judgment.objects.filter(judge=judge, other__isnull=False)
-        .filter(status__in=[Judgment.Status.DONE, Judgment.Status.UNREADABLE])
-        .order_by("pk")
-        .values_list("dimension", "item", "other", "item__document", "value")
-    )
-    rows = _rows(answered, _VERDICT)
+def verdicts_of(judge: Judge, material: Material, *, with_corrected: bool = True) -> dict[str, Verdicts]:
+    """Return a head-to-head judge's verdicts by dimension key, unreadable ones as gaps. One query.
+
+    with_corrected: whether what a person corrected counts.
+    """
+    status = [Judgment.Status.DONE, Judgment.Status.UNREADABLE]
+    answered = Judgment.objects.filter(judge=judge, other__isnull=False, status__in=status).order_by("pk")
+    answered = answered if with_corrected else answered.filter(is_corrected=False)
+    rows = _rows(answered.values_list("dimension", "item", "other", "item__document", "value"), _VERDICT)
     names = np.array(material.systems)
     found = {}
     for dimension in material.dimensions:

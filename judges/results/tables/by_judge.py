@@ -7,22 +7,30 @@ from annotate.results.table import Cell, Column, Kind, Table, figure, text
 from judges.comparison import CORRELATIONS, self_consistency
 from judges.results.tables.columns import DIMENSION, SYSTEM
 from judges.results.tables.compared import Scored, Versus
-from judges.results.tables.values import confusion, scatter
+from judges.results.tables.strengths import strengths_table
+from judges.results.tables.values import confusion, named_confusion, scatter
 
 
 def tables_of_scores(key: str, name: str, scored: Sequence[Scored]) -> list[Table]:
     """Return the tables of a judge that gives scores, none without any."""
     if not scored:
         return []
-    pairs = [(each.dimension, each.scores) for each in scored]
-    tables = [scatter(key, name, pairs), confusion(key, name, pairs), _quality(key, name, scored)]
+    amounts = [each for each in scored if not each.dimension.is_named]
+    named = [each for each in scored if each.dimension.is_named]
+    pairs = [(each.dimension, each.scores) for each in amounts]
+    tables = (
+        [scatter(key, name, pairs), confusion(key, name, pairs), _quality(key, name, amounts)]
+        if pairs
+        else []
+    )
+    tables += [named_confusion(key, name, [(each.dimension, each.scores) for each in named])] if named else []
     repeated = [each for each in scored if each.samples.shape[1] > 1]
     return [*tables, _self_consistency(key, name, repeated)] if repeated else tables
 
 
 def tables_of_verdicts(key: str, name: str, versus: Sequence[Versus]) -> list[Table]:
     """Return the tables of a judge that compares two texts, none without verdicts."""
-    return [_pairs(key, name, versus)] if versus else []
+    return [strengths_table(key, name, versus), _pairs(key, name, versus)] if versus else []
 
 
 def _quality(key: str, name: str, scored: Sequence[Scored]) -> Table:

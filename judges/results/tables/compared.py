@@ -16,15 +16,18 @@ from annotate.results.table import Cell, text
 from judges.comparison import (
     CORRELATIONS,
     AlphaBesidePeople,
+    CategoryAgreement,
     CorrectPreferences,
     Level,
     PairPoints,
     PositionConsistency,
     Scores,
+    Strengths,
     SystemCoefficient,
     SystemScores,
     Verdicts,
     alpha_beside_people,
+    category_agreement,
     correct_preferences,
     correct_verdicts,
     correlation_with_humans,
@@ -33,6 +36,7 @@ from judges.comparison import (
     neighbours,
     position_consistency,
     scores_by_system,
+    system_strengths,
 )
 from judges.core.errors import NoJudgesError
 from judges.core.models import Judge
@@ -41,16 +45,16 @@ from judges.reliability import agreement_with_humans, meta_correlation
 from judges.results.queries.comparison import guideline_of
 from judges.results.queries.scores import (
     Material,
+    Samples,
+    SamplesOf,
     material_of,
     samples_of,
     scores_of,
-    unread_items,
     verdicts_of,
 )
+from judges.results.tables.gaps import asked_and_read, warning_of_gaps
+from judges.results.tables.parameters import SHARED, counts_corrected
 from judges.results.tables.streams import stream_of_judge, stream_of_people
-
-FEW_UNREAD = 0.01
-"""The share of replies without a value up to which figures come without a warning."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,10 +78,7 @@ class _Compared:
 
     @property
     def _gaps(self) -> str:
-        if self.asked - self.read <= FEW_UNREAD * self.asked:
-            return ""
-        said = f"{self.read:,} of {self.asked:,} read"
-        return f"{self.judge.name} on {self.dimension.name}: {said}; figures leave the others out."
+        return warning_of_gaps(self.judge.name, self.dimension.name, self.asked, self.read)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +113,11 @@ class Scored(_Compared):
         return alpha_beside_people(
             self.scores, measurement_level=level, generator=self.stream, people=self.people
         )
+
+    @cached_property
+    def categories(self) -> CategoryAgreement:
+        """Return accuracy and F1, of a dimension whose values are names."""
+        return category_agreement(self.scores, self.dimension.values, generator=self.stream)
 
     @cached_property
     def by_system(self) -> Mapping[str, Sequence[SystemCoefficient]]:
@@ -164,6 +170,11 @@ class Versus(_Compared):
         return position_consistency(self.verdicts, generator=self.stream)
 
     @cached_property
+    def strengths(self) -> Strengths:
+        """Return the strengths and ranks of systems, and what the first place does."""
+        return system_strengths(self.verdicts)
+
+    @cached_property
     def correct(self) -> CorrectPreferences:
         """Return in which pairs the judge prefers the system that people prefer."""
         return correct_verdicts(self.verdicts, self.scores, self.pairs, generator=self.stream)
@@ -178,6 +189,16 @@ class Compared:
     judges: Sequence[Judge]
     scored: Sequence[Scored]
     versus: Sequence[Versus]
+
+    @property
+    def with_amounts(self) -> list[Scored]:
+        """Return what judges scored where values are amounts, so that there are means and correlations."""
+        return [each for each in self.scored if not each.dimension.is_named]
+
+    @property
+    def with_names(self) -> list[Scored]:
+        """Return what judges said where values are names of categories."""
+        return [each for each in self.scored if each.dimension.is_named]
 
     def scored_by(self, judge: Judge) -> list[Scored]:
         """Return what a judge scored, by dimension."""
@@ -200,37 +221,58 @@ def compared(project: Project, chosen: Chosen) -> Compared:
     round = rounds.get(int(chosen.get("round") or max(rounds, default=0)))
     material = material_of(project, round, guideline_of(project, round))
     people = _people(material)
-    ranking = human_ranking(*people.values()) if people else ()
+    ordered = [people[each.key] for each in material.dimensions if not each.is_named]
+    ranking = human_ranking(*ordered) if ordered else ()
     return Compared(
         project,
         round,
         judges,
-        _scored(project, judges, material, ranking),
-        _versus(project, judges, material, people, ranking),
+        _scored(project, judges, material, ranking, chosen),
+        _versus(project, judges, material, people, ranking, chosen),
     )
 
 
 def _scored(
-    project: Project, judges: Sequence[Judge], material: Material, ranking: Sequence[str]
+    project: Project,
+    judges: Sequence[Judge],
+    material: Material,
+    ranking: Sequence[str],
+    chosen: Chosen,
 ) -> list[Scored]:
     giving = [judge for judge in judges if not METHODS[judge.method].asks_pairs]
-    samples, unread = samples_of(giving, material), unread_items(giving, material)
+    samples = samples_of(giving, material, with_corrected=counts_corrected(chosen))
+    counts = asked_and_read(giving)
+    if chosen.get("units") == SHARED:
+        samples = _on_shared_items(samples, giving, material)
     return [
         Scored(
             judge,
             each,
             stream_of_judge(project, judge, each),
             stream_of_people(project, each),
-            int((~np.isnan(own).all(axis=1) | unread[judge.pk, each.key]).sum()),
-            int((~np.isnan(own).all(axis=1)).sum()),
+            *counts[judge.pk, each.key],
             scores_of(material, each.key, own),
-            own,
+            own.values,
             ranking,
         )
         for judge in giving
         for each in material.dimensions
-        if not np.isnan(own := samples[judge.pk, each.key]).all()
+        if (own := samples[judge.pk, each.key]).given.any()
     ]
+
+
+def _on_shared_items(
+    samples: SamplesOf, judges: Sequence[Judge], material: Material
+) -> dict[tuple[int, str], Samples]:
+    """Return samples without the items for which another judge of the dimension has no value."""
+    found = {}
+    for each in material.dimensions:
+        own = {judge.pk: samples[judge.pk, each.key] for judge in judges}
+        given = [said.given for said in own.values()]
+        everywhere = np.logical_and.reduce([items for items in given if items.any()] or [np.array(True)])
+        for judge, said in own.items():
+            found[judge, each.key] = said.of_items(everywhere)
+    return found
 
 
 def _versus(
@@ -239,11 +281,12 @@ def _versus(
     material: Material,
     people: Mapping[str, Scores],
     ranking: Sequence[str],
+    chosen: Chosen,
 ) -> list[Versus]:
     found = []
     for judge in judges:
         if METHODS[judge.method].asks_pairs:
-            verdicts = verdicts_of(judge, material)
+            verdicts = verdicts_of(judge, material, with_corrected=counts_corrected(chosen))
             found += [
                 Versus(
                     judge,
@@ -264,7 +307,8 @@ def _versus(
 
 def _people(material: Material) -> dict[str, Scores]:
     """Return people alone on every dimension, by which systems are ranked."""
-    nothing = np.full((len(material.items), 1), np.nan)
+    gap = np.full((len(material.items), 1), np.nan)
+    nothing = Samples(gap, gap)
     return {each.key: scores_of(material, each.key, nothing) for each in material.dimensions}
 
 

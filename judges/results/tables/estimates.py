@@ -2,9 +2,10 @@
 
 from annotate.core.models import Project
 from annotate.results.page import Section
+from annotate.results.queries.compared_systems import DOCUMENTS, TEXTS
 from annotate.results.registry import Chosen
 from annotate.results.table import Cell, Column, Kind, Table, text
-from judges.reliability import Difference
+from judges.reliability import LEAST_RATINGS, Difference
 from judges.results.queries.estimates import (
     DimensionEstimates,
     EstimatesReport,
@@ -12,7 +13,9 @@ from judges.results.queries.estimates import (
     Width,
     estimates_report,
 )
+from judges.results.tables.categories import Named, accuracy_table, f1_table
 from judges.results.tables.columns import DIMENSION, SYSTEM, estimate_cell, known, yes_or_no
+from judges.results.tables.gaps import with_gaps
 from judges.results.tables.parameters import chosen_judge, chosen_round
 
 _NO_P = "There is no p value without a standard error of the difference."
@@ -22,19 +25,26 @@ _NOT_GUARANTEED = "A guaranteed difference was not computed."
 
 
 def estimates_sections(project: Project, chosen: Chosen) -> list[Section]:
-    """Return mean scores, differences of systems and widths by one judge and people. Eight queries."""
+    """Return mean scores, differences of systems and widths by one judge and people. Seven queries."""
+    judge = chosen_judge(project, chosen)
     report = estimates_report(
         project,
-        chosen_judge(project, chosen),
+        judge,
         chosen_round(project, chosen),
         confidence_level=float(chosen["confidence"]),
+        beyond=chosen["about"] == DOCUMENTS,
     )
+    about = _ABOUT[chosen["about"]]
+    differ = " ".join(filter(None, [about, _no_differences(report), _apart(report)]))
     sections = [
-        Section("Mean scores", _state(report), _with_rows(_means(report))),
-        Section("Which systems differ", _no_differences(report), _with_rows(_differences(report))),
+        Section("Mean scores", _state(report, about), _with_rows(_means(report))),
+        Section("Which systems differ", differ, _with_rows(_differences(report))),
         Section("What more ratings would bring", _PLANNING, _with_rows(_widths(report))),
     ]
-    return [each for each in sections if each.tables or each.says != _PLANNING]
+    if report.named and not report.dimensions:
+        return with_gaps(_named(report), [judge])
+    sections = [each for each in sections if each.tables or each.says != _PLANNING] + _named(report)
+    return with_gaps(sections, [judge])
 
 
 def _with_rows(table: Table) -> list[Table]:
@@ -49,17 +59,43 @@ _KINDS = (
     "Asymptotic intervals (people only, combined, PPI++) rely on many ratings: below about 50 of a skewed "
     "scale they hold the truth less often than they say. Guaranteed ones hold at any number of ratings; they "
     "use people only and are wider. Ratings count as a random sample of each system’s outputs, unless units "
-    "were drawn one by one: then each counts by the probability with which it was drawn. The mean is over "
-    "this closed batch of outputs; PPI++ is about the population behind it."
+    "were drawn one by one: then each counts by the probability with which it was drawn. “Mind” says where "
+    f"an asymptotic interval is not to be trusted, as below {LEAST_RATINGS} audited units of a system."
 )
+_ABOUT = {
+    DOCUMENTS: "Documents are a sample: intervals, p values and ranks are about these raters’ scores on "
+    "other documents like these. Whether other raters would agree is on the page of systems.",
+    TEXTS: "About these texts only, as these raters score them (PPI++: about documents like these). What is "
+    "rated is known: a difference between systems that are rated throughout has no p value, and there are no "
+    "ranks where all are.",
+}
+_APART = (
+    "Units were drawn one by one, so where two systems are not both rated throughout their difference is "
+    "that of their combined estimates, with the variances added."
+)
+_POOLED = "all systems"
+_ONLY_COMBINED = "All systems together have a combined estimate only."
 _KNOWN = "Every output is rated, so this mean is known and nothing is estimated."
+_KNOWN_DIFFERENCE = "Every text is rated, so the difference is known and nothing is tested."
 
 
-def _state(report: EstimatesReport) -> str:
+def _state(report: EstimatesReport, about: str) -> str:
     if report.round is None:
         return "Nobody has rated yet: there is only the judge’s own mean, which no interval covers."
     still = ", which is still open" if report.round.is_open else ""
-    return f"Ratings are those at the end of {report.round}{still}. {_KINDS}"
+    return f"Ratings are those at the end of {report.round}{still}. {about} {_KINDS}"
+
+
+def _named(report: EstimatesReport) -> list[Section]:
+    named = [Named([text(one.name, key=one.key)], one, found) for one, found in report.named]
+    says = "Categories have no mean to estimate; here is how often the judge says what people say."
+    tables = [accuracy_table(named, [DIMENSION]), f1_table(named, [DIMENSION])]
+    return [Section("Named categories", says, tables)] if named else []
+
+
+def _apart(report: EstimatesReport) -> str:
+    """Return how systems are compared whose units were drawn one by one."""
+    return _APART if any(one.pooled for one in report.dimensions) else ""
 
 
 def _no_differences(report: EstimatesReport) -> str:
@@ -86,7 +122,11 @@ def _means(report: EstimatesReport) -> Table:
         Column("ranks", "ranks", Kind.TEXT),
         Column("caution", "mind", Kind.TEXT),
     ]
-    rows = [_mean(one, each) for one in report.dimensions for each in one.systems]
+    rows = [
+        row
+        for one in report.dimensions
+        for row in (*(_mean(one, each) for each in one.systems), *_pooled(one))
+    ]
     says = (
         f"Judge: {report.judge.name}. Worth: with how many ratings people only would be as precise. "
         "The judge’s own mean says nothing of how far it is from people’s."
@@ -111,6 +151,29 @@ def _mean(one: DimensionEstimates, each: SystemEstimates) -> list[Cell]:
     ]
 
 
+def _pooled(one: DimensionEstimates) -> list[list[Cell]]:
+    found = one.pooled
+    if found is None:
+        return []
+    none = Cell(reason=_ONLY_COMBINED)
+    return [
+        [
+            text(one.dimension.name, key=one.dimension.key),
+            text(_POOLED),
+            Cell(found.ratings),
+            Cell(found.units),
+            none,
+            none,
+            estimate_cell(found),
+            none,
+            none,
+            none,
+            text(""),
+            text(" ".join(found.warnings)),
+        ]
+    ]
+
+
 def _ranks(one: DimensionEstimates, system: str) -> str:
     found = next((each for each in one.ranks if each.system == system), None)
     if found is None:
@@ -129,26 +192,31 @@ def _differences(report: EstimatesReport) -> Table:
         Column("adjusted_p_value", "p by Holm", Kind.P_VALUE),
         Column("differ", "differ", Kind.TEXT),
         Column("paired", "on the same documents", Kind.TEXT),
+        Column("caution", "mind", Kind.TEXT),
     ]
     rows = [_difference(one, each) for one in report.dimensions for each in one.differences]
     says = (
         "Intervals are per pair. p by Holm, “differ” and the ranks are corrected for all pairs of a "
-        "dimension. A guaranteed interval without 0 tells two systems apart at any number of ratings."
+        "dimension, not over dimensions. A guaranteed interval without 0 tells two systems apart at any "
+        "number of ratings."
     )
     return Table("differences", "Differences of systems", columns, rows, heads=3, says=says)
 
 
 def _difference(one: DimensionEstimates, each: Difference) -> list[Cell]:
+    is_known = each.estimate.standard_error == 0
+    why = _KNOWN_DIFFERENCE if is_known else each.estimate.reason or each.estimate.interval_reason or _NO_P
     return [
         text(one.dimension.name, key=one.dimension.key),
         text(each.first),
         text(each.second),
         estimate_cell(each.estimate),
         estimate_cell(each.guaranteed) if each.guaranteed else Cell(reason=_NOT_GUARANTEED),
-        known(each.p_value, each.estimate.reason or _NO_P),
-        known(each.adjusted_p_value, each.estimate.reason or _NO_P),
-        yes_or_no(each.differs),
+        known(each.p_value, why),
+        known(each.adjusted_p_value, why),
+        text("not tested") if each.p_value is None else yes_or_no(each.differs),
         yes_or_no(each.paired),
+        text("" if is_known else " ".join(each.estimate.warnings)),
     ]
 
 

@@ -14,7 +14,8 @@ from judges.reliability import CoefficientSpread
 from judges.results.queries.indicator import DimensionIndicator, ReliabilityReport, reliability_report
 from judges.results.queries.pairings import Pairing, measured_judges, of_method, usual_pairing
 from judges.results.tables.columns import DIMENSION, SYSTEM, known
-from judges.results.tables.parameters import ROUND
+from judges.results.tables.gaps import with_gaps
+from judges.results.tables.parameters import CONFIDENCE, ROUND
 
 INDICATOR = "indicator"
 """The key of the table of R: a row for each system, a column for each dimension by its key."""
@@ -55,6 +56,7 @@ RELIABILITY_PARAMETERS = (
         "Coefficient",
         lambda _: [(name, measure.estimator.label) for name, measure in CORRELATIONS.items()],
     ),
+    CONFIDENCE,
     Parameter(
         "units",
         "P is over",
@@ -72,12 +74,13 @@ def reliability_sections(project: Project, chosen: Chosen) -> list[Section]:
         project,
         pairing,
         coefficient=chosen["coefficient"],
+        confidence_level=float(chosen["confidence"]),
         beside_people=getattr(pairing, chosen["beside_people"]),
         round_number=int(chosen["round"]) if "round" in chosen else None,
         fresh=chosen["units"] == "fresh",
     )
     quality = Section("Quality and agreement with people", _DOTS, [_quality(report)])
-    return [
+    sections = [
         Section("R: where the model agrees with itself", _of_indicator(report), [_indicator(report)]),
         _of_people(report),
         Section("Does R mean anything here?", "", [_readings(report)]),
@@ -85,6 +88,7 @@ def reliability_sections(project: Project, chosen: Chosen) -> list[Section]:
         Section("How far systems differ", "", [_spreads(report)]),
         Section("How this was computed", " ".join(_how(report)), []),
     ]
+    return with_gaps(sections, [pairing.rts, pairing.mcq])
 
 
 def indicators_in(table: Table) -> dict[tuple[str, str], Cell]:
@@ -224,6 +228,7 @@ def _quality(report: ReliabilityReport) -> Table:
             figure(each.indicator, count=each.items),
         ]
         for one in report.dimensions
+        if not one.dimension.is_named  # categories have no mean
         for each in one.figures.systems
     ]
     columns = [
@@ -249,7 +254,7 @@ def _readings(report: ReliabilityReport) -> Table:
     ]
     number = len(report.dimensions)
     says = (
-        f"R with P: {report.label} over systems. Holm’s correction is over {number} "
+        f"R with P: {report.label} over systems. p by Holm is corrected over {number} "
         f"{'dimension' if number == 1 else 'dimensions'}; the answer is yes where it is at most 0.05 and R "
         f"with P is above 0. M: {report.label} over systems of P with the mean human score; its interval is "
         "over documents, for these systems."

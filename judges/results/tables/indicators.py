@@ -24,7 +24,11 @@ def indicator_tables(found: Compared) -> list[Table]:
         pairing = usual_pairing(measured_judges(found.project))
     except NoJudgesError:
         return []
-    other = {each.dimension.key: each for each in found.scored_by(pairing.mcq)}
+    other = {
+        each.dimension.key: each
+        for each in found.scored_by(pairing.mcq)
+        if not each.dimension.is_named  # a correlation needs an order
+    }
     both = [
         (
             each,
@@ -42,7 +46,7 @@ def indicator_tables(found: Compared) -> list[Table]:
 
 def _indicator(pairing: Pairing, both: Both, name: str, measure: Measure) -> Table:
     by_dimension = [
-        indicator(rts.scores, mcq.scores.judge, measure, generator=stream) for rts, mcq, stream in both
+        indicator(rts.scores, mcq.scores.as_read, measure, generator=stream) for rts, mcq, stream in both
     ]
     rows = [
         [text(cells[0].system), *(figure(cell.coefficient) for cell in cells)]
@@ -61,7 +65,7 @@ def _indicator(pairing: Pairing, both: Both, name: str, measure: Measure) -> Tab
 def _validity_of(own: Scored, other: Scored, measure: Measure, stream: Stream) -> Validity:
     """Return what R tells of one judge's agreement, drawn as the page of reliability draws it."""
     drawn_with = stream.of("beside people", own.judge.name)
-    return validity(own.scores, other.scores.judge, measure, generator=drawn_with)
+    return validity(own.scores, other.scores.as_read, measure, generator=drawn_with)
 
 
 def _validity(both: Both) -> Table:

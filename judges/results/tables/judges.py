@@ -10,9 +10,11 @@ from judges.core.models import Judge
 from judges.results.tables.by_judge import tables_of_scores, tables_of_verdicts
 from judges.results.tables.compared import Compared, compared
 from judges.results.tables.indicators import indicator_tables
+from judges.results.tables.parameters import SHARED, counts_corrected
 from judges.results.tables.together import tables_together
 
 NO_JUDGMENTS = "This judge has no judgments yet."
+NO_SHARED_ITEMS = "There is no item for which every judge has a value. Compare each judge on its own items."
 
 
 def judges_sections(project: Project, chosen: Chosen) -> list[Section]:
@@ -22,8 +24,14 @@ def judges_sections(project: Project, chosen: Chosen) -> list[Section]:
     """
     found = compared(project, chosen)
     together = [*tables_together(found), *indicator_tables(found)]
-    of_each = [Section(judge.name, *_of(found, judge), anchor_of(judge)) for judge in found.judges]
-    return [Section("All judges", _against(found.round), together, "all-judges"), *of_each]
+    nothing = NO_SHARED_ITEMS if chosen.get("units") == SHARED else NO_JUDGMENTS
+    of_each = [Section(judge.name, *_of(found, judge, nothing), anchor_of(judge)) for judge in found.judges]
+    says = _against(found.round)
+    if chosen.get("units") == SHARED:
+        says += " On each dimension only the items for which every judge has a value."
+    if not counts_corrected(chosen):
+        says += " Without judgments that a person corrected."
+    return [Section("All judges", says, together, "all-judges"), *of_each]
 
 
 def anchor_of(judge: Judge) -> str:
@@ -31,11 +39,11 @@ def anchor_of(judge: Judge) -> str:
     return f"judge-{judge.pk}"
 
 
-def _of(found: Compared, judge: Judge) -> tuple[str, Sequence[Table]]:
+def _of(found: Compared, judge: Judge, nothing: str) -> tuple[str, Sequence[Table]]:
     key = anchor_of(judge)
     scored = tables_of_scores(key, judge.name, found.scored_by(judge))
     tables = scored or tables_of_verdicts(key, judge.name, found.compared_by(judge))
-    return ("" if tables else NO_JUDGMENTS), tables
+    return ("" if tables else nothing), tables
 
 
 def _against(round: Round | None) -> str:

@@ -4,7 +4,7 @@ from annotate.results.registry import ResultsPage
 from judges.results.tables.estimates import estimates_sections
 from judges.results.tables.indicator import RELIABILITY_PARAMETERS, reliability_sections
 from judges.results.tables.judges import judges_sections
-from judges.results.tables.parameters import CONFIDENCE, JUDGE, ROUND
+from judges.results.tables.parameters import ABOUT, CONFIDENCE, CORRECTED, JUDGE, ROUND, UNITS
 from judges.results.tables.replacement import EPSILON, replacement_sections
 from judges.results.tables.version import values_of, version_of_judges
 
@@ -16,7 +16,7 @@ ESTIMATES_PAGE = ResultsPage(
     estimates_sections,
     version_of_judges,
     values_of,
-    [JUDGE, ROUND, CONFIDENCE],
+    [JUDGE, ROUND, CONFIDENCE, ABOUT],
 )
 
 REPLACEMENT_PAGE = ResultsPage(
@@ -37,7 +37,7 @@ JUDGES_PAGE = ResultsPage(
     judges_sections,
     version_of_judges,
     values_of,
-    [ROUND],
+    [ROUND, UNITS, CORRECTED],
 )
 RELIABILITY_PAGE = ResultsPage(
     "reliability",

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 
 from annotate.core.models import Project, Round
 from annotate.core.rounds import rounds_of
+from annotate.results.queries.compared_systems import DOCUMENTS, TEXTS, about_one_of
 from annotate.results.queries.material import ROMAN
 from annotate.results.registry import Chosen, Parameter
 from judges.core.models import Judge
+from judges.core.specification import CONFIDENCE_LEVELS
 from judges.results.queries.pairings import first_judge, measured_judges
 
 Options = Sequence[tuple[str, str]]
@@ -25,17 +27,35 @@ def _rounds(project: Project) -> Options:
 
 
 def _confidence(_project: Project) -> Options:
-    return [("0.95", "95 %"), ("0.9", "90 %"), ("0.99", "99 %")]
+    return [(f"{level:g}", f"{100 * level:g} %") for level in CONFIDENCE_LEVELS]
 
 
+def _units(_project: Project) -> Options:
+    return [(OWN, "each judge’s own items"), (SHARED, "items for which all judges have a value")]
+
+
+def _corrected(_project: Project) -> Options:
+    return [(COUNTED, "counted as a person left them"), (LEFT_OUT, "left out")]
+
+
+OWN, SHARED = "own", "shared"
+COUNTED, LEFT_OUT = "counted", "left-out"
+CORRECTED = Parameter("corrected", "Corrected judgments", _corrected)
+UNITS = Parameter("units", "Compared on", _units)
 JUDGE = Parameter("judge", "Judge", _judges)
 ROUND = Parameter("round", "People’s values at the end of", _rounds)
+ABOUT = about_one_of(DOCUMENTS, TEXTS)
 CONFIDENCE = Parameter("confidence", "Confidence", _confidence)
 
 
 def chosen_judge(project: Project, chosen: Chosen) -> Judge:
     """Return the judge that was chosen."""
     return Judge.objects.get(project=project, pk=int(chosen["judge"]))
+
+
+def counts_corrected(chosen: Chosen) -> bool:
+    """Return whether judgments that a person corrected count."""
+    return chosen.get("corrected") != LEFT_OUT
 
 
 def chosen_round(project: Project, chosen: Chosen) -> Round | None:

@@ -8,6 +8,7 @@ from annotate.results.table import Cell, Column, Kind, Table, text
 from judges.reliability import AlternativeAnnotatorTest
 from judges.results.queries.replacement import EPSILONS, DimensionTest, ReplacementReport, replacement_report
 from judges.results.tables.columns import DIMENSION, JUDGE, known, yes_or_no
+from judges.results.tables.gaps import with_gaps
 from judges.results.tables.parameters import Options, chosen_judge
 
 _HOW = (
@@ -34,18 +35,15 @@ _INTRODUCTION = (
 
 def replacement_sections(project: Project, chosen: Chosen) -> list[Section]:
     """Return the tests of one judge and what they rest on. Raises NotReadyError without Round I."""
-    report = replacement_report(project, chosen_judge(project, chosen), epsilon=float(chosen["epsilon"]))
+    judge = chosen_judge(project, chosen)
+    report = replacement_report(project, judge, epsilon=float(chosen["epsilon"]))
     if report.round is None:
         raise NotReadyError(_NOBODY)
     still = " Round I is still open: these are its ratings so far." if report.round.is_open else ""
     tables = [_tests(report), _annotators(report)]
-    return [
-        Section(
-            "May this judge replace an annotator?",
-            f"{_INTRODUCTION}{still}",
-            [table for table in tables if table.rows],
-        )
-    ]
+    says = f"{_INTRODUCTION}{still}"
+    section = Section("May this judge replace an annotator?", says, [each for each in tables if each.rows])
+    return with_gaps([section], [judge])
 
 
 _NOBODY = "Nobody has rated yet: the test needs the Round I ratings of three annotators or more."
@@ -114,5 +112,10 @@ def _annotators(report: ReplacementReport) -> Table:
         for one in each.test.annotators
     ]
     left_out = {name for each in report.dimensions for name in each.test.left_out}
-    says = f"Left out, with fewer than 30 compared units: {', '.join(sorted(left_out))}." if left_out else ""
+    says = (
+        "p is as computed; “may be replaced” is corrected over the annotators of a dimension (Benjamini and "
+        "Yekutieli), not over dimensions."
+    )
+    if left_out:
+        says += f" Left out, with fewer than 30 compared units: {', '.join(sorted(left_out))}."
     return Table("annotators", "The judge against each annotator", columns, rows, heads=2, says=says)

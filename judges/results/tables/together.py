@@ -5,8 +5,11 @@ from collections.abc import Sequence
 from annotate.agreement import Resampling, bias, mean_absolute_error, root_mean_squared_error
 from annotate.results.table import Cell, Column, Kind, Table, figure
 from judges.comparison import CORRELATIONS, Level
-from judges.results.tables.columns import DIMENSION, JUDGE
+from judges.results.tables.between_judges import tables_between_judges
+from judges.results.tables.categories import category_tables
+from judges.results.tables.columns import DIMENSION, JUDGE, known
 from judges.results.tables.compared import Compared, Scored, Versus
+from judges.results.tables.strengths import HOW_STRONG, strength_cell
 
 LEVELS = {Level.DATASET: "all items", Level.SYSTEM: "systems", Level.DOCUMENT: "within documents"}
 _DIFFERENCES = (bias, mean_absolute_error, root_mean_squared_error)
@@ -20,8 +23,10 @@ _SHARES = (
 def tables_together(found: Compared) -> list[Table]:
     """Return the tables of judges that give scores, and of those that compare two texts."""
     of_scores = (_scoring, _correlations, _alphas, _differences, _meta_correlations, _preferences)
-    scored = [table(found.scored) for table in of_scores] if found.scored else []
-    return [*scored, _comparing(found.versus)] if found.versus else scored
+    scored = [table(found.with_amounts) for table in of_scores] if found.with_amounts else []
+    named = category_tables(found.with_names) if found.with_names else []
+    comparing = [_comparing(found.versus)] if found.versus else []
+    return [*scored, *named, *tables_between_judges(found), *comparing]
 
 
 def _scoring(scored: Sequence[Scored]) -> Table:
@@ -135,6 +140,8 @@ def _comparing(versus: Sequence[Versus]) -> Table:
         Column("consistent", "same", Kind.COUNT),
         Column("favours_first", "towards the first text", Kind.COUNT),
         Column("favours_second", "towards the second text", Kind.COUNT),
+        Column("first_wins", "first text wins between equals", Kind.SHARE),
+        Column("ties", "ties between equals", Kind.SHARE),
         Column("share", "correct preferences", Kind.SHARE),
         Column("correct", "pairs as people", Kind.COUNT),
         Column("compared", "pairs", Kind.COUNT),
@@ -146,6 +153,8 @@ def _comparing(versus: Sequence[Versus]) -> Table:
             Cell(each.consistency.consistent),
             Cell(each.consistency.favours_first),
             Cell(each.consistency.favours_second),
+            strength_cell(each.strengths.first_wins, each.strengths),
+            known(each.strengths.ties, each.strengths.reason, HOW_STRONG),
             figure(each.correct.share),
             Cell(each.correct.correct),
             Cell(each.correct.compared),
@@ -154,7 +163,9 @@ def _comparing(versus: Sequence[Versus]) -> Table:
     ]
     says = (
         "Whether the same system wins, or both tie, after the two texts are swapped; where not, whether the "
-        "outcome moves towards the text that is shown first or second."
+        "outcome moves towards the text that is shown first or second. Between equals: between two equally "
+        "strong systems, the share of ties, and how often the first text wins where there is no tie; one "
+        "half is no liking for a place."
     )
     title = "Judges that compare two texts"
     return Table("comparing", title, [JUDGE, DIMENSION, *columns], rows, heads=2, says=says)

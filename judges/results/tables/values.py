@@ -70,6 +70,28 @@ def confusion(key: str, name: str, pairs: Pairs) -> Table:
     )
 
 
+def named_confusion(key: str, name: str, pairs: Pairs) -> Table:
+    """Return how often the judge gave which category where a person gave which, those that occur together."""
+    rows = [
+        [
+            text(dimension.name, key=dimension.key),
+            *(text(dimension.name_of(value), key=str(value)) for value in both),
+            Cell(number, how=_COUNTED),
+        ]
+        for dimension, scores in pairs
+        for both, number in sorted(_count_pairs(scores).items())
+    ]
+    columns = [
+        _DIMENSION,
+        Column("person", "a person said", Kind.TEXT),
+        Column("judge", "the judge said", Kind.TEXT),
+        Column("ratings", "ratings", Kind.COUNT),
+    ]
+    title = f"What the judge said where a person said what, by name ({name})"
+    says = "Every rating of a person once; pairs that never occurred are left out."
+    return Table(f"{key}-named-confusion", title, columns, rows, heads=3, says=says)
+
+
 def _points(scores: Scores) -> Counter[tuple[float, float]]:
     people, judge = np.round(scores.human_means, 4), np.round(scores.judge, 4)
     both = ~np.isnan(people) & ~np.isnan(judge)

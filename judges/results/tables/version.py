@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 
-from django.db.models import Count, F, Max, Sum
+from django.db.models import Count, F, Max, Q, Sum
 
 from annotate.core.models import Project
 from annotate.core.version import VERSION
@@ -38,6 +38,7 @@ def version_of_values(judges: Sequence[Judge]) -> Sequence[object]:
         Count("pk"),
         Max("pk"),
         Max("answered_at"),
+        corrected=Count("pk", filter=Q(is_corrected=True)),  # these can be left out
         total=Sum("value"),
         of_items=Sum(F("value") * F("item")),
         of_dimensions=Sum(F("value") * F("dimension")),

@@ -3,11 +3,12 @@
 from collections import defaultdict
 
 import numpy as np
+from django.db.models import Avg
 
 from annotate.core.models import Assignment, Round
 from annotate.rating.commands.units import WantedUnit, ask_for_units, change_probabilities
 from annotate.rating.queries.assigned import Unit
-from judges.core.models import Calibration, RoutingPolicy
+from judges.core.models import Calibration, RoutedUnit, RoutingPolicy
 
 
 def ask_again(round: Round, *, besides: str) -> None:
@@ -37,7 +38,8 @@ def settle_probabilities(round: Round) -> None:
     """Store for each unit that calibrations and the policy asked for its probability over all of them.
 
     A unit that goes to people for certain has 1, whatever drew it before. One that stays with the judge was
-    missed by all draws with the product of their misses, which is the same for all that stay on a dimension.
+    missed by all draws with the product of their misses, which is the same for all of a system that stay on a
+    dimension.
     Without a calibration that asked people nothing changes. The caller holds the project's lock.
     """
     calibrations = _asking(round)
@@ -50,16 +52,28 @@ def settle_probabilities(round: Round) -> None:
         rows = policy.units.values_list("item", "dimension", "inclusion_probability")
         routed = {(item, dimension): chance for item, dimension, chance in rows}
     usual = policy.audit_share if policy else 0.0
+    shares = _audit_shares(policy)
     for calibration in calibrations:
-        units = calibration.units.values_list("item", "dimension")
+        units = calibration.units.values_list("item", "dimension", "item__system")
         chances = {
-            (item, dimension): _either(routed.get((item, dimension), usual), missed[dimension])
-            for item, dimension in units
+            (item, dimension): _either(
+                routed.get((item, dimension), shares.get((system, dimension), usual)), missed[dimension]
+            )
+            for item, dimension, system in units
         }
         change_probabilities(round=round, units=chances, origin=calibration.origin)
     if policy is not None:
         chances = {unit: _either(chance, missed[unit[1]]) for unit, chance in routed.items()}
         change_probabilities(round=round, units=chances, origin=policy.origin)
+
+
+def _audit_shares(policy: RoutingPolicy | None) -> dict[tuple[int, int], float]:
+    """By system and dimension, with which probability a unit that stays is drawn, on average."""
+    if policy is None:
+        return {}
+    audited = policy.units.filter(why=RoutedUnit.Why.AUDIT).order_by()
+    rows = audited.values("item__system", "dimension").annotate(share=Avg("inclusion_probability"))
+    return {(row["item__system"], row["dimension"]): row["share"] for row in rows}
 
 
 def _either(chance: float, missed: float) -> float:

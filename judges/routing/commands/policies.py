@@ -276,6 +276,8 @@ def _refuse(project: Project, spec: PolicySpec, *, besides: RoutingPolicy | None
         _refuse_indicator(project, spec)
     if not 0 < spec.audit_share <= 1:
         raise _invalid("audit_share", "The audit share is above 0, at most 1: nothing stays unseen.")
+    if spec.audit_least < 0:
+        raise _invalid("audit_least", "The least number of audited units is 0 or more.")
     if spec.raters < 1:
         raise _invalid("raters", "A unit needs a rater or more.")
 

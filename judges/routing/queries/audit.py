@@ -1,7 +1,8 @@
 """The audit of what stays with a judge: which units are drawn, and what their ratings say of the rest."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -10,11 +11,15 @@ from annotate.agreement import Interval
 from annotate.rating.queries.assigned import Unit
 from judges.core.models import RoutingPolicy
 from judges.reliability import (
+    LEAST_RATINGS,
     RatedSample,
     active_probabilities,
     bounds,
     draw,
-    uniform_numbers,
+    draw_at_least,
+    share_to_reach,
+    share_with_least,
+    thin_to_one_probability,
     weighted_estimate,
 )
 from judges.results.queries.scores import Material
@@ -28,67 +33,147 @@ def audit_drawn(
 ) -> list[tuple[int, float]]:
     """Return the index of each drawn unit and its probability, by the policy's seed and the unit alone.
 
+    At random, `audit_least` units of each system on each dimension are drawn at least.
     distances: (units,), |RTS - MCQ|, NaN where one of them has no value.
     """
     names = material.unit_names(units)
-    drawn = draw(names, audit_probabilities(policy, units, distances), seed=policy.seed)
+    if policy.audit == RoutingPolicy.Audit.ACTIVE:
+        drawn = draw(names, audit_probabilities(policy, material, units, distances), seed=policy.seed)
+    else:
+        drawn = tuple(
+            each
+            for cell in _cells(material, units)
+            for each in draw_at_least(
+                [names[index] for index in cell],
+                share=policy.audit_share,
+                least=policy.audit_least,
+                seed=policy.seed,
+            )
+        )
     places = {name: index for index, name in enumerate(names)}
-    return [(places[str(each.unit)], each.probability) for each in drawn]
+    return sorted((places[str(each.unit)], each.probability) for each in drawn)
 
 
 def audit_probabilities(
-    policy: RoutingPolicy, units: Sequence[Unit], distances: npt.NDArray[np.float64]
+    policy: RoutingPolicy, material: Material, units: Sequence[Unit], distances: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """(units,): the audit share; in an active audit that is their mean on each dimension."""
-    share = policy.audit_share
-    found = np.full(len(units), share)
-    if policy.audit == RoutingPolicy.Audit.RANDOM:
-        return found
+    """(units,): in an active audit; their mean on each dimension is the audit share.
+
+    In a system where that would hardly draw `audit_least` units it is the share that does in 19 of 20 draws.
+    """
+    found = np.empty(len(units))
     dimensions = np.array([dimension for _, dimension in units])
     for dimension in np.unique(dimensions):
         own = dimensions == dimension
-        known = ~np.isnan(distances[own])
-        usual = distances[own][known].mean() if known.any() else 0.0
-        expected = np.where(known, distances[own], usual)
-        chances = active_probabilities(expected, share, mix=LEAST, least=LEAST * share)
-        found[own] = np.minimum(np.round(chances / share / _STEP) * _STEP * share, 1)
+        found[own] = _active_chances(distances[own], policy.audit_share)
+    for cell in _cells(material, units):
+        share = share_to_reach(policy.audit_least, len(cell))
+        if share > policy.audit_share:
+            found[cell] = _active_chances(distances[cell], share)
     return found
 
 
-def drawn_in_any_case(
-    policy: RoutingPolicy, material: Material, units: Sequence[Unit]
-) -> npt.NDArray[np.bool_]:
-    """(units,): which audited units the least probability would have drawn: a simple random audit."""
-    if policy.audit == RoutingPolicy.Audit.RANDOM:
-        return np.ones(len(units), dtype=bool)
-    numbers = uniform_numbers(material.unit_names(units), seed=policy.seed)
-    return np.asarray(numbers < LEAST * policy.audit_share)
+def _active_chances(distances: npt.NDArray[np.float64], share: float) -> npt.NDArray[np.float64]:
+    known = ~np.isnan(distances)
+    usual = distances[known].mean() if known.any() else 0.0
+    chances = active_probabilities(np.where(known, distances, usual), share, mix=LEAST, least=LEAST * share)
+    return np.minimum(np.round(chances / share / _STEP) * _STEP * share, 1)
+
+
+@dataclass(frozen=True)
+class AuditCell:
+    """One system on one dimension: how many units stay and are audited. share: of them on average."""
+
+    system: str
+    dimension: int
+    kept: int
+    audited: int
+    share: float
+
+    @property
+    def too_few(self) -> bool:
+        """Whether intervals from this audit come with a warning."""
+        return self.audited < min(LEAST_RATINGS, self.kept)
+
+
+def audit_cells(
+    policy: RoutingPolicy, material: Material, units: Sequence[Unit], audited: Collection[Unit]
+) -> list[AuditCell]:
+    """Return the audit of the units that stay by system and dimension, where any stay."""
+    system_of = dict(zip(material.items.tolist(), material.systems, strict=True))
+    return [
+        AuditCell(
+            system=system_of[units[cell[0]][0]],
+            dimension=units[cell[0]][1],
+            kept=len(cell),
+            audited=sum(units[index] in audited for index in cell),
+            share=_share_of_cell(policy, len(cell)),
+        )
+        for cell in _cells(material, units)
+    ]
+
+
+def mean_share(cells: Iterable[AuditCell]) -> float | None:
+    """Return the share of all units of these cells that is audited on average; None where none stays."""
+    given = list(cells)
+    kept = sum(each.kept for each in given)
+    return sum(each.share * each.kept for each in given) / kept if kept else None
+
+
+def _share_of_cell(policy: RoutingPolicy, kept: int) -> float:
+    if policy.audit == RoutingPolicy.Audit.ACTIVE:
+        return max(policy.audit_share, share_to_reach(policy.audit_least, kept))
+    return share_with_least(kept, share=policy.audit_share, least=policy.audit_least)
+
+
+def _cells(material: Material, units: Sequence[Unit]) -> list[list[int]]:
+    """Return the indexes of the units of each system on each dimension."""
+    system_of = dict(zip(material.items.tolist(), material.systems, strict=True))
+    found: dict[tuple[str, int], list[int]] = {}
+    for index, (item, dimension) in enumerate(units):
+        found.setdefault((system_of[item], dimension), []).append(index)
+    return list(found.values())
 
 
 @dataclass(frozen=True)
 class Audited:
-    """Audited units: the judge's losses (units,), NaN without a rating; how likely each unit was."""
+    """Audited units: names, the judge's losses (units,), NaN without a rating; how likely each unit was.
 
+    seed: the policy's, by which units are left out until all that remain had one probability.
+    """
+
+    names: Sequence[str]
     losses: npt.NDArray[np.float64]
     chances: npt.NDArray[np.float64]
-    in_any_case: npt.NDArray[np.bool_]
+    seed: int
+
+    @cached_property
+    def of_one_probability(self) -> npt.NDArray[np.bool_]:
+        """(units,): which ones are an audit in which every unit was as likely."""
+        return thin_to_one_probability(self.names, self.chances, seed=self.seed)
+
+    @property
+    def unequal(self) -> bool:
+        """Whether units had different probabilities."""
+        return len(np.unique(self.chances)) > 1
 
 
-def together(parts: Sequence[Audited]) -> Audited:
+def together(parts: Sequence[Audited], seed: int) -> Audited:
     """Return the audited units of all dimensions."""
     return Audited(
+        [name for each in parts for name in each.names],
         np.concatenate([np.empty(0), *(each.losses for each in parts)]),
         np.concatenate([np.empty(0), *(each.chances for each in parts)]),
-        np.concatenate([np.empty(0, dtype=bool), *(each.in_any_case for each in parts)]),
+        seed,
     )
 
 
 def exact_share(found: Audited, confidence_level: float) -> Interval | None:
     """Return the exact interval of the share of errors in all that stays, None where no unit tells it.
 
-    Over the units that were drawn in any case: those share one probability. Source: Clopper and Pearson 1934.
+    Over units that were drawn with one probability. Source: Clopper and Pearson 1934.
     """
-    losses = found.losses[found.in_any_case & ~np.isnan(found.losses)]
+    losses = found.losses[found.of_one_probability & ~np.isnan(found.losses)]
     low, high = exact_interval(int(losses.sum()), len(losses), confidence_level)
     if low is None or high is None:
         return None

@@ -10,9 +10,7 @@ import numpy.typing as npt
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Item, Project, text_digest
 from judges.core.models import Calibration, Judge
-from judges.results.queries.scores import Material
-
-Samples = Mapping[tuple[int, str], npt.NDArray[np.float64]]
+from judges.results.queries.scores import Material, SamplesOf
 
 OF_JUDGES = ("judge__endpoint", "judge__template", "other__endpoint", "other__template")
 """What must be loaded with a calibration to tell what it binds."""
@@ -28,6 +26,13 @@ SETTINGS = {
     "max_tokens": "limit of tokens",
     "score_from": "reading of scores",
     "structured": "form of replies",
+    "top_p": "top_p",
+    "seed": "seed",
+    "stop": "texts that end a reply",
+    "reasoning_effort": "reasoning effort",
+    "system_message": "system message",
+    "extra_body": "further fields of the request",
+    "scale": "scale",
 }
 
 
@@ -42,7 +47,7 @@ def bound_now(
     judges: Mapping[str, Judge | None],
     dimensions: Sequence[FrozenDimension],
     material: Material,
-    samples: Samples,
+    samples: SamplesOf,
     population: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return what certificates of these judges ("judge", "other") on these dimensions bind.
@@ -57,7 +62,7 @@ def bound_now(
             each.key: {
                 "definition": _definition(each),
                 "judgments": {
-                    name: _values(material.items, samples[judge.pk, each.key])
+                    name: _values(material.items, samples[judge.pk, each.key].as_read)
                     for name, judge in asked.items()
                 },
             }
@@ -120,13 +125,25 @@ def _settings(judge: Judge) -> dict[str, Any]:
         "method": judge.method,
         "endpoint": endpoint.base_url if endpoint else None,
         "prompt": str(template) if template else None,
-        "prompt_digest": text_digest(template.text) if template else None,
+        "prompt_digest": text_digest(template.text + template.pattern) if template else None,
         "temperature": judge.temperature,
         "samples": judge.samples,
         "max_tokens": judge.max_tokens,
         "score_from": str(judge.score_from),
         "structured": judge.structured,
+        "top_p": judge.top_p,
+        "seed": judge.seed,
+        "stop": judge.stop,
+        "reasoning_effort": judge.reasoning_effort,
+        "system_message": judge.system_message,
+        "extra_body": judge.extra_body,
+        "scale": _scale(judge),
     }
+
+
+def _scale(judge: Judge) -> str:
+    """Return a scale of the judge's own in words that change with it, empty where it has none."""
+    return repr(judge.own_scale) if judge.own_scale else ""
 
 
 def _definition(dimension: FrozenDimension) -> str:

@@ -98,4 +98,8 @@ def _steps(found: Found) -> Table:
         for each, certificate in found
         for step in certificate.steps
     ]
-    return Table("thresholds", "The thresholds that were tested", columns, rows)
+    says = (
+        "Tested in a fixed sequence, the strictest first, up to the first failure: so p values need not be "
+        "corrected within a dimension; they are not corrected over dimensions either."
+    )
+    return Table("thresholds", "The thresholds that were tested", columns, rows, says=says)

@@ -9,6 +9,7 @@ from annotate.core.guideline import FrozenDimension
 from judges.core.models import Calibration, Certificate, RoutingPolicy
 from judges.results.queries.confidences import confidences_by_model
 from judges.results.queries.scores import Material
+from judges.routing.queries.audit import AuditCell, mean_share
 from judges.routing.queries.bindings import OF_JUDGES
 from judges.routing.queries.certifying import Look, look_at
 from judges.routing.queries.kept_units import KeptAgreement, kept_agreement
@@ -40,13 +41,15 @@ def decided_by_certificate(policy: RoutingPolicy, material: Material) -> Decided
     kept: list[KeptUnit] = []
     for dimension in material.dimensions:
         _divide(items, dimension, found.get(dimension.id), look, sent, kept)
-    units = [*sent, *audit_of(policy, material, kept)]
+    audited, audit = audit_of(policy, material, kept)
+    units = [*sent, *audited]
     lapses = list(dict.fromkeys(sentence for each in look.lapses.values() for sentence in each))
     return Decided(
         units=units,
         agreement=_agreement(material, look, kept),
         refusal=_refusal(calibration, found, lapses),
-        certified=[_summary(one, found.get(one.id), units, len(items)) for one in material.dimensions],
+        audit=audit,
+        certified=[_summary(one, found.get(one.id), units, len(items), audit) for one in material.dimensions],
         lapses=lapses,
     )
 
@@ -105,7 +108,11 @@ def _agreement(material: Material, look: Look, kept: list[KeptUnit]) -> list[Kep
 
 
 def _summary(
-    dimension: FrozenDimension, certificate: Certificate | None, units: list[PlannedUnit], items: int
+    dimension: FrozenDimension,
+    certificate: Certificate | None,
+    units: list[PlannedUnit],
+    items: int,
+    audit: Sequence[AuditCell],
 ) -> CertifiedDimension:
     own = [unit for unit in units if unit.dimension == dimension.id]
     audited = sum(unit.why == Why.AUDIT for unit in own)
@@ -117,6 +124,7 @@ def _summary(
         units=items,
         sent=len(own) - audited,
         audited=audited,
+        audited_share=mean_share(each for each in audit if each.dimension == dimension.id),
     )
 
 

@@ -7,24 +7,23 @@ from functools import cache
 from math import isnan
 
 import numpy as np
-import numpy.typing as npt
 
 from annotate.agreement import Coefficient, Resampling
 from annotate.core.guideline import FrozenDimension
-from judges.comparison import CORRELATIONS, Scores
+from judges.comparison import Scores, correlation_called
 from judges.core.models import Judge, RoutingPolicy
 from judges.reliability import CellDecision, DecidedBy, IndicatorRule, Validity, decide, indicator, validity
 from judges.results.queries.kept_indicators import (
-    LEVEL,
     ByCell,
     IndicatorsNotKeptError,
     as_kept,
     kept_indicators,
     page_of,
 )
-from judges.results.queries.scores import Material, mean_of_samples, samples_of, scores_of
+from judges.results.queries.scores import Material, Samples, samples_of, scores_of
 from judges.results.tables.streams import stream_of_pair
 from judges.results.tables.version import digest_of_values
+from judges.routing.queries.audit import AuditCell
 from judges.routing.queries.kept_units import KeptAgreement, kept_agreement
 from judges.routing.queries.memory import remember
 from judges.routing.queries.units import Decided, Grounds, KeptUnit, PlannedUnit, PolicyCell, Why, audit_of
@@ -50,12 +49,13 @@ def decided_by_indicator(policy: RoutingPolicy, material: Material, *, preview: 
         for one in material.dimensions
         for system, found in indicators[one.key].items()
     }
-    units = _units(policy, material, judged(), decisions)
+    units, audit = _units(policy, material, judged(), decisions)
     return Decided(
         units=units,
         agreement=_agreement(material, judged(), units),
         refusal=_without_values(policy, judged()),
-        cells=_cells(material, systems, decisions, units),
+        audit=audit,
+        cells=_cells(material, systems, decisions, units, audit),
         validities=[validities[one.key] for one in material.dimensions],
     )
 
@@ -75,10 +75,11 @@ def mcq_of(policy: RoutingPolicy) -> Judge:
 
 @dataclass(frozen=True)
 class _Judged:
-    """Both judges on one dimension: their values (items,) beside people."""
+    """Both judges on one dimension, beside people."""
 
+    dimension: FrozenDimension
     scores: Scores
-    other: npt.NDArray[np.float64]
+    other: Scores
 
 
 Judged = Mapping[str, _Judged]
@@ -89,15 +90,18 @@ Indicators = Mapping[str, Mapping[str, Coefficient]]
 def _judge_scores(policy: RoutingPolicy, material: Material, judged_as: str, *, preview: bool) -> Judged:
     judges = [policy.rts, mcq_of(policy)]
 
-    def read() -> dict[str, list[npt.NDArray[np.float64]]]:
+    def read() -> dict[str, list[Samples]]:
         samples = samples_of(judges, material)
         return {
-            one.key: [mean_of_samples(samples[judge.pk, one.key]) for judge in judges]
+            one.key: [samples[judge.pk, one.key].all_in_all(one) for judge in judges]
             for one in material.dimensions
         }
 
     values = remember(["values", judged_as], read) if preview else read()
-    return {key: _Judged(scores_of(material, key, rts[:, None]), mcq) for key, (rts, mcq) in values.items()}
+    return {
+        one.key: _Judged(one, *(scores_of(material, one.key, said) for said in values[one.key]))
+        for one in material.dimensions
+    }
 
 
 def _indicators(
@@ -112,14 +116,13 @@ def _indicators(
         kept = _read_kept(policy, material, judged_as, preview=preview)
         return {one.key: _of_dimension(policy, judged()[one.key], one, kept) for one in material.dimensions}
 
-    made_from = ["R", policy.coefficient, policy.confidence_level, judged_as]
+    named = [one.key for one in material.dimensions if one.is_named]
+    made_from = ["R", policy.coefficient, policy.confidence_level, judged_as, named]
     return remember(made_from, found) if preview else found()
 
 
 def _read_kept(policy: RoutingPolicy, material: Material, judged_as: str, *, preview: bool) -> ByCell | None:
-    """Return R as the page keeps it; None where the page has not this R, or intervals of another level."""
-    if policy.confidence_level != LEVEL:
-        return None
+    """Return R as the page keeps it; None where the page has not this R."""
     kept = kept_indicators(policy, judged_as)
     if kept is None and preview and len(material.items) * len(material.dimensions) > _SHORT:
         page = page_of(policy)
@@ -131,18 +134,18 @@ def _read_kept(policy: RoutingPolicy, material: Material, judged_as: str, *, pre
 def _of_dimension(
     policy: RoutingPolicy, judged: _Judged, dimension: FrozenDimension, kept: ByCell | None
 ) -> dict[str, Coefficient]:
-    measure, mcq = CORRELATIONS[policy.coefficient], mcq_of(policy)
+    measure, mcq = correlation_called(policy.coefficient, named=dimension.is_named), mcq_of(policy)
     cells = [kept.get((system, dimension.key)) for system in judged.scores.system_names] if kept else []
     if cells and all(cells):
-        points = indicator(judged.scores, judged.other, measure)
+        points = indicator(judged.scores, judged.other.as_read, measure)
         return {
-            one.system: as_kept(one.coefficient, cell)
+            one.system: as_kept(one.coefficient, cell, policy.confidence_level)
             for one, cell in zip(points, cells, strict=True)
             if cell is not None
         }
     found = indicator(
         judged.scores,
-        judged.other,
+        judged.other.as_read,
         measure,
         generator=stream_of_pair(policy.project, policy.rts, mcq, dimension),
         resampling=Resampling(confidence_level=policy.confidence_level),
@@ -152,16 +155,29 @@ def _of_dimension(
 
 def _validities(policy: RoutingPolicy, judged: Judged, *, preview: bool) -> Mapping[str, Validity]:
     """Return by dimension key whether R goes with P over systems; without intervals, which take long."""
-    measure = CORRELATIONS[policy.coefficient]
 
     def found() -> dict[str, Validity]:
-        return {key: validity(each.scores, each.other, measure) for key, each in judged.items()}
+        return {
+            key: validity(
+                each.scores,
+                each.other.as_read,
+                correlation_called(policy.coefficient, named=each.dimension.is_named),
+            )
+            for key, each in judged.items()
+        }
 
     if not preview:
         return found()
     made_from: list[object] = ["validity", policy.coefficient]
     for key, each in judged.items():
-        made_from += [key, each.scores.systems, each.scores.judge, each.other, each.scores.human]
+        made_from += [
+            key,
+            each.dimension.is_named,
+            each.scores.systems,
+            each.scores.as_read,
+            each.other.as_read,
+            each.scores.human,
+        ]
     return remember(made_from, found)
 
 
@@ -170,12 +186,12 @@ def _units(
     material: Material,
     judged: Mapping[str, _Judged],
     decisions: Mapping[tuple[str, str], CellDecision],
-) -> list[PlannedUnit]:
+) -> tuple[list[PlannedUnit], list[AuditCell]]:
     """Return what goes to people: whole cells, units without a value, and the audit of all that stays."""
     sent: list[PlannedUnit] = []
     kept: list[KeptUnit] = []
     for one in material.dimensions:
-        values, others = judged[one.key].scores.judge, judged[one.key].other
+        values, others = judged[one.key].scores.judge, judged[one.key].other.judge
         grounds_of = {
             system: Grounds.of_cell(decision)
             for (system, key), decision in decisions.items()
@@ -192,7 +208,8 @@ def _units(
                 sent.append(PlannedUnit(item, one.id, Why.NO_VALUE, reason, grounds, 1.0))
             else:
                 kept.append(KeptUnit((item, one.id), decision.reason, grounds, abs(value - other)))
-    return [*sent, *audit_of(policy, material, kept)]
+    audited, audit = audit_of(policy, material, kept)
+    return [*sent, *audited], audit
 
 
 def _cells(
@@ -200,7 +217,9 @@ def _cells(
     systems: Sequence[str],
     decisions: Mapping[tuple[str, str], CellDecision],
     units: Sequence[PlannedUnit],
+    audit: Sequence[AuditCell],
 ) -> list[PolicyCell]:
+    shares = {(each.system, each.dimension): each.share for each in audit}
     system_of = dict(zip(material.items.tolist(), material.systems, strict=True))
     sizes = Counter(material.systems)
     audited = Counter((system_of[u.item], u.dimension) for u in units if u.why == Why.AUDIT)
@@ -213,6 +232,7 @@ def _cells(
             units=sizes[system],
             sent=sent[system, one.id],
             audited=audited[system, one.id],
+            audited_share=shares.get((system, one.id)),
         )
         for system in systems
         for one in material.dimensions
@@ -235,7 +255,7 @@ def _agreement(
 def _without_values(policy: RoutingPolicy, judged: Mapping[str, _Judged]) -> str:
     for judge, values in (
         (policy.rts, [each.scores.judge for each in judged.values()]),
-        (mcq_of(policy), [each.other for each in judged.values()]),
+        (mcq_of(policy), [each.other.judge for each in judged.values()]),
     ):
         if all(np.isnan(each).all() for each in values):
             return f"{judge.name} has no judgments yet, so R cannot be computed and nothing can be routed."

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from annotate.agreement import Coefficient
 from annotate.core.guideline import FrozenDimension
-from judges.comparison import CORRELATIONS, Scores, alpha_beside_people, correlation_with_humans
+from judges.comparison import Scores, alpha_beside_people, correlation_called, correlation_with_humans
 from judges.reliability import another_point, more_than_one_point
 
 
@@ -45,7 +45,7 @@ def kept_agreement(
         rated=int(both.sum()),
         alpha=alphas.with_mean,
         panel=alphas.among_people,
-        spearman=correlation_with_humans(rated, CORRELATIONS["spearman"]),
+        spearman=correlation_with_humans(rated, correlation_called("spearman", named=dimension.is_named)),
         exact=1 - float(np.mean(another_point(rated.judge, rated.human_means))),
         within_one=1 - float(np.mean(more_than_one_point(rated.judge, rated.human_means))),
     )

@@ -13,7 +13,9 @@ from annotate.core.models import Membership, Project, Role, Round
 from annotate.core.rounds import round_one
 from annotate.rating.queries.assigned import PlacesByUnit, Unit, median_seconds, places_by_unit
 from judges.core.models import RoutingPolicy
+from judges.reliability import LEAST_RATINGS
 from judges.results.queries.scores import Material, material_of
+from judges.routing.queries.audit import mean_share
 from judges.routing.queries.certified import decided_by_certificate
 from judges.routing.queries.indicator import decided_by_indicator
 from judges.routing.queries.kept_units import KeptAgreement
@@ -72,6 +74,11 @@ class RoutingPlan:
         return self.counts[Why.AUDIT]
 
     @property
+    def audited_share(self) -> float | None:
+        """Return the share of what stays that is audited on average, which the minimum may raise."""
+        return mean_share(self.decided.audit)
+
+    @property
     def sent(self) -> int:
         """Return how many units go to people because the judge is not to be trusted, or says nothing."""
         return len(self.units) - self.audited
@@ -117,6 +124,23 @@ class RoutingPlan:
                 "is; raise the audit share."
                 if self.kept
                 else "Nothing stays with the judge."
+            )
+        return found + self._warnings_of_audit()
+
+    def _warnings_of_audit(self) -> list[str]:
+        cells = self.decided.audit
+        few, all_of_it = sum(each.too_few for each in cells), sum(each.share == 1 for each in cells)
+        found = []
+        if few:
+            found.append(
+                f"In {few} of {len(cells)} cells (a system on a dimension) that stay, fewer than "
+                f"{LEAST_RATINGS} units are audited: their intervals will come with a warning. Raise the "
+                "least number of audited units, or report all systems together."
+            )
+        if all_of_it:
+            found.append(
+                f"In {all_of_it} of {len(cells)} cells (a system on a dimension) that stay, every unit is "
+                "audited: people rate all of them. Lower the least number of audited units if they need not."
             )
         return found
 

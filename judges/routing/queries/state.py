@@ -14,7 +14,7 @@ from judges.core.models import Calibration, Certificate, RoutedUnit, RoutingPoli
 from judges.reliability import AuditFinding, bounds, check_audit, more_than_one_point
 from judges.results.queries.confidences import loss_of
 from judges.results.queries.scores import material_of, samples_of, scores_of
-from judges.routing.queries.audit import Audited, drawn_in_any_case, exact_share, together, weighted_share
+from judges.routing.queries.audit import Audited, exact_share, together, weighted_share
 from judges.routing.queries.kept_units import KeptAgreement, kept_agreement
 
 Why = RoutedUnit.Why
@@ -38,7 +38,8 @@ class AuditResult:
 
     errors: those on which the judge is more than a point away from people's mean, or what a certificate calls
     wrong. share: of them in all that stays, None where nothing was rated; weighed, with an asymptotic
-    interval, where units were drawn with probabilities of their own. exact: its exact interval. contradicts:
+    interval, where units were drawn with probabilities of their own (unequal). exact: its exact interval,
+    over units thinned to one probability. contradicts:
     whether the low end of `exact` is above the risk; of a certificate whether `finding` says so, which holds
     the audit against what the certificate leaves for units that nobody had rated.
     """
@@ -51,6 +52,7 @@ class AuditResult:
     asymptotic: Interval | None
     exact: Interval | None
     contradicts: bool
+    unequal: bool
     agreement: KeptAgreement | None
     finding: AuditFinding | None = None
 
@@ -92,9 +94,10 @@ def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | Non
         own = np.array([(item, one.id) in fresh for item in material.items.tolist()], dtype=bool)
         units = [(item, one.id) for item in material.items[own].tolist()]
         found = Audited(
+            names=material.unit_names(units),
             losses=loss(scores.judge[own], scores.human_means[own]),
             chances=np.array([chances[unit] for unit in units], dtype=float),
-            in_any_case=drawn_in_any_case(policy, material, units),
+            seed=policy.seed,
         )
         everything.append(found)
         result = _result(one.name, found, policy, kept_agreement(one, scores, own))
@@ -109,7 +112,7 @@ def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | Non
             for why in Why
         ],
         total=_count("all", list(sent), progress),
-        audit=_result("all dimensions", together(everything), policy, None),
+        audit=_result("all dimensions", together(everything, policy.seed), policy, None),
         audit_by_dimension=results,
         calibrating=len(chances.keys() & seen),
     )
@@ -130,7 +133,7 @@ def _count(why: str, units: Sequence[Unit], progress: dict[Unit, UnitProgress]) 
 def _result(name: str, found: Audited, policy: RoutingPolicy, agreement: KeptAgreement | None) -> AuditResult:
     given = found.losses[~np.isnan(found.losses)]
     share, asymptotic = (float(given.mean()) if len(given) else None), None
-    if policy.audit == RoutingPolicy.Audit.ACTIVE:
+    if found.unequal:
         share, asymptotic = weighted_share(found, policy.confidence_level)
     exact = exact_share(found, policy.confidence_level)
     return AuditResult(
@@ -142,6 +145,7 @@ def _result(name: str, found: Audited, policy: RoutingPolicy, agreement: KeptAgr
         asymptotic=asymptotic,
         exact=exact,
         contradicts=policy.calibration is None and exact is not None and exact.low > policy.risk,
+        unequal=found.unequal,
         agreement=agreement,
     )
 
@@ -166,6 +170,9 @@ def _against(
     if risk >= 1:
         return result
     finding = check_audit(
-        found.losses, max(risk, 0.0), units=unseen, significance_level=1 - policy.confidence_level
+        found.losses[found.of_one_probability],
+        max(risk, 0.0),
+        units=unseen,
+        significance_level=1 - policy.confidence_level,
     )
     return replace(result, contradicts=finding.contradicts, finding=finding)

@@ -12,7 +12,7 @@ from annotate.rating.queries.assigned import Unit
 from judges.core.models import Certificate, RoutedUnit, RoutingPolicy
 from judges.reliability import CellDecision, Validity
 from judges.results.queries.scores import Material
-from judges.routing.queries.audit import audit_drawn
+from judges.routing.queries.audit import AuditCell, audit_cells, audit_drawn
 from judges.routing.queries.kept_units import KeptAgreement
 
 Why = RoutedUnit.Why
@@ -69,7 +69,10 @@ class KeptUnit(NamedTuple):
 
 @dataclass(frozen=True)
 class PolicyCell:
-    """One system on one dimension: R, what it decides, and how many of its units go to people."""
+    """One system on one dimension: R, what it decides, and how many of its units go to people.
+
+    audited_share: of what stays, on average; None where nothing stays.
+    """
 
     system: str
     dimension: FrozenDimension
@@ -77,6 +80,7 @@ class PolicyCell:
     units: int
     sent: int
     audited: int
+    audited_share: float | None
 
     @property
     def indicator(self) -> Coefficient:
@@ -86,7 +90,10 @@ class PolicyCell:
 
 @dataclass(frozen=True)
 class CertifiedDimension:
-    """One dimension under a certificate, or under none: how many units stay and go to people, and why."""
+    """One dimension under a certificate, or under none: how many units stay and go to people, and why.
+
+    audited_share: of what stays, on average; None where nothing stays.
+    """
 
     dimension: FrozenDimension
     certificate: Certificate | None
@@ -94,6 +101,7 @@ class CertifiedDimension:
     units: int
     sent: int
     audited: int
+    audited_share: float | None
 
     @property
     def kept(self) -> int:
@@ -107,20 +115,24 @@ class Decided:
 
     agreement: people beside the judge on what stays with it, by dimension; empty where nobody has rated that.
     validities: by dimension, whether R goes with the judge's agreement with people over systems.
-    refusal: why it cannot be routed by, or nothing. lapses: what has changed since a certificate was drawn.
+    refusal: why it cannot be routed by, or nothing. audit: of what stays, by system and dimension.
+    lapses: what has changed since a certificate was drawn.
     """
 
     units: Sequence[PlannedUnit]
     agreement: Sequence[KeptAgreement]
     refusal: str
+    audit: Sequence[AuditCell]
     cells: Sequence[PolicyCell] = ()
     certified: Sequence[CertifiedDimension] = ()
     validities: Sequence[Validity] = ()
     lapses: Sequence[str] = ()
 
 
-def audit_of(policy: RoutingPolicy, material: Material, kept: Sequence[KeptUnit]) -> list[PlannedUnit]:
-    """Return the units that are drawn from what stays, to audit it."""
+def audit_of(
+    policy: RoutingPolicy, material: Material, kept: Sequence[KeptUnit]
+) -> tuple[list[PlannedUnit], list[AuditCell]]:
+    """Return the units that are drawn from what stays, to audit it, and what that is of each system."""
     distances = np.array([each.distance for each in kept], dtype=float)
     found = []
     for index, probability in audit_drawn(policy, material, [each.unit for each in kept], distances):
@@ -128,4 +140,5 @@ def audit_of(policy: RoutingPolicy, material: Material, kept: Sequence[KeptUnit]
         reason = f"Drawn with probability {probability:.3g} to audit what stays with the judge."
         reason = f"{each.reason} {reason}"
         found.append(PlannedUnit(*each.unit, Why.AUDIT, reason, each.grounds, probability))
-    return found
+    drawn = {each.unit for each in found}
+    return found, audit_cells(policy, material, [each.unit for each in kept], drawn)

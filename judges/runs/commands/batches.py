@@ -16,15 +16,19 @@ from typing import Any
 from uuid import UUID
 
 from django.db import OperationalError, connections, transaction
-from django.db.models import F, QuerySet, Sum
+from django.db.models import F, QuerySet, Sum, Value
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from judges.core.models import Batch, Judge, Judgment, Run
 from judges.endpoints.client import Reply
-from judges.endpoints.work import Outcome, Prices
+from judges.endpoints.work import Outcome, Prices, Work
 from judges.runs.asking import MAX_ATTEMPTS, outcome_of_reply
 from judges.runs.commands import leases
 from judges.runs.commands.budgets import used_up
+from judges.runs.commands.earlier_answers import give_back_answers
+from judges.runs.commands.unreadable import pause_if_unreadable
 from judges.runs.queries.batches import due_batches, expected_cost, open_batches, planned_by_judge
 from judges.runs.queries.work import work_of
 
@@ -179,14 +183,15 @@ def shorten(batch: Batch, *, kept: Sequence[int]) -> None:
 def store(*, batch: Batch, said: Mapping[int, Reply | str]) -> None:
     """Write what a batch's output says of some judgments.
 
-    A reply without a usable score is asked for once more, a request without a reply until it was asked
-    MOST_CALLS times; both go back into the plan until then.
+    A reply without a usable score is asked for once more if it may vary, a request without a reply until it
+    was asked MAX_ATTEMPTS times; both go back into the plan until then. Pauses a run that gets too many
+    replies without a usable score.
     """
     replies = {pk: each for pk, each in said.items() if isinstance(each, Reply)}
     before = {row.pk: row for row in judgments_in(batch).filter(pk__in=replies)}
     run = Run.objects.get(pk=batch.run_id)
     outcomes = [
-        _second_chance(outcome_of_reply(work, replies[work.judgment]), before[work.judgment], run)
+        _second_chance(work, outcome_of_reply(work, replies[work.judgment]), run)
         for work in work_of(list(before))  # read before rows are locked, for it takes longest
     ]
     failures = sorted((each, pk) for pk, each in said.items() if isinstance(each, str))
@@ -194,6 +199,8 @@ def store(*, batch: Batch, said: Mapping[int, Reply | str]) -> None:
         _store_replies(batch, outcomes, before)
         for sentence, group in groupby(failures, key=itemgetter(0)):
             _put_back(judgments_in(batch).filter(pk__in=[pk for _, pk in group]), sentence)
+    if any(outcome.status == Status.UNREADABLE for outcome in outcomes):
+        pause_if_unreadable(run=batch.run_id)
 
 
 def _store_replies(batch: Batch, outcomes: Sequence[Outcome], before: Mapping[int, Judgment]) -> None:
@@ -201,16 +208,17 @@ def _store_replies(batch: Batch, outcomes: Sequence[Outcome], before: Mapping[in
     Run.objects.select_for_update().get(pk=batch.run_id)
     held = set(judgments_in(batch).filter(pk__in=before).values_list("pk", flat=True))
     kept = [outcome for outcome in outcomes if outcome.judgment in held]
-    prices = Prices(batch.endpoint.input_price, batch.endpoint.output_price).in_batches()
+    prices = Prices.of(batch.endpoint).in_batches()
     leases.store(run=batch.run_id, endpoint=batch.endpoint_id, holder=batch.pk, outcomes=kept, prices=prices)
     for outcome in kept:
         _add_usage_before(before[outcome.judgment])
 
 
-def _second_chance(outcome: Outcome, before: Judgment, run: Run) -> Outcome:
-    """Plan a first unreadable reply once more; one that was unreadable before has a reason already."""
+def _second_chance(work: Work, outcome: Outcome, run: Run) -> Outcome:
+    """Plan a first unreadable reply once more, unless the next one would be the same."""
     again = outcome.attempts % MAX_ATTEMPTS and run.status != Run.Status.CANCELLED
-    if outcome.status == Status.UNREADABLE and not before.reason and again:
+    first = work.unreadable is None and work.question.may_vary
+    if outcome.status == Status.UNREADABLE and first and again:
         return replace(outcome, status=Status.PLANNED)
     return outcome
 
@@ -222,8 +230,15 @@ def _add_usage_before(row: Judgment) -> None:
     Judgment.objects.filter(pk=row.pk).update(
         input_tokens=F("input_tokens") + row.input_tokens,
         output_tokens=F("output_tokens") + row.output_tokens,
+        cached_tokens=_plus("cached_tokens", row.cached_tokens),
+        reasoning_tokens=_plus("reasoning_tokens", row.reasoning_tokens),
         cost=None if row.cost is None else F("cost") + row.cost,
     )
+
+
+def _plus(column: str, before: int | None) -> Combinable:
+    """Return a count of tokens with those before; a server may tell it of one call and not of another."""
+    return F(column) if before is None else Coalesce(column, Value(0)) + before
 
 
 def _put_back(judgments: QuerySet[Judgment], sentence: str) -> None:
@@ -232,7 +247,10 @@ def _put_back(judgments: QuerySet[Judgment], sentence: str) -> None:
     tired = judgments.annotate(asked=F("attempts") % MAX_ATTEMPTS).filter(asked=MAX_ATTEMPTS - 1)
     tired.filter(reason__gt="").update(status=Status.UNREADABLE, **free)
     reason = f"{MAX_ATTEMPTS} calls failed. The last one: {sentence}"
+    runs = set(tired.values_list("run", flat=True))
     tired.update(status=Status.FAILED, reason=reason, answered_at=timezone.now(), **free)
+    if runs:
+        give_back_answers(Judgment.objects.filter(run__in=runs, status=Status.FAILED))
     judgments.update(status=Status.PLANNED, **free)
 
 
@@ -261,5 +279,5 @@ def _free(judgments: QuerySet[Judgment]) -> None:
 
 
 def make_due(run: Run) -> None:
-    """Let a worker look after a run's open batches at once."""
-    open_batches(run).update(due_at=timezone.now())
+    """Let a worker look after a run's open batches at once, with as much patience as at first."""
+    open_batches(run).update(due_at=timezone.now(), failures=0, failing_since=None)

@@ -10,6 +10,7 @@ from judges.endpoints.work import Prices
 from judges.runs.batch_worker import work_on_batches
 from judges.runs.commands.leases import is_under_way, stop_run
 from judges.runs.pipeline import Share
+from judges.runs.probing import learn_names, probe_silent_servers
 from judges.runs.queries.batches import ATTENDED
 from judges.runs.queries.runs import goes_on
 from judges.runs.slices import Slice, work
@@ -20,6 +21,7 @@ def collect(*, run: int, seconds: float) -> bool:
 
     A run through the batch interface has all done that is due, and needs more when waking says so.
     """
+    _prepare(run)
     shares = _shares(run, seconds)
     if shares is None:
         return False
@@ -29,17 +31,23 @@ def collect(*, run: int, seconds: float) -> bool:
 
 def collect_slice(*, run: int, seconds: float) -> None:
     """Ask for up to `seconds` and return then; calls in flight end in a thread of their own."""
+    _prepare(run)
     shares = _shares(run, seconds)
     if shares:
         Slice(shares, seconds=seconds).run()
 
 
+def _prepare(run: int) -> None:
+    probe_silent_servers(run=run)
+    learn_names(run=run)
+
+
 def _shares(run: int, seconds: float) -> list[Share] | None:
-    """Return what to ask at each endpoint; None where nothing is asked by single calls."""
+    """Return what to ask at each endpoint that answers; None where nothing is asked by single calls."""
     if Run.objects.filter(pk=run, via=Run.Via.BATCH).exists():
         work_on_batches(run=run, seconds=seconds)
         return None
-    endpoints = Endpoint.objects.filter(judges__judgments__run=run).distinct()
+    endpoints = Endpoint.objects.filter(judges__judgments__run=run, next_probe_at__isnull=True).distinct()
     try:
         return [_share(run, endpoint) for endpoint in endpoints]
     except KeyMissingError as error:
@@ -59,5 +67,5 @@ def _share(run: int, endpoint: Endpoint) -> Share:
         run=run,
         endpoint=endpoint.pk,
         server=server_of(endpoint),
-        prices=Prices(endpoint.input_price, endpoint.output_price),
+        prices=Prices.of(endpoint),
     )

@@ -69,10 +69,14 @@ def most_places(calls_in_flight: int) -> int:
 
 @dataclass(frozen=True)
 class Claim:
-    """How many calls a holder may have in flight, and how many runs ask the same endpoint."""
+    """How many calls a holder may have in flight, and how many runs ask the same endpoint.
+
+    share: its part of all places that are in use, and so of the rate at which the endpoint takes calls.
+    """
 
     places: int
     runs: int
+    share: float = 1.0
 
 
 def claim_places(*, endpoint: Endpoint, run: int, holder: UUID, held: int, wanted: int) -> Claim | None:
@@ -100,7 +104,8 @@ def claim_places(*, endpoint: Endpoint, run: int, holder: UUID, held: int, wante
         asking.turn_began = now
     asking.alive_until = now + LEASE
     asking.save(force_update=bool(mine), force_insert=not mine)
-    return Claim(places, len(demands))
+    in_use = places + sum(each.places for each in others)
+    return Claim(places, len(demands), share=max(places, 1) / max(in_use, 1))
 
 
 def _demands(living: Sequence[LeaseHolder], known: Sequence[LeaseHolder], now: datetime) -> dict[int, Demand]:

@@ -6,7 +6,7 @@ each is written once.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from decimal import Decimal
 from uuid import UUID
@@ -17,13 +17,14 @@ from django.utils import timezone
 
 from annotate.webhooks.commands import announce
 from judges.core.models import Endpoint, Judgment, Run
-from judges.endpoints.work import Outcome, Prices
+from judges.endpoints.work import Call, Outcome, Prices
 from judges.runs.commands import holders
 from judges.runs.commands.budgets import used_up
+from judges.runs.commands.earlier_answers import give_back_answers
 from judges.runs.commands.holders import LEASE
 
 WINDOW = timedelta(seconds=6)  # over which an endpoint's limits are kept
-RUN_FINISHED = "run.finished"  # an event of webhooks
+RUN_FINISHED, RUN_STOPPED = "run.finished", "run.stopped"  # events of webhooks
 
 
 @dataclass(frozen=True)
@@ -46,15 +47,18 @@ NOTHING = Load()
 class Leased:
     """What a worker may ask now; `come_back` when there will be more for it, though not at once.
 
-    `has_ended`: the run no longer goes on, and what is leased already should not be asked either. `places`:
-    how many calls it may have in flight.
+    `has_ended`: the run no longer goes on, or its `server_is_silent` (`commands.silence`), and what is leased
+    already should not be asked either. `places`: how many calls it may have in flight. `share`: its part of
+    the endpoint's rate.
     """
 
     judgments: Sequence[int]
     come_back: bool = False
     has_ended: bool = False
+    server_is_silent: bool = False
     resting_until: datetime | None = None
     places: int = 0
+    share: float = 1.0
 
 
 @transaction.atomic
@@ -68,6 +72,8 @@ def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, load: Load = 
     if locked.status != Run.Status.RUNNING:
         return Leased([], has_ended=True)
     server = Endpoint.objects.select_for_update().get(pk=endpoint)
+    if server.next_probe_at is not None:
+        return Leased([], has_ended=True, server_is_silent=True)
     judgments = Judgment.objects.filter(run=run, judge__in=list(server.judges.values_list("pk", flat=True)))
     if not is_under_way(judgments):
         return Leased([])
@@ -92,6 +98,7 @@ def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, load: Load = 
         come_back=bool(taken) or room <= 0,
         resting_until=server.resting_until,
         places=claim.places,
+        share=claim.share,
     )
 
 
@@ -107,14 +114,18 @@ def is_under_way(judgments: QuerySet[Judgment]) -> bool:
 def store(*, run: int, endpoint: int, holder: UUID, outcomes: Sequence[Outcome], prices: Prices) -> int:
     """Write outcomes of leases that this holder still has; return how many were written.
 
-    What was spent counts for the run whether or not the lease was still held: the call has been paid.
+    Where asking again has failed, the earlier answer stands. What was spent counts for the run whether or not
+    the lease was still held: the call has been paid.
     """
     now = timezone.now()
-    costs = [prices.cost(each.input_tokens, each.output_tokens) for each in outcomes]
+    costs = [prices.cost(each.input_tokens, each.output_tokens, each.cached_tokens) for each in outcomes]
     rows = [_row(each, cost, now, holder) for each, cost in zip(outcomes, costs, strict=True)]
     with connection.cursor() as cursor:
         cursor.executemany(_WRITE, rows)  # type: ignore[arg-type]
         written = int(cursor.rowcount)
+    failed = [each.judgment for each in outcomes if each.status == Judgment.Status.FAILED]
+    if failed:
+        give_back_answers(Judgment.objects.filter(pk__in=failed, status=Judgment.Status.FAILED))
     spent = sum((cost for cost in costs if cost is not None), Decimal(0))
     if spent:
         Run.objects.filter(pk=run).update(spent=F("spent") + spent)
@@ -167,9 +178,13 @@ def sweep() -> int:
 
 
 def end_plan(run: Run) -> None:
-    """Plan no more of a run; what was unreadable once, and would have been asked again, stays so."""
+    """Plan no more of a run; what was unreadable once, and would have been asked again, stays so.
+
+    Of what a person let ask again the earlier answer stands.
+    """
     planned = Judgment.objects.filter(run=run, status=Judgment.Status.PLANNED)
     planned.filter(reason__gt="").update(status=Judgment.Status.UNREADABLE)
+    give_back_answers(planned)
     planned.delete()
 
 
@@ -196,11 +211,23 @@ def finish_if_done(*, run: int) -> None:
         announce(locked.project_id, RUN_FINISHED, {"run": locked.pk})
 
 
-def stop_run(run: Run, reason: str) -> None:
-    """Stop a running run for a reason that a person must see; nothing happens to one that is not running."""
-    Run.objects.filter(pk=run.pk, status=Run.Status.RUNNING).update(
-        status=Run.Status.STOPPED, reason=reason, finished_at=timezone.now()
-    )
+@transaction.atomic
+def stop_run(run: Run, reason: str, *, waits_for: Endpoint | None = None) -> None:
+    """Stop a running run for a reason that a person must see; nothing happens to one that is not running.
+
+    waits_for: the endpoint whose next answer resumes it, for as long as that endpoint says. Locks the run.
+    """
+    locked = Run.objects.select_for_update().filter(pk=run.pk, status=Run.Status.RUNNING).first()
+    if locked is None:
+        return
+    now = timezone.now()
+    locked.status, locked.reason, locked.finished_at = Run.Status.STOPPED, reason, now
+    if waits_for is not None and waits_for.resume_hours:
+        locked.waits_for, locked.resumes_until = waits_for, now + timedelta(hours=waits_for.resume_hours)
+    locked.told_at = None
+    locked.save(update_fields=["status", "reason", "finished_at", "waits_for", "resumes_until", "told_at"])
+    until = locked.resumes_until and locked.resumes_until.isoformat()
+    announce(locked.project_id, RUN_STOPPED, {"run": locked.pk, "resumes_until": until})
 
 
 def _take(judgments: QuerySet[Judgment], how_many: int, holder: UUID) -> list[int]:
@@ -235,7 +262,7 @@ def _affordable(run: Run, server: Endpoint, how_many: int) -> int:
 
 def _first_guess(server: Endpoint) -> Decimal:
     """Return a cautious cost of a call before any was answered: 2,000 tokens in, 200 out."""
-    return Prices(server.input_price, server.output_price).cost(2000, 200) or Decimal(0)
+    return Prices.of(server).cost(2000, 200) or Decimal(0)
 
 
 def _allowed_now(server: Endpoint, how_many: int) -> int:
@@ -265,15 +292,20 @@ def _count_against_limits(server: Endpoint, calls: int) -> None:
         server.save(update_fields=["window_began_at", "window_requests", "window_tokens"])
 
 
+_CALL = tuple(field.name for field in fields(Call))
 _COLUMNS = (
+    *_CALL,
     "status",
     "attempts",
     "value",
     "rationale",
     "reply",
     "reason",
+    "problem",
     "input_tokens",
     "output_tokens",
+    "cached_tokens",
+    "reasoning_tokens",
     "cost",
     "seconds",
     "answered_at",
@@ -285,7 +317,12 @@ _WRITE = (
 
 
 def _row(outcome: Outcome, cost: Decimal | None, now: datetime, holder: UUID) -> list[object]:
-    values = {**outcome.__dict__, **_with_earlier(outcome, cost), "answered_at": _answered_at(outcome, now)}
+    values = {
+        **outcome.__dict__,
+        **outcome.call.__dict__,
+        **_with_earlier(outcome, cost),
+        "answered_at": _answered_at(outcome, now),
+    }
     fields = [Judgment._meta.get_field(name) for name in _COLUMNS]
     adapted = [
         field.get_db_prep_save(values[field.name], connection)  # type: ignore[union-attr]
@@ -308,5 +345,11 @@ def _with_earlier(outcome: Outcome, cost: Decimal | None) -> dict[str, object]:
     return {
         "input_tokens": earlier.input_tokens + (outcome.input_tokens or 0),
         "output_tokens": earlier.output_tokens + (outcome.output_tokens or 0),
+        "cached_tokens": _sum(earlier.cached_tokens, outcome.cached_tokens),
+        "reasoning_tokens": _sum(earlier.reasoning_tokens, outcome.reasoning_tokens),
         "cost": None if earlier.cost is None else earlier.cost + (cost or Decimal(0)),
     }
+
+
+def _sum(earlier: int | None, now: int | None) -> int | None:
+    return None if earlier is None and now is None else (earlier or 0) + (now or 0)

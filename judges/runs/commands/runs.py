@@ -1,8 +1,7 @@
 """Planning a run and steering it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from itertools import islice
 
 from django.db import transaction
 from django.utils import timezone
@@ -10,7 +9,7 @@ from django.utils.translation import gettext
 
 from annotate.core.audit import record
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
-from annotate.core.models import Item, Project, User
+from annotate.core.models import Project, User
 from annotate.rating.commands.rounds import freeze_guideline
 from annotate.webhooks.commands import announce
 from judges.core.errors import RunRefusedError, RunStateError
@@ -20,10 +19,12 @@ from judges.endpoints.queries import refusal
 from judges.methods import METHODS
 from judges.runs.commands.batches import make_due
 from judges.runs.commands.leases import RUN_FINISHED, end_plan, is_under_way
+from judges.runs.commands.planned import write_judgments
+from judges.runs.commands.silence import be_patient_again
 from judges.runs.queries.runs import left_behind
 from judges.tasks import collect_judgments
 
-BATCH = 2000
+_WAITING = ("waits_for", "resumes_until")
 
 
 @transaction.atomic
@@ -34,6 +35,7 @@ def plan_run(
     by: User | None,
     budget: Decimal | None = None,
     via: Run.Via = Run.Via.CALLS,
+    keeps_messages: bool = False,
 ) -> Run:
     """Write a run with one row for each judgment of the scope that the project does not have yet.
 
@@ -45,11 +47,17 @@ def plan_run(
     dimensions = _dimensions(FrozenGuideline.from_json(guideline.content), scope.dimensions)
     for judge in scope.judges:
         _refuse_unsuitable(judge, project, dimensions, scope, budget)
-    run = Run.objects.create(project=project, guideline=guideline, budget=budget, via=via, created_by=by)
+    run = Run.objects.create(
+        project=project,
+        guideline=guideline,
+        budget=budget,
+        via=via,
+        keeps_messages=keeps_messages,
+        created_by=by,
+    )
     _take_over(run, scope.judges, dimensions)
-    rows = (row for judge in scope.judges for row in _rows(run, judge, dimensions, scope.pairs))
-    while batch := list(islice(rows, BATCH)):
-        Judgment.objects.bulk_create(batch, ignore_conflicts=True)
+    for judge in scope.judges:
+        write_judgments(run, judge, dimensions, scope.pairs)
     planned = {"judges": [judge.name for judge in scope.judges], "budget": budget, "via": via}
     record(project, "run.planned", run, after=planned, by=by)
     return run
@@ -68,12 +76,16 @@ def start_run(*, run: Run) -> Run:
             )
         )
     now = timezone.now()
+    if run.status == Run.Status.PAUSED and run.reason:  # it paused by itself, for unreadable replies
+        run.accepts_unreadable = True
     run.status, run.reason, run.finished_at = Run.Status.RUNNING, "", None
     run.started_at = run.started_at or now
     if not is_under_way(Judgment.objects.filter(run=run)):
         run.status, run.finished_at = Run.Status.FINISHED, now
-    run.save(update_fields=["status", "reason", "started_at", "finished_at"])
+    run.waits_for = run.resumes_until = None
+    run.save(update_fields=["status", "reason", "started_at", "finished_at", *_WAITING, "accepts_unreadable"])
     record(run.project, "run.started", run)
+    be_patient_again(run=run)
     if run.status == Run.Status.RUNNING:
         make_due(run)
         _wake_after_commit(run)
@@ -113,7 +125,8 @@ def cancel_run(*, run: Run) -> Run:
     if run.status in Run.OVER:
         return run
     run.status, run.finished_at = Run.Status.CANCELLED, timezone.now()
-    run.save(update_fields=["status", "finished_at"])
+    run.waits_for = run.resumes_until = None
+    run.save(update_fields=["status", "finished_at", *_WAITING])
     record(run.project, "run.cancelled", run)
     end_plan(run)
     if run.via == Run.Via.BATCH:
@@ -129,12 +142,14 @@ def retry_failed(*, run: Run) -> Run:
     if run.status == Run.Status.CANCELLED:
         raise RunStateError(gettext("This run was cancelled; plan a new one for what is missing."))
     failed = Judgment.objects.filter(run=run, status=Judgment.Status.FAILED)
-    if not failed.update(status=Judgment.Status.PLANNED, reason=""):
+    if not failed.update(status=Judgment.Status.PLANNED, reason="", problem=""):
         return run
     run.status, run.reason, run.finished_at = Run.Status.RUNNING, "", None
     run.started_at = run.started_at or timezone.now()
-    run.save(update_fields=["status", "reason", "finished_at", "started_at"])
+    run.waits_for = run.resumes_until = None
+    run.save(update_fields=["status", "reason", "finished_at", "started_at", *_WAITING])
     record(run.project, "run.retried", run)
+    be_patient_again(run=run)
     _wake_after_commit(run)
     return run
 
@@ -155,7 +170,7 @@ def _take_over(run: Run, judges: Sequence[Judge], dimensions: Sequence[FrozenDim
         judge__in=judges,
         dimension__in=[dimension.id for dimension in dimensions],
     )
-    left.update(run=run, status=Judgment.Status.PLANNED, reason="", lease=None, leased_until=None)
+    left.update(run=run, status=Judgment.Status.PLANNED, reason="", problem="", lease=None, leased_until=None)
 
 
 def _dimensions(guideline: FrozenGuideline, keys: Iterable[str]) -> list[FrozenDimension]:
@@ -202,39 +217,3 @@ def _refuse_unsuitable(
                     name=judge.name, name_2=dimension.name, reason=reason
                 )
             )
-
-
-def _rows(
-    run: Run, judge: Judge, dimensions: Sequence[FrozenDimension], pairs: Sequence[tuple[int, int]]
-) -> Iterator[Judgment]:
-    subjects = _ordered_pairs(run, pairs) if METHODS[judge.method].asks_pairs else _single_items(run)
-    for item, other in subjects:
-        for dimension in dimensions:
-            for sample in range(judge.samples):
-                yield Judgment(
-                    run=run,
-                    judge=judge,
-                    dimension_id=dimension.id,
-                    item_id=item,
-                    other_id=other,
-                    sample=sample,
-                )
-
-
-def _single_items(run: Run) -> Iterator[tuple[int, int | None]]:
-    items = Item.objects.filter(document__project=run.project_id).order_by("pk")
-    for item in items.values_list("pk", flat=True).iterator(BATCH):
-        yield item, None
-
-
-def _ordered_pairs(run: Run, pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int | None]]:
-    """Yield both orders of each pair of systems, document by document."""
-    for first, second in pairs:
-        items = Item.objects.filter(document__project=run.project_id, system__in=(first, second))
-        by_document: dict[int, dict[int, int]] = {}
-        for document, system, item in items.order_by("document").values_list("document", "system", "pk"):
-            by_document.setdefault(document, {})[system] = item
-        for of in by_document.values():
-            if len(of) == 2:
-                yield of[first], of[second]
-                yield of[second], of[first]

@@ -33,7 +33,8 @@ def due_batches() -> QuerySet[Batch]:
     """Return the batches that a worker should look after now: open, due, and in nobody's hands."""
     now = timezone.now()
     free = Q(held_until__isnull=True) | Q(held_until__lt=now)
-    return Batch.objects.filter(free, closed_at__isnull=True, due_at__lte=now, run__status__in=ATTENDED)
+    attended = Q(run__status__in=ATTENDED) | Q(run__resumes_until__gt=now)
+    return Batch.objects.filter(free, attended, closed_at__isnull=True, due_at__lte=now)
 
 
 def runs_with_due_batches() -> list[int]:
@@ -69,7 +70,7 @@ def expected_cost(run: Run, judge: Judge) -> Decimal | None:
     prices are unknown.
     """
     assert judge.endpoint is not None
-    prices = Prices(judge.endpoint.input_price, judge.endpoint.output_price).in_batches()
+    prices = Prices.of(judge.endpoint).in_batches()
     if (mean := _mean_usage(judge)) is not None:
         cost = prices.cost(*mean)
         return None if cost is None else CAUTION * cost

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotate.core.models import Project
@@ -31,9 +31,10 @@ class JudgeCounts:
 
 @dataclass(frozen=True)
 class Reason:
-    """Why judgments have no value, and how many have none for it."""
+    """Why judgments have no value, and how many have none for it; `problem`: what kind of reason it is."""
 
     status: str
+    problem: str
     reason: str
     count: int
 
@@ -48,12 +49,16 @@ class RunLine:
 
 @dataclass(frozen=True)
 class RunState:
-    """A run as its page tells it. `resting`: endpoints that asked everyone to wait."""
+    """A run as its page tells it.
+
+    resting: endpoints that asked everyone to wait. silent: those that have not answered for some seconds.
+    """
 
     progress: RunProgress
     judges: Sequence[JudgeCounts]
     reasons: Sequence[Reason]
     resting: Sequence[Endpoint]
+    silent: Sequence[Endpoint]
     waits_for_worker: bool
     batches: Sequence[Batch]
 
@@ -71,12 +76,13 @@ class RunState:
 def moves(progress: RunProgress) -> bool:
     """Return whether counts may change without anyone doing anything.
 
-    What a paused run has in flight still comes, but not from batches, which wait to be collected.
+    What a paused run has in flight still comes, but not from batches, which wait to be collected. A run that
+    waits for an answer may resume.
     """
     run = progress.run
     if run.via == Run.Via.BATCH and run.status != Run.Status.CANCELLED:
         return run.status == Run.Status.RUNNING
-    return run.status == Run.Status.RUNNING or progress.in_flight > 0
+    return run.status == Run.Status.RUNNING or progress.in_flight > 0 or run.resumes_until is not None
 
 
 def run_lines(project: Project) -> list[RunLine]:
@@ -93,15 +99,27 @@ def run_state(run: Run) -> RunState:
     """Return everything about a run. Seven queries."""
     progress = progress_of([run])[0]
     judgments = Judgment.objects.filter(run=run)
-    of_run = Endpoint.objects.filter(judges__in=judgments.values("judge"), resting_until__gt=timezone.now())
+    resting, silent = _waited_for(run, judgments)
     return RunState(
         progress=progress,
         judges=_judges(judgments),
         reasons=_reasons(judgments),
-        resting=list(of_run.distinct()) if progress.run.status == Run.Status.RUNNING else [],
+        resting=resting,
+        silent=silent,
         waits_for_worker=waits_for_worker(progress),
         batches=batches_of(run),
     )
+
+
+def _waited_for(run: Run, judgments: QuerySet[Judgment]) -> tuple[list[Endpoint], list[Endpoint]]:
+    """Return the endpoints that asked to wait, and the silent ones, that a run waits for. One query."""
+    now = timezone.now()
+    if run.status != Run.Status.RUNNING and not run.resumes_until:
+        return [], []
+    of_run = Endpoint.objects.filter(Exists(judgments.filter(judge__endpoint=OuterRef("pk"))))
+    held_up = list(of_run.filter(Q(resting_until__gt=now) | Q(next_probe_at__isnull=False)).order_by("name"))
+    silent = [each for each in held_up if each.next_probe_at]
+    return [each for each in held_up if each not in silent], silent
 
 
 def waits_for_worker(progress: RunProgress) -> bool:
@@ -112,8 +130,13 @@ def waits_for_worker(progress: RunProgress) -> bool:
 
 def listed_judgments(judgments: QuerySet[Judgment], status: str) -> QuerySet[Judgment]:
     """Return those of some judgments in a status, with all that a list of them shows."""
+    return listed(judgments.filter(status=status))
+
+
+def listed(judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
+    """Return some judgments in their order, with all that a list of them shows."""
     related = ("judge", "dimension", "item__document", "item__system", "other__system")
-    return judgments.filter(status=status).select_related(*related).order_by("pk")
+    return judgments.select_related(*related).order_by("pk")
 
 
 def _judges(judgments: QuerySet[Judgment]) -> list[JudgeCounts]:
@@ -128,5 +151,9 @@ def _judges(judgments: QuerySet[Judgment]) -> list[JudgeCounts]:
 
 def _reasons(judgments: QuerySet[Judgment]) -> list[Reason]:
     without = judgments.filter(status__in=(Status.UNREADABLE, Status.FAILED))
-    rows = without.values_list("status", "reason").annotate(count=Count("pk")).order_by("-count", "reason")
-    return [Reason(*row) for row in rows[:MOST_REASONS]]
+    rows = without.values_list("status", "problem", "reason").annotate(count=Count("pk"))
+    named = dict(Judgment.Problem.choices)
+    return [
+        Reason(status, str(named.get(problem, "")), reason, count)
+        for status, problem, reason, count in rows.order_by("-count", "reason")[:MOST_REASONS]
+    ]

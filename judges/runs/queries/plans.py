@@ -75,7 +75,7 @@ class JudgePlan:
         if not self.calls:
             return Decimal(0)
         assert self.judge.endpoint is not None
-        prices = Prices(self.judge.endpoint.input_price, self.judge.endpoint.output_price)
+        prices = Prices.of(self.judge.endpoint)
         prices = prices.in_batches() if self.via == Run.Via.BATCH else prices
         return prices.cost(self.input_tokens, self.output_tokens)
 
@@ -183,7 +183,7 @@ def plan_of(project: Project, scope: Scope, via: Run.Via = Run.Via.CALLS) -> Run
     dimensions = [each for each in guideline.dimensions if each.key in set(scope.dimensions)]
     subjects = _subjects(project, scope)
     there = _there(scope, dimensions)
-    used, sample = _mean_usage(scope), list(_sample(project, scope))
+    used, sample = mean_usage(scope), list(_sample(project, scope))
     plans = [
         JudgePlan(
             judge=judge,
@@ -242,7 +242,7 @@ def _there(scope: Scope, dimensions: Sequence[FrozenDimension]) -> Counter[tuple
     return counts
 
 
-def _mean_usage(scope: Scope) -> dict[int, Usage]:
+def mean_usage(scope: Scope) -> dict[int, Usage]:
     """Return the mean usage of the judges that have answered."""
     answered = Judgment.objects.filter(
         judge__in=[judge.pk for judge in scope.judges],
@@ -273,7 +273,7 @@ def _estimate_usage(
 ) -> Usage | None:
     """Return the mean length of a judge's prompts about the sample, and of its longest replies."""
     method = METHODS[judge.method]
-    possible = [dimension for dimension in dimensions if not method.refuses(dimension)]
+    possible = [dimension for dimension in dimensions if not method.refuses(judge.asked(dimension))]
     lengths = [
         estimated_tokens(question(judge, subject, dimension).messages)
         for subject in sample

@@ -10,7 +10,8 @@ from django.utils import timezone
 from judges.core.models import Judgment, Run
 
 RECENTLY = timedelta(seconds=30)
-COUNTS = ("total", "done", "unreadable", "failed", "in_flight", "planned", "cost_unknown")
+WORTH_A_MAIL = timedelta(days=1)
+COUNTS = ("total", "done", "unreadable", "failed", "excluded", "in_flight", "planned", "cost_unknown")
 NOTHING = dict.fromkeys(COUNTS, 0)
 
 
@@ -23,6 +24,7 @@ class RunProgress:
     done: int
     unreadable: int
     failed: int
+    excluded: int
     in_flight: int
     planned: int
     cost_unknown: int
@@ -31,7 +33,7 @@ class RunProgress:
     @property
     def ended(self) -> int:
         """Judgments that were answered or have failed."""
-        return self.done + self.unreadable + self.failed
+        return self.done + self.unreadable + self.failed + self.excluded
 
     @property
     def seconds_left(self) -> float | None:
@@ -56,9 +58,18 @@ def left_behind(now: datetime) -> Q:
 
 
 def runs_with_open_judgments() -> list[int]:
-    """Return the runs that go on and have judgments nobody is asking."""
-    running = Run.objects.filter(status=Run.Status.RUNNING, via=Run.Via.CALLS)
+    """Return the runs that go on and have judgments nobody is asking, or whose server is to be tried now."""
+    now = timezone.now()
+    waiting = Q(resumes_until__gt=now, waits_for__next_probe_at__lte=now)
+    running = Run.objects.filter(waiting | Q(status=Run.Status.RUNNING), via=Run.Via.CALLS)
     return [run for run in running.values_list("pk", flat=True) if _has_free(run)]
+
+
+def untold_runs() -> QuerySet[Run]:
+    """Return the runs that stopped lately, or paused by themselves, without a mail to who planned them."""
+    stopped = Q(status=Run.Status.STOPPED, finished_at__gt=timezone.now() - WORTH_A_MAIL)
+    paused = Q(status=Run.Status.PAUSED, reason__gt="")
+    return Run.objects.filter(stopped | paused, told_at=None, created_by__isnull=False)
 
 
 def _has_free(run: int) -> bool:
@@ -91,6 +102,7 @@ def progress_of(runs: Sequence[Run]) -> list[RunProgress]:
             done=Count("pk", filter=Q(status=status.DONE)),
             unreadable=Count("pk", filter=Q(status=status.UNREADABLE)),
             failed=Count("pk", filter=Q(status=status.FAILED)),
+            excluded=Count("pk", filter=Q(status=status.EXCLUDED)),
             in_flight=Count("pk", filter=Q(status=status.LEASED)),
             planned=Count("pk", filter=Q(status=status.PLANNED)),
             cost_unknown=Count("pk", filter=Q(answered_at__isnull=False, cost__isnull=True)),

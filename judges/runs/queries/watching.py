@@ -47,8 +47,11 @@ def runs_without_worker() -> QuerySet[Run]:
         Q(held_until__isnull=True) | Q(held_until__lt=now), closed_at__isnull=True, due_at__lt=long_ago
     )
     begun_or_ended = batches.filter(Q(closed_at__isnull=True) | Q(closed_at__gt=long_ago))
+    silent = Judgment.objects.filter(
+        run=OuterRef("pk"), judge__endpoint__next_probe_at__gt=long_ago, status=Judgment.Status.PLANNED
+    )
     return Run.objects.filter(
-        Q(via=Run.Via.CALLS) & ~Exists(asked) & ~Exists(answered)
+        Q(via=Run.Via.CALLS) & ~Exists(asked) & ~Exists(answered) & ~Exists(silent)
         | Q(via=Run.Via.BATCH) & (Exists(unattended) | ~Exists(begun_or_ended)),
         status=Status.RUNNING,
         started_at__lt=long_ago,
@@ -61,8 +64,8 @@ def needs_of_runs(project: Project) -> list[Need]:
     return [
         Need(
             f"Run {run.pk} of judges is paused; resume it or cancel it."
-            if run.status == Status.PAUSED
-            else f"Run {run.pk} of judges stopped: {run.reason}",
+            if not run.reason
+            else f"Run {run.pk} of judges is {run.status}: {run.reason}",
             reverse("run", args=[project.slug, run.pk]),
         )
         for run in waiting[:5]

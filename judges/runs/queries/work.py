@@ -1,15 +1,16 @@
 """Leased judgments as questions to a model."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import Document, Guideline
 from judges.core.models import Judge, Judgment, ScoreFrom
 from judges.endpoints.client import Question
-from judges.endpoints.work import Earlier, Outcome, Work
+from judges.endpoints.work import Call, Earlier, Outcome, Work
 from judges.methods import METHODS
-from judges.methods.base import Subject
+from judges.methods.base import Message, Subject
 
 
 class Questions:
@@ -22,7 +23,11 @@ class Questions:
 
     def work_of(self, judgments: Sequence[int]) -> list[Work]:
         """Return the questions of these judgments, in their order. At most four queries."""
-        rows = Judgment.objects.filter(pk__in=judgments).order_by("pk").values_list(*_COLUMNS, named=True)
+        rows = (
+            Judgment.objects.filter(pk__in=judgments)
+            .order_by("pk")
+            .values_list(*_COLUMNS, *_CALL, named=True)
+        )
         found = list(rows)
         if found:
             self._learn(found)
@@ -33,7 +38,7 @@ class Questions:
             frozen = FrozenGuideline.from_json(Guideline.objects.get(runs=rows[0].run).content)
             self._dimensions = {dimension.id: dimension for dimension in frozen.dimensions}
         if unknown := {row.judge for row in rows} - self._judges.keys():
-            self._judges |= Judge.objects.select_related("template").in_bulk(unknown)
+            self._judges |= Judge.objects.select_related("template", "endpoint").in_bulk(unknown)
         wanted = {row.item__document for row in rows}
         kept = {key: parts for key, parts in self._documents.items() if key in wanted}
         new = Document.objects.filter(pk__in=wanted - kept.keys()).values_list("pk", "parts")
@@ -41,22 +46,36 @@ class Questions:
 
     def _work(self, row: Any) -> Work:
         judge, dimension = self._judges[row.judge], self._dimensions[row.dimension]
+        asked = judge.asked(dimension)
         subject = Subject(self._documents[row.item__document], row.item__text, row.other__text)
         return Work(
             judgment=row.pk,
-            question=question(judge, subject, dimension),
+            question=question(judge, subject, dimension, sample=row.sample),
             method=METHODS[judge.method],
-            dimension=dimension,
+            dimension=asked,
             structured=judge.structured,
             attempts=row.attempts,
             unreadable=_unreadable(row) if row.reason else None,
+            keeps_messages=row.run__keeps_messages,
+            unit=_unit(judge, row),
+            pattern=judge.template.pattern if judge.template else "",
         )
 
 
 _COLUMNS = (
     *("pk", "run", "judge", "dimension", "attempts", "item__document", "item__text", "other__text"),
-    *("reason", "reply", "input_tokens", "output_tokens", "cost"),
+    *("sample", "reason", "problem", "reply", "input_tokens", "output_tokens", "cost"),
+    *("cached_tokens", "reasoning_tokens", "run__keeps_messages", "item", "other"),
 )
+_CALL = tuple(field.name for field in fields(Call))
+
+
+def _unit(judge: Judge, row: Any) -> tuple[int | None, ...] | None:
+    """Return what samples share that one call may give; None where each has a seed, or was asked before."""
+    if judge.samples == 1 or judge.seed is not None or row.attempts or judge.endpoint is None:
+        return None
+    shared = (judge.pk, row.dimension, row.item, row.other)
+    return shared if judge.endpoint.samples_in_one_call else None
 
 
 def _unreadable(row: Any) -> Outcome:
@@ -68,7 +87,13 @@ def _unreadable(row: Any) -> Outcome:
         row.attempts,
         reply=row.reply,
         reason=row.reason,
-        earlier=Earlier(row.input_tokens, row.output_tokens, row.cost) if known else None,
+        problem=row.problem,
+        earlier=Earlier(
+            row.input_tokens, row.output_tokens, row.cost, row.cached_tokens, row.reasoning_tokens
+        )
+        if known
+        else None,
+        call=Call(**{name: getattr(row, name) for name in _CALL}),
     )
 
 
@@ -77,17 +102,27 @@ def work_of(judgments: Sequence[int]) -> list[Work]:
     return Questions().work_of(judgments)
 
 
-def question(judge: Judge, subject: Subject, dimension: FrozenDimension) -> Question:
-    """Return what a judge asks about a subject. The judge needs its template."""
+def question(judge: Judge, subject: Subject, dimension: FrozenDimension, *, sample: int = 0) -> Question:
+    """Return what a judge asks about a subject. The judge needs its template.
+
+    sample: each has a seed of its own, where there is one, or all would be the same reply.
+    """
     assert judge.template is not None
-    method = METHODS[judge.method]
+    method, dimension = METHODS[judge.method], judge.asked(dimension)
+    system = (Message("system", judge.system_message),) if judge.system_message else ()
     return Question(
         model=judge.model,
-        messages=tuple(method.messages(judge.template.text, subject, dimension)),
+        messages=(*system, *method.messages(judge.template.text, subject, dimension)),
         temperature=judge.temperature,
         max_tokens=judge.max_tokens,
+        max_tokens_name=judge.max_tokens_name,
         schema=method.json_schema(dimension) if judge.structured else None,
         wants_probabilities=judge.score_from == ScoreFrom.PROBABILITIES,
+        top_p=judge.top_p,
+        seed=None if judge.seed is None else judge.seed + sample,
+        stop=tuple(judge.stop),
+        reasoning_effort=judge.reasoning_effort,
+        extra_body=judge.extra_body,
     )
 
 

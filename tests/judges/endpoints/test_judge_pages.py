@@ -170,3 +170,52 @@ def test_more_judges_need_no_more_queries(client, cast, django_assert_max_num_qu
     for _ in range(3):
         make_judgment(make_judge(cast.project), cast.items[0], cast.dimensions[0])
     assert queries() == one
+
+
+# More parameters
+
+
+MORE = {
+    "temperature": "",
+    "top_p": 0.9,
+    "seed": 7,
+    "reasoning_effort": "low",
+    "stop": "END\n\n\\n##",
+    "system_message": "You are strict.",
+    "extra_body": '{"top_k": 20}',
+}
+
+
+def test_all_parameters_are_kept_and_shown_again(client, cast):
+    add(client, cast, **MORE)
+    judge = Judge.objects.get()
+    assert (judge.temperature, judge.top_p, judge.seed, judge.reasoning_effort) == (None, 0.9, 7, "low")
+    assert (judge.stop, judge.system_message, judge.extra_body) == (
+        ["END", "\n##"],
+        "You are strict.",
+        {"top_k": 20},
+    )
+    page = client.get(address(cast, f"{judge.pk}/")).content.decode()
+    assert "END\n\\n##" in page
+    assert "{&quot;top_k&quot;: 20}" in page
+    assert "1 sample, temperature not sent" in text_of(client.get(address(cast, "")))
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"top_p": 0}, "greater than or equal to"),
+        ({"top_p": 1.1}, "less than or equal to 1"),
+        ({"seed": -1}, "greater than or equal to 0"),
+        ({"stop": "1\n2\n3\n4\n5"}, "At most four texts can end a reply."),
+        ({"extra_body": "[1]"}, "Enter a JSON object, in braces."),
+        ({"extra_body": "{"}, "Enter a valid JSON."),
+        ({"extra_body": '{"stream": true}'}, "Concord sends stream itself; leave it out here."),
+    ],
+)
+def test_parameters_that_cannot_be_sent_are_refused_beside_their_field(client, cast, fields, says):
+    refused = add(client, cast, **fields)
+    assert refused.status_code == 422
+    assert says in text_of(refused)
+    assert "<details open>" in refused.content.decode()
+    assert not Judge.objects.exists()

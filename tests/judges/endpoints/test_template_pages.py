@@ -5,6 +5,7 @@ import pytest
 from annotate.core.models import Role
 from judges.core.models import Judgment, PromptTemplate
 from judges.methods import METHODS
+from judges.runs.queries.corrections import rereadings
 from tests.factories import make_member, make_project
 from tests.judges.factories import make_judge, make_judgment, make_run, make_template
 from tests.judges.pages import HTMX, address, html_of, text_of
@@ -223,3 +224,24 @@ def test_more_prompts_need_no_more_queries(client, cast, django_assert_max_num_q
         make_template(cast.project, name=first.name, version=version)
         make_template(cast.project)
     assert (queries("prompts/"), queries(f"prompts/{first.pk}/")) == before
+
+
+def test_a_pattern_is_tried_on_pasted_replies_and_belongs_to_the_version(client, cast):
+    pattern, page = r"grade (\d)", address(cast, "prompts/new/rts/")
+    typed = {"name": "Paper", "text": PAPER, "pattern": pattern, "replies": "Grade 4\r\n---\r\nHm."}
+    html = client.post(page, {**typed, "show": "replies"}).content.decode().split('id="tried"')[1]
+    assert "<strong>4</strong>" in html
+    assert "The prompt&#x27;s pattern does not match." in html
+    assert not PromptTemplate.objects.exists()
+    for asked in ({}, {"show": "replies"}):
+        html = client.post(page, {**typed, "pattern": "(a+", **asked}).content.decode()
+        assert "This is no regular expression" in html
+    assert not PromptTemplate.objects.exists()
+    client.post(page, typed)
+    first = PromptTemplate.objects.get()
+    assert first.pattern == pattern
+    judge = make_judge(cast.project, template=first)
+    make_judgment(judge, cast.items[0], cast.dimensions[0], reply="It is grade 2", value=3)
+    assert [found.value for found in rereadings([judge])] == [2]
+    change(client, cast, first, pattern="")
+    assert list(PromptTemplate.objects.order_by("version").values_list("pattern", flat=True)) == [pattern, ""]

@@ -278,7 +278,11 @@ def test_unreadable_replies_are_listed_with_their_reasons(client, imported):
     assert listed in html_of(client.get(address(imported, f"{judge.pk}/")))
     shown = text_of(client.get(listed))
     assert "1 unreadable The reply has no usable value. No value is guessed" in shown
-    assert "Mute · Fluency · Product 1 · system-1 No score was found. <i>No comment</i>" in shown
+    unread = Judgment.objects.get(status="unreadable").pk
+    assert (
+        f"Mute · Fluency · Product 1 · system-1 No score was found. Judgment {unread} <i>No comment</i>"
+        in shown
+    )
     assert client.get(address(imported, f"{judge.pk}/judgments/done/")).status_code == 404
 
 

@@ -64,3 +64,28 @@ def test_categories_have_no_mean():
     reading = G_EVAL.weighted_score({"Sport": log(1.0)}, TOPICS)
     assert reading == Unreadable("Named categories have no mean, so probabilities give no score.")
     assert isinstance(METHODS["mcq"].weighted_score({"A": log(1.0)}, TOPICS), Unreadable)
+
+
+def test_options_are_read_at_the_first_token_that_carries_any() -> None:
+    """(1 x 0.1 + 3 x 0.3) / 0.4"""
+    tokens = [
+        {"The": log(0.9), "a text": log(0.1)},
+        {" text": log(0.6), "A": log(0.06), " A": log(0.04), "c": log(0.3)},
+        {"E": log(1.0)},
+    ]
+    reading = METHODS["mcq"].weighted_score_of_first(tokens, FIVE)
+    assert isinstance(reading, Readable)
+    assert reading.value == pytest.approx(2.5)
+    assert reading.rationale == "The options carry 0.4 of the probability."
+
+
+def test_options_that_hardly_have_a_chance_are_no_choice() -> None:
+    """The model was about to say that it cannot judge."""
+    reading = METHODS["mcq"].weighted_score_of_first([{"I": log(0.99), " A": log(0.009)}], FIVE)
+    assert reading == Unreadable("The options carry only 0.009 of the probability.")
+
+
+def test_tokens_without_options_are_no_choice_and_numbers_of_scores_are_not_looked_for() -> None:
+    assert METHODS["mcq"].weighted_score_of_first([{"The": log(1.0)}], FIVE) is None
+    assert METHODS["mcq"].weighted_score_of_first([], FIVE) is None
+    assert METHODS["direct"].weighted_score_of_first([{"4": log(1.0)}], FIVE) is None

@@ -142,6 +142,13 @@ def test_a_score_in_a_sentence(reply: str, expected: float) -> None:
         ("★★★★☆", 4),
         ("It flows.\n⭐⭐⭐⭐", 4),
         ("★★★½", 3.5),
+        ("1. 4", 4),
+        ("1. 1", 1),
+        ("1) 4/5", 4),
+        ("1. It rambles.", 1),
+        ("Response: 4. It flows.", 4),
+        ("Response: 4 (good)", 4),
+        ("Response: four", 4),
     ],
 )
 def test_a_score_by_itself(reply: str, expected: float) -> None:
@@ -190,6 +197,12 @@ def test_a_score_in_a_form_of_its_own(reply: str, expected: float) -> None:
         ("It mentions the final score of 2-1 and the 24/7 coverage; it deserves a 4.", 4),
         ("1. It begins well.\n2. It ends badly.\n\nScore: 3", 3),
         ("Score 1: a pile; score 5: one text. I assign 3.", 3),
+        ("1. Is it in order? (On a scale from 1 to 5, where 1 is a pile)\n4", 4),
+        ("1. Is it in order?\n\nIt has slips. Coherence: 4", 4),
+        ("1. Beginning: 3\n2. Ending: 5\n\n4", 4),
+        ("1. 3\n2. 5\n\n4", 4),
+        ("Beginning: 4\nEnding: 4", 4),
+        ("I would rate it a 4, one or two slips aside.", 4),
         ("I took off 1 point for the ending and 1 for slips, giving it a 3.", 3),
         ("On a scale of 1-5, with 5 being the best, I would give it 3.", 3),
         (
@@ -236,6 +249,10 @@ def test_a_score_among_other_numbers(reply: str, expected: float) -> None:
         ("It gets a 2 for order but a 4 for style.", "Two different scores were found."),
         ("Score: 3\nScore: 4", "Two different scores were found."),
         ("Order score: 3\nEnding score: 5", "Two different scores were found."),
+        ("1. 2\n2. 3\n3. 2", "Two different scores were found."),
+        ("Text 1: 2\nText 2: 5", "Two different scores were found."),
+        ("Give a score of 1, 2, or 3.", "No score was found."),
+        ("1. Is it in order?\n\nIt rambles.", "No score was found."),
         ("I would give it a 3 or a 4.", "No score was found."),
         (
             "It gets a score of 3 in order. It gets a score of 4 in style. Ask me for more.",
@@ -276,6 +293,9 @@ def test_a_reply_without_a_score_says_why(reply: str, expected: str) -> None:
         ("0", BINARY, 0),
         ("Yes", BINARY, 1),
         ("Answer: no.", BINARY, 0),
+        ("Answer: yes, it is.", BINARY, 1),
+        ("Response: yes", BINARY, 1),
+        ("Response: yes , I like it .\n\n- Correct: 0", BINARY, 0),
         ("Score: -1", dimension(minimum=-2, maximum=2), -1),
         ("Score: 0", dimension(minimum=0, maximum=4), 0),
         ("Sport", TOPICS, 0),
@@ -306,6 +326,8 @@ def test_other_scales(reply: str, scale: FrozenDimension, expected: float) -> No
         ("Score: 1.5", TOPICS, "The score 1.5 lies between two categories."),
         ("It is about sport and politics.", TOPICS, "No score was found."),
         ("Sporty", TOPICS, "No score was found."),
+        ("Response:\n\nYes, I like football.", BINARY, "No score was found."),
+        ("1. Loose\n2. Well ordered\n3. Loose", LABELLED, "Two different scores were found."),
     ],
 )
 def test_other_scales_without_a_score(reply: str, scale: FrozenDimension, expected: str) -> None:

@@ -1,13 +1,25 @@
 """What is drawn for humans: the same for the same seed, in any order, with the probability it says."""
 
 import hashlib
+import math
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
-from judges.reliability import draw, draw_audit, draw_sample, size_of_audit, uniform_numbers
+from judges.reliability import (
+    draw,
+    draw_at_least,
+    draw_audit,
+    draw_sample,
+    share_to_reach,
+    share_with_least,
+    size_of_audit,
+    thin_to_one_probability,
+    uniform_numbers,
+)
 
 UNITS = range(2_000)
 
@@ -47,6 +59,55 @@ def test_a_larger_sample_keeps_the_smaller_one() -> None:
     assert {each.unit for each in small} < {each.unit for each in large}
     assert {each.probability for each in small} == {0.05}
     assert len(large) == 300
+
+
+def test_at_least_so_many_are_drawn_with_the_share_that_is_told() -> None:
+    """A fifth of 20 units, at least 5: by fractions of the binomial and by drawing."""
+    drawn = [draw_at_least(range(20), share=0.2, least=5, seed=seed) for seed in range(2_000)]
+    sizes = np.array([len(each) for each in drawn])
+    by_hand = sum(
+        max(number, 5) * math.comb(20, number) * 0.2**number * 0.8 ** (20 - number) for number in range(21)
+    )
+    assert share_with_least(20, share=0.2, least=5) == pytest.approx(by_hand / 20)
+    assert {each.probability for one in drawn for each in one} == {share_with_least(20, share=0.2, least=5)}
+    assert sizes.min() == 5
+    assert sizes.mean() == pytest.approx(by_hand, abs=4 * sizes.std() / np.sqrt(2_000))
+    each_unit = np.mean(
+        [[unit in {each.unit for each in one} for unit in range(20)] for one in drawn], axis=0
+    )
+    assert np.abs(each_unit - by_hand / 20).max() < 0.05
+
+
+@given(seed=st.integers(0, 10**6), least=st.integers(0, 40))
+def test_a_minimum_only_adds_units(seed: int, least: int) -> None:
+    plain = {each.unit for each in draw_audit(range(30), share=0.2, seed=seed)}
+    more = {each.unit for each in draw_at_least(range(30), share=0.2, least=least, seed=seed)}
+    assert plain <= more
+    assert len(more) == max(len(plain), min(least, 30))
+
+
+def test_where_no_more_units_stay_than_the_minimum_all_are_drawn() -> None:
+    assert [each.probability for each in draw_at_least(range(8), share=0.1, least=30, seed=1)] == [1.0] * 8
+    assert share_with_least(500, share=0.1, least=0) == 0.1
+    assert share_to_reach(30, 30) == 1
+    assert share_to_reach(0, 30) == 0
+    with pytest.raises(ValueError, match="0 or more"):
+        draw_at_least(range(8), share=0.1, least=-1, seed=1)
+
+
+def test_independent_draws_reach_the_minimum_as_surely_as_was_said() -> None:
+    share = share_to_reach(30, 100)
+    assert stats.binom.sf(29, 100, share) == pytest.approx(0.95)
+    assert 0.3 < share < 0.4
+
+
+def test_thinned_units_are_as_if_all_had_had_the_least_probability() -> None:
+    chances = np.linspace(0.1, 0.8, 40)
+    stays = np.array([thin_to_one_probability(range(40), chances, seed=seed) for seed in range(3_000)])
+    assert stays.mean(axis=0) * chances == pytest.approx(
+        np.full(40, 0.1), abs=4 * 0.8 * np.sqrt(0.25 / 3_000)
+    )
+    assert thin_to_one_probability(range(40), np.full(40, 0.3), seed=1).all()
 
 
 def test_another_seed_draws_others() -> None:

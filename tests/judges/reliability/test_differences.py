@@ -13,6 +13,7 @@ from judges.reliability import (
     Estimate,
     RatedSample,
     betting_interval,
+    combined_estimate,
     pairwise_differences,
     regression_estimate,
 )
@@ -147,3 +148,46 @@ def test_holm_lies_between_the_p_value_and_bonferroni(p_values: list[float]) -> 
     assert (adjusted <= np.minimum(1, len(p_values) * np.array(p_values)) + 1e-12).all()
     order = np.argsort(p_values, kind="stable")
     assert (np.diff(adjusted[order]) >= 0).all()
+
+
+def test_units_drawn_one_by_one_have_differences_and_ranks_by_adding_variances() -> None:
+    """One system was sent to people; two were audited, each on documents of its own."""
+    scores = table([3, 3.4, 9], rated=80)
+    people, judge = (scores.by_document(values) for values in (scores.human_means, scores.judge))
+    generator = np.random.default_rng(5)
+    for system in (1, 2):
+        people[generator.choice(80, 45, replace=False), system] = GAP
+    chances = np.where(np.arange(3) > 0, 35 / 80, 1.0)
+    drawn = [
+        RatedSample(judge=judge[:, each], human=people[:, each], probabilities=np.full(80, chances[each]))
+        for each in range(3)
+    ]
+    apart = Scores(
+        systems=np.repeat(["S0", "S1", "S2"], 80),
+        documents=np.tile(np.arange(80), 3),
+        human=[people.T.ravel()],
+        judge=judge.T.ravel(),
+    )
+    for beyond in (False, True):
+        found = pairwise_differences(apart, drawn=drawn, beyond=beyond)
+        sides = [combined_estimate(each, beyond=beyond) for each in drawn]
+        for each, (one, other) in zip(found, [(0, 1), (0, 2), (1, 2)], strict=True):
+            errors = [sides[side].standard_error or 0 for side in (one, other)]
+            assert each.estimate.value == pytest.approx((sides[one].value or 0) - (sides[other].value or 0))
+            assert each.estimate.standard_error == pytest.approx(np.hypot(errors[0], errors[1]))
+            assert not each.paired
+            assert not each.estimate.warnings
+        ranks = {each.system: (each.best, each.worst) for each in rank_sets(apart.system_names, found)}
+        assert ranks["S2"] == (1, 1)
+    sure = pairwise_differences(apart, drawn=drawn, betting=Betting(-20, 30, generator))[2].guaranteed
+    assert sure is not None
+    assert sure.interval is not None
+
+
+def test_systems_that_are_both_rated_throughout_stay_paired_beside_drawn_ones() -> None:
+    scores = table([3, 3.4], rated=80)
+    drawn = [
+        RatedSample(judge=scores.judge[own], human=scores.human_means[own])
+        for own in (scores.systems == 0, scores.systems == 1)
+    ]
+    assert pairwise_differences(scores, drawn=drawn, beyond=True) == pairwise_differences(scores, beyond=True)

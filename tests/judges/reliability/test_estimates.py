@@ -13,6 +13,7 @@ from judges.reliability import (
     RatedSample,
     active_inference,
     active_probabilities,
+    beyond_batch,
     draw,
     humans_only,
     judge_only,
@@ -116,6 +117,38 @@ def test_people_only_is_students_interval_with_the_finite_population() -> None:
     error = stats.sem(Y) * np.sqrt(2 / 3)
     assert ends(estimate) == pytest.approx(stats.t.interval(0.95, 9, np.mean(Y), error))
     assert estimate.effective_sample_size == pytest.approx(10)
+
+
+def test_beyond_the_batch_people_only_is_students_interval_rated_throughout_or_not() -> None:
+    everything = RatedSample(judge=F, human=Y)
+    for sample in (WORKED, everything):
+        estimate = beyond_batch(humans_only(sample), sample)
+        assert ends(estimate) == pytest.approx(stats.t.interval(0.95, 9, np.mean(Y), stats.sem(Y)))
+    estimate = beyond_batch(regression_estimate(everything), everything)
+    assert ends(estimate) == pytest.approx(stats.t.interval(0.95, 9, np.mean(Y), stats.sem(Y)))
+
+
+def test_beyond_the_batch_the_intervals_hold_the_mean_of_the_population() -> None:
+    generator, held = np.random.default_rng(11), {True: 0, False: 0}
+    for _ in range(400):
+        judge = generator.normal(3, 1, 60)
+        people = judge + generator.normal(0, 0.7, 60)
+        sample = rated(people, judge, generator.choice(60, 30, replace=False))
+        finite = regression_estimate(sample)
+        for beyond, estimate in ((True, beyond_batch(finite, sample)), (False, finite)):
+            low, high = ends(estimate)
+            held[beyond] += low <= 3 <= high
+    assert 0.92 <= held[True] / 400 <= 0.98
+    assert held[False] / 400 < 0.85
+
+
+def test_beyond_the_batch_needs_ratings_that_vary() -> None:
+    same = RatedSample(judge=[1, 2, 3], human=[4, 4, 4])
+    assert ends(humans_only(same)) == (4, 4)
+    assert beyond_batch(humans_only(same), same).interval is None
+    one = RatedSample(judge=[1], human=[4])
+    assert beyond_batch(humans_only(one), one).interval_reason == "An interval needs more than 1 rating."
+    assert beyond_batch(judge_only(same), same) == judge_only(same)
 
 
 def test_a_judge_that_says_nothing_of_people_buys_nothing_and_one_that_does_counts_as_ratings() -> None:
@@ -270,7 +303,23 @@ def test_a_stratum_of_one_unit_does_not_take_the_interval(value: float) -> None:
         left = regression_estimate(RatedSample(judge=judge, human=others))
         assert estimate.value == pytest.approx(0.9 * (left.value or 0) + 0.4)
         assert estimate.standard_error == pytest.approx(0.9 * (left.standard_error or 0))
-        assert estimate.warnings == ()
+        assert estimate.warnings == (
+            "Only 5 of 9 units of the stratum left are rated; asymptotic intervals need 20.",
+        )
+
+
+def test_every_stratum_that_is_rated_in_part_is_warned_of_by_itself() -> None:
+    """What was sent to people is known, and its values warn of nothing."""
+    people, judge = population(21)
+    people[:300] = 5
+    sent, left = np.arange(400) < 300, 300 + np.arange(40)
+    strata = np.where(sent, "sent", "left")
+    enough = rated(people, judge, np.r_[np.arange(300), left], strata=strata)
+    assert stratified_estimate(enough).warnings == ()
+    fewer = rated(people, judge, np.r_[np.arange(300), left[:19]], strata=strata)
+    assert stratified_estimate(fewer).warnings == (
+        "Only 19 of 100 units of the stratum left are rated; asymptotic intervals need 20.",
+    )
 
 
 def test_a_small_stratum_with_one_rating_of_two_is_weighed_with_the_largest() -> None:
@@ -300,7 +349,7 @@ def test_an_audit_with_probabilities_of_its_own_is_weighed_within_its_stratum() 
     estimate = stratified_estimate(sample)
     assert estimate.value == pytest.approx(0.25 * people[:100].mean() + 0.75 * (audit.value or 0))
     assert estimate.standard_error == pytest.approx(0.75 * (audit.standard_error or 0))
-    assert estimate.degrees_of_freedom is None
+    assert estimate.degrees_of_freedom == pytest.approx(int((chosen >= 100).sum()) - 2)
 
 
 def test_ratings_go_where_there_are_more_units_that_differ_more() -> None:

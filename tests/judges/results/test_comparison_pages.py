@@ -12,6 +12,8 @@ from annotate.core.models import Assignment, Role
 from annotate.rating.commands.rounds import close_round_one
 from annotate.results.commands import current_page
 from annotate.results.registry import result_of
+from judges.core.models import Judgment
+from judges.runs.commands.corrections import exclude, include, set_value
 from tests.factories import make_member, make_project
 from tests.judges.factories import make_judge, make_judgment
 from tests.judges.pages import address, text_of
@@ -91,6 +93,105 @@ def test_a_judge_with_gaps_says_how_many_of_its_replies_were_read(client, capsys
     assert said in capsys.readouterr().err
 
 
+def test_two_judges_are_compared_with_each_other_and_the_better_one_is_named(client, cast):
+    worse = make_judge(cast.project, name="Worse")
+    for value, item in zip([2, 1, 4, 3], cast.items, strict=True):
+        make_judgment(worse, item, cast.dimensions[0], value=value)
+    (pair,) = rows(client, cast, "pairs-of-judges")
+    assert [pair[name] for name in ("judge", "other_judge", "dimension", "items")] == [
+        "Echo",
+        "Worse",
+        "Fluency",
+        "4",
+    ]
+    # Ranks 1 2 3 4 against 2 1 4 3: rho is 1 - 6 x 4 / (4 x 15).
+    assert float(pair["spearman"]) == pytest.approx(1 - 0.6)
+    most = {row["figure"]: row for row in rows(client, cast, "most")}
+    assert most["Spearman"]["highest"] == "Echo"
+    assert (most["Spearman"]["sure"], most["Spearman"]["may_be_highest"]) == ("no", "Echo, Worse")
+    assert "Which judge agrees most with people" in command(cast.project.slug)
+    Judgment.objects.filter(judge=worse).delete()
+    address_of_most = reverse("result_file", args=[cast.project.slug, "judges", "most", "csv"])
+    assert client.get(address_of_most).status_code == 404
+
+
+def test_judges_are_compared_on_the_same_items_where_that_is_asked_for(client, cast):
+    half = make_judge(cast.project, name="Half")
+    for value, item in enumerate(cast.items[:2], start=1):
+        make_judgment(half, item, cast.dimensions[0], value=value)
+
+    def items(**chosen):
+        found = current_page(project=cast.project, result=result_of(cast.project, "judges", chosen))
+        table = found.table("scoring")
+        assert table
+        place = [column.key for column in table.columns].index("items")
+        return {row[0].value: row[place].value for row in table.rows}
+
+    assert items() == {"Echo": 4, "Half": 2}
+    assert items(units="shared") == {"Echo": 2, "Half": 2}
+    page = current_page(project=cast.project, result=result_of(cast.project, "judges", {"units": "shared"}))
+    assert page.warnings == []
+    said = "On each dimension only the items for which every judge has a value."
+    assert said in text_of(client.get(page_of(cast), {"units": "shared"}))
+    assert said not in text_of(client.get(page_of(cast)))
+
+
+def test_what_a_person_corrected_is_left_out_where_that_is_asked_for(client, cast):
+    pairs = make_judge(cast.project, "h2h", name="Pairs")
+    one, other = cast.items[:2]
+    first = make_judgment(pairs, one, cast.dimensions[0], other=other, value=1)
+    second = make_judgment(pairs, other, cast.dimensions[0], other=one, value=0)
+    single = Judgment.objects.filter(judge__name="Echo", item=cast.items[0], dimension=cast.dimensions[0])
+
+    def counts(**chosen):
+        found = current_page(project=cast.project, result=result_of(cast.project, "judges", chosen))
+        tables = [(found.table("scoring"), "items"), (found.table("comparing"), "consistent")]
+        return {
+            row[0].value: row[[column.key for column in table.columns].index(name)].value
+            for table, name in tables
+            if table
+            for row in table.rows
+        }
+
+    assert counts(corrected="left-out") == counts()
+    set_value(judgment=single.get(), value=5, note="Five.", by=cast.admin)
+    # Excluded and included again its value is as before, and the kept page must not be the one of then.
+    exclude(judgment=second, note="Another pair.", by=cast.admin)
+    include(judgment=second, note="No.", by=cast.admin)
+    before = counts()
+    assert counts(corrected="left-out") == {"Echo": before["Echo"] - 1, "Pairs": before["Pairs"] - 1}
+    said = "Without judgments that a person corrected."
+    assert said in text_of(client.get(page_of(cast), {"corrected": "left-out"}))
+    exclude(judgment=first, note="Another pair.", by=cast.admin)
+    include(judgment=first, note="No.", by=cast.admin)
+    assert "Pairs" not in counts(corrected="left-out")
+
+
+@pytest.mark.parametrize("name", ["reliability", "estimates", "replacement"])
+def test_other_pages_of_judges_say_how_many_replies_were_read(name):
+    cast = make_project(documents=3)
+    round = opened(cast)
+    reasoner = make_judge(cast.project, name="Reasoner")
+    chooser = make_judge(cast.project, "mcq", name="Chooser")
+    unread = {"status": "unreadable", "value": None, "reply": "Well.", "reason": "No score."}
+    for number, item in enumerate(cast.items):
+        for annotator in cast.annotators:
+            rate(cast, round, annotator, item, 1 + number % 5)
+        make_judgment(reasoner, item, cast.dimensions[0], **({} if number else unread))
+        make_judgment(chooser, item, cast.dimensions[0], value=1 + number % 5)
+    close_round_one(project=cast.project, by=cast.admin)
+    chosen = {} if name == "reliability" else {"judge": str(reasoner.pk)}
+    page = current_page(project=cast.project, result=result_of(cast.project, name, chosen))
+    gaps = page.table("gaps")
+    assert gaps
+    (row,) = gaps.rows
+    assert [cell.value for cell in row] == ["Reasoner", "Fluency", 5, 6]
+    assert "Reasoner on Fluency: 5 of 6 read; figures leave the others out." in page.warnings
+    Judgment.objects.filter(judge=reasoner).update(status="done", value=3, reason="")
+    page = current_page(project=cast.project, result=result_of(cast.project, name, chosen))
+    assert page.table("gaps") is None
+
+
 def test_verdicts_that_were_not_read_are_said(client):
     cast = make_project()
     judge = make_judge(cast.project, "h2h", name="Chooser")
@@ -159,7 +260,11 @@ def test_figures_of_people_are_the_same_beside_every_judge_and_on_their_own_page
 def test_the_command_says_the_same(client, cast):
     answer = json.loads(command(cast.project.slug, "--round", "1", "--json"))
     together, echo = answer["sections"]
-    assert (answer["project"], echo["title"], answer["chosen"]) == (cast.project.slug, "Echo", {"round": "1"})
+    assert (answer["project"], echo["title"], answer["chosen"]) == (
+        cast.project.slug,
+        "Echo",
+        {"round": "1", "units": "own", "corrected": "counted"},
+    )
     (row,) = together["tables"][0]["rows"]
     (from_page,) = rows(client, cast, "scoring")
     assert row[3]["value"] == float(from_page["spearman"])
@@ -231,6 +336,26 @@ def test_the_number_of_queries_does_not_grow_with_judgments(client, cast, django
     client.get(page_of(cast))
     with django_assert_num_queries(14):
         client.get(page_of(cast))
+
+
+def test_a_judge_that_compares_gives_systems_strengths_and_ranks(client):
+    cast = make_project(documents=6)
+    judge = make_judge(cast.project, "h2h", name="Versus")
+    for number in range(6):
+        one, other = cast.items[2 * number : 2 * number + 2]
+        make_judgment(judge, one, cast.dimensions[0], other=other, value=1 if number else 0)
+        make_judgment(judge, other, cast.dimensions[0], other=one, value=0.5)
+    client.force_login(cast.admin)
+    first, second = rows(client, cast, f"judge-{judge.pk}-strengths")
+    assert [first[name] for name in ("system", "verdicts", "won", "tied")] == ["system-1", "12", "5", "6"]
+    assert float(first["strength"]) == pytest.approx(-float(second["strength"]))
+    assert float(first["strength_low"]) < float(first["strength"]) < float(first["strength_high"])
+    assert first["people_reason"] == "People have given this system no scores."
+    (versus,) = rows(client, cast, "comparing")
+    assert 0.5 < float(versus["first_wins"]) < 1
+    Judgment.objects.filter(item__in=cast.items[:4]).delete()
+    first, _ = rows(client, cast, f"judge-{judge.pk}-strengths")
+    assert first["strength_reason"] == "There are readable verdicts on 4 documents; 5 are needed."
 
 
 def test_a_judge_that_compares_is_shown_by_pairs_the_better_system_first(client, cast):

@@ -19,6 +19,7 @@ from judges.core.models import Judge, Judgment
 from judges.reliability import (
     Betting,
     RatedSample,
+    beyond_batch,
     guaranteed_mean,
     humans_only,
     judge_only,
@@ -105,15 +106,17 @@ def test_the_page_its_files_the_command_and_the_api_have_the_same_figures(cast, 
         assert decimals(float(row["combined"])) in html
 
 
-def test_every_estimate_is_that_of_its_function(cast):
-    for index, row in enumerate(means(cast)):
+@pytest.mark.parametrize("beyond", [True, False])
+def test_every_estimate_is_that_of_its_function(cast, beyond):
+    for index, row in enumerate(means(cast, about="documents" if beyond else "texts")):
         sample, stream = of_system(index), stream_of(cast).of(f"system-{index + 1}")
+        humans, combined = humans_only(sample), regression_estimate(sample)
         expected = {
-            "humans": humans_only(sample),
+            "humans": beyond_batch(humans, sample) if beyond else humans,
             "judge": judge_only(sample),
-            "combined": regression_estimate(sample),
+            "combined": beyond_batch(combined, sample) if beyond else combined,
             "prediction_powered": prediction_powered(sample),
-            "guaranteed": guaranteed_mean(sample, low=1, high=5, generator=stream),
+            "guaranteed": guaranteed_mean(sample, low=1, high=5, generator=stream, beyond_batch=beyond),
         }
         for name, estimate in expected.items():
             assert bounds(row[name]) == pytest.approx(bounds(estimate)), name
@@ -122,33 +125,36 @@ def test_every_estimate_is_that_of_its_function(cast):
 
 
 def test_another_level_of_confidence_can_be_chosen(cast):
-    (wide, _), (narrow, _) = (means(cast, confidence=level) for level in ("0.99", "0.9"))
+    (wide, _), (narrow, _) = (means(cast, confidence=level, about="texts") for level in ("0.99", "0.9"))
     assert bounds(wide["humans"]) == pytest.approx(bounds(humans_only(of_system(0), confidence_level=0.99)))
     assert wide["humans"].low < narrow["humans"].low
 
 
-def test_differences_are_paired_and_ranks_follow(cast):
+@pytest.mark.parametrize("beyond", [True, False])
+def test_differences_are_paired_and_ranks_follow(cast, beyond):
+    about = "documents" if beyond else "texts"
     scores = as_scores(JUDGE, [PEOPLE], documents=DOCUMENTS, systems=SYSTEMS)
-    (expected,) = pairwise_differences(scores, betting=Betting(1, 5, stream_of(cast)))
-    (difference,) = cells_of(cast.project, "estimates", "differences")
+    (expected,) = pairwise_differences(scores, betting=Betting(1, 5, stream_of(cast)), beyond=beyond)
+    (difference,) = cells_of(cast.project, "estimates", "differences", about=about)
     assert difference["paired"].value == "yes"
     assert bounds(difference["difference"]) == pytest.approx(bounds(expected.estimate))
     assert bounds(difference["guaranteed"]) == pytest.approx(bounds(expected.guaranteed))
     assert difference["adjusted_p_value"].value == pytest.approx(expected.adjusted_p_value)
     sets = {each.system: (each.best, each.worst) for each in rank_sets(scores.system_names, [expected])}
-    for row in means(cast):
+    for row in means(cast, about=about):
         best, worst = sets[row["system"].value]
         assert row["ranks"].value == (str(best) if best == worst else f"{best} to {worst}")
 
 
 def test_widths_are_told_for_more_ratings_and_drawn(client, cast):
-    widths = [projected_widths(humans_only(of_system(index)), [5, 10]) for index in range(SYSTEMS)]
+    humans = [beyond_batch(humans_only(of_system(index)), of_system(index)) for index in range(SYSTEMS)]
+    widths = [projected_widths(each, [5, 10]) for each in humans]
     expected = np.mean(np.array(widths, dtype=float), axis=0)
     now, *more = cells_of(cast.project, "estimates", "widths")
     assert [each["ratings"].value for each in more] == [5, 10]
     assert [each["humans"].value for each in more] == pytest.approx(list(expected))
     assert (now["now"].value, now["ratings"].value) == ("yes", 8)
-    there = [humans_only(of_system(index)).width for index in range(SYSTEMS)]
+    there = [each.width for each in humans]
     assert now["humans"].value == pytest.approx(np.mean(np.array(there, dtype=float)))
     assert now["guaranteed"].value > now["humans"].value
     assert more[1]["guaranteed"].value < more[0]["guaranteed"].value
@@ -171,12 +177,40 @@ def test_a_skewed_scale_is_warned_about():
     assert all(says in row["caution"].value for row in means(cast))
 
 
-def test_where_everything_is_rated_nothing_is_estimated_and_nothing_warned_about():
+EVERYTHING = [5, 4, 5, 2, 3, 1, 4, 4, 4, 2, 4, 1, 5, 3, 1, 2, 5, 5, 4, 3, 2, 1, 5, 2]
+
+
+def test_about_these_texts_only_what_is_rated_is_known_and_nothing_is_tested():
     cast = estimated()
-    rated_at_once(cast, [[5] * 23 + [4]])
-    first, _ = means(cast)
-    assert bounds(first["humans"]) == [5, 5, 5]
+    rated_at_once(cast, [EVERYTHING])
+    first, _ = means(cast, about="texts")
+    assert bounds(first["humans"]) == pytest.approx([np.mean(EVERYTHING[::2])] * 3)
     assert first["caution"].value == "Every output is rated, so this mean is known and nothing is estimated."
+    assert first["ranks"].value == ""
+    (difference,) = cells_of(cast.project, "estimates", "differences", about="texts")
+    assert difference["p_value"].value is None
+    assert (
+        difference["p_value"].reason
+        == "Every text is rated, so the difference is known and nothing is tested."
+    )
+    assert difference["differ"].value == "not tested"
+
+
+@pytest.mark.parametrize("values", [EVERYTHING, [4, 3] * 12])
+def test_where_everything_is_rated_the_page_of_systems_says_the_same(values):
+    """With the same difference on every document, too, where the signs decide."""
+    cast = estimated()
+    rated_at_once(cast, [values])
+    (here,) = cells_of(cast.project, "estimates", "differences")
+    (there,) = cells_of(cast.project, "systems", "differences", about="documents")
+    assert bounds(here["difference"]) == pytest.approx(bounds(there["difference"]))
+    assert (here["p_value"].value, here["adjusted_p_value"].value) == pytest.approx(
+        (there["p"].value, there["p_adjusted"].value)
+    )
+    ranks = [row["ranks"].value for row in means(cast)]
+    of_systems = cells_of(cast.project, "systems", "ranks", about="documents")
+    assert ranks == [row["fluency"].value.replace("–", " to ") for row in of_systems]
+    assert (here["differ"].value == "yes") == (here["adjusted_p_value"].value <= 0.05)
 
 
 def test_units_that_were_drawn_one_by_one_count_by_their_probability(client):
@@ -185,7 +219,7 @@ def test_units_that_were_drawn_one_by_one_count_by_their_probability(client):
     drawn = {index: (1.0, value) for index, value in zip(range(0, 24, 2), [5, 4, 3, 5] * 3, strict=True)}
     audited = {index: (0.25, value) for index, value in ((1, 2), (5, 3), (11, 1), (15, 2), (17, 4), (23, 3))}
     routed_at_once(cast, drawn | audited)
-    first, second = means(cast)
+    first, second, _ = means(cast, about="texts")
     assert bounds(first["humans"]) == [4.25, 4.25, 4.25]
     human = [audited.get(index, (0, np.nan))[1] for index in range(1, 24, 2)]
     sample = RatedSample(judge=JUDGE[1::2], human=human)
@@ -204,12 +238,13 @@ def test_a_system_of_which_some_units_were_sent_for_certain_is_a_stratified_samp
         assigned=[index in drawn for index in range(0, 24, 2)],
         strata=["certain"] * 3 + ["audited"] * 9,
     )
-    first, second = means(cast)
-    assert bounds(first["combined"]) == pytest.approx(bounds(stratified_estimate(sample)))
+    first, second, together = means(cast)
+    expected = beyond_batch(stratified_estimate(sample), sample)
+    assert bounds(first["combined"]) == pytest.approx(bounds(expected))
     assert "only a weighted estimate is unbiased" in first["humans"].reason
     assert "1 assigned units have no rating" in first["guaranteed"].reason
     assert second["combined"].value is None
-    assert "documents drawn at random" in says_of(cast, "Which systems differ")
+    assert together["combined"].reason == "1 of 3 systems’ strata have no rating yet."
 
 
 def test_a_unit_without_a_value_of_the_judge_leaves_the_interval_of_its_system():
@@ -217,7 +252,7 @@ def test_a_unit_without_a_value_of_the_judge_leaves_the_interval_of_its_system()
     cast = estimated()
     audited = {2: (0.5, 5), 4: (0.5, 4), 8: (0.5, 4), 12: (0.5, 2), 16: (0.5, 1), 20: (0.5, 5)}
     routed_at_once(cast, {0: (1.0, None), **audited})
-    first, _ = means(cast)
+    first, *_ = means(cast)
     assert first["combined"].low is not None
     assert "0 of 1 units of the stratum sent to people are rated" in first["caution"].value
 
@@ -228,7 +263,7 @@ def test_after_routing_what_people_rated_throughout_is_exact_and_the_rest_is_est
     policy = route(policy=policy, by=cast.admin)
     sent = sent_by(policy)
     rate_what_was_asked(policy)
-    trusted, constant, doubted = of_fluency(cast)
+    trusted, constant, doubted, _ = of_fluency(cast)
     assert bounds(constant["combined"]) == pytest.approx([4, 4, 4])
     assert bounds(doubted["humans"]) == pytest.approx([3, 3, 3])  # 1 to 5 in turn
     audited = sent[TRUSTED, "fluency", "audit"]
@@ -237,7 +272,7 @@ def test_after_routing_what_people_rated_throughout_is_exact_and_the_rest_is_est
     assert trusted["combined"].value == pytest.approx(3)  # people say what the judge says
 
 
-def test_what_an_active_audit_drew_is_weighed_and_has_no_guaranteed_interval():
+def test_what_an_active_audit_drew_is_weighed_and_is_thinned_for_the_guarantee():
     cast = routing_project(raters=1)
     spread = [item for number, item in enumerate(cast.items) if number % 4 == 0]
     Judgment.objects.filter(judge__method="mcq", item__in=spread, item__system__name=TRUSTED).update(value=3)
@@ -256,12 +291,12 @@ def test_what_an_active_audit_drew_is_weighed_and_has_no_guaranteed_interval():
     )
     expected = weighted_estimate(sample)
     assert trusted["combined"].value == pytest.approx(expected.value)
-    assert "betting needs units of one probability" in trusted["guaranteed"].reason
+    assert trusted["guaranteed"].low < np.mean(judge) < trusted["guaranteed"].high
 
 
 def of_fluency(cast):
     judge = str(Judge.objects.get(project=cast.project, name="Reasoner").pk)
-    return [row for row in means(cast, judge=judge) if row["dimension"].key == "fluency"]
+    return [row for row in means(cast, judge=judge, about="texts") if row["dimension"].key == "fluency"]
 
 
 def rate_what_was_asked(policy):

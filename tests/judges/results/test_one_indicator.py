@@ -67,12 +67,12 @@ def of_table(plain: dict[str, Any]) -> Figures:
     }
 
 
-def by_api(_: Client, cast: Cast, name: str = "reliability") -> Figures:
-    return of_table(ApiClient(cast.researcher).get(f"projects/{cast.project.slug}/results/{name}/").json())
+def by_api(_: Client, cast: Cast, name: str = "reliability/") -> Figures:
+    return of_table(ApiClient(cast.researcher).get(f"projects/{cast.project.slug}/results/{name}").json())
 
 
 def by_judges_page(client: Client, cast: Cast) -> Figures:
-    return by_api(client, cast, "judges")
+    return by_api(client, cast, "judges/")
 
 
 def by_command(_: Client, cast: Cast) -> Figures:
@@ -180,17 +180,25 @@ def test_the_preview_and_the_page_show_what_is_decided_by(client: Client, cast: 
     shown = f"{decimals(value)} [{decimals(low)}, {decimals(high)}]"
     rts, mcq = judges_of(cast)
     fields = {"name": "First", "rts": rts.pk, "mcq": mcq.pk, "threshold": 0.5, "decided_by": "lower_bound"}
-    rest = {"audit_share": 0.2, "raters": 2, "coefficient": "spearman", "confidence_level": 0.95, "risk": 0.2}
+    rest = {
+        "audit_share": 0.2,
+        "audit_least": 0,
+        "raters": 2,
+        "coefficient": "spearman",
+        "confidence_level": 0.95,
+        "risk": 0.2,
+    }
     posted = {**fields, **rest, "audit": "random", "show": "preview"}
     assert shown in text_of(client.post(address(cast, "routing/new/"), posted, headers=HTMX))
     page = client.get(f"/projects/{cast.project.slug}/results/reliability/").content.decode()
     assert f"[{decimals(low)}, {decimals(high)}] · n = 30" in page
 
 
-def test_another_level_is_computed_from_the_same_stream(client: Client, cast: Cast) -> None:
+def test_at_another_level_policy_and_page_say_the_same(client: Client, cast: Cast) -> None:
     by_api(client, cast)
-    wide, narrow = by_plan(cast), by_plan(cast, confidence_level=0.8)
-    assert narrow == by_hand(cast, 0.8) != wide
+    wide, narrow = by_plan(cast), by_plan(cast, confidence_level=0.9)
+    assert narrow == by_hand(cast, 0.9) != wide
+    assert by_api(client, cast, "reliability/?confidence=0.9") == narrow
 
 
 def test_a_policy_reads_r_that_is_kept_until_a_judgment_changes(client: Client, cast: Cast) -> None:
@@ -217,7 +225,7 @@ def test_r_of_many_units_is_left_to_a_worker(client: Client) -> None:
     client.force_login(cast.admin)
     for method, value in (("rts", rts_value), ("mcq", mcq_value)):
         make_judgments(make_judge(cast.project, method, name=method.upper()), cast, value)
-    policy = make_policy(project=cast.project, spec=spec_of(cast), by=None)
+    policy = make_policy(project=cast.project, spec=spec_of(cast, confidence_level=0.9), by=None)
     page = address(cast, f"routing/{policy.pk}/")
     waits = text_of(client.get(page))
     assert "Computing R of these judges…" in waits

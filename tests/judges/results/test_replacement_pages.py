@@ -54,6 +54,7 @@ def test_the_command_gives_what_the_test_gives_clustered_by_document(client):
     wanted = expected(cast, TRUTH, 0.15)
     own, _, shuffled = tests["rows"]
     assert (own[2]["value"], own[3]["value"]) == (wanted.winning_rate, wanted.advantage)
+    assert "is corrected over the annotators of a dimension" in annotators["says"]
     assert [row[5]["value"] for row in annotators["rows"]] == [each.p_value for each in wanted.annotators]
     assert shuffled[3]["value"] == wanted.shuffled.advantage
     assert (own[4]["value"], own[5]["value"]) == wanted.beyond_constant

@@ -42,9 +42,9 @@ def judges_of(cast: Cast) -> tuple[Judge, Judge]:
 
 
 def spec_of(cast: Cast, **fields) -> PolicySpec:
-    """The lower bound of R against r = .5, two raters, and an audit of a fifth."""
+    """The lower bound of R against r = .5, two raters, and an audit of a fifth, however few that is."""
     rts, mcq = judges_of(cast)
-    usual = {"name": "First", "threshold": 0.5, "raters": 2, "audit_share": 0.2}
+    usual = {"name": "First", "threshold": 0.5, "raters": 2, "audit_share": 0.2, "audit_least": 0}
     return PolicySpec(**{"rts": rts, "mcq": mcq, **usual, **fields})
 
 

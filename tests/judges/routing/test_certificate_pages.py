@@ -86,6 +86,7 @@ def test_its_tables_are_taken_away_with_its_figures(client, cast):
     steps = [row for row in file_of(client, cast, page, "thresholds") if row["dimension"] == "Fluency"]
     assert [float(row["p_value"]) for row in steps] == [each["p_value"] for each in found["Fluency"].steps]
     assert all(decimals(float(row["bound"])) in page for row in steps)
+    assert "they are not corrected over dimensions either" in page
     for person, status in [(cast.annotators[0].user, 404), (cast.outsider, 404), (cast.researcher, 200)]:
         client.force_login(person)
         assert client.get(page_of(calibration, "certificates.md")).status_code == status
@@ -186,12 +187,12 @@ def test_another_projects_calibration_is_not_found(client, cast):
 def test_certificates_are_routed_by_and_lapse_on_the_page_of_the_policy(client, cast):
     calibration = certified(cast)
     page = text_of(client.post(page_of(calibration, "route/"), follow=True))
-    assert "Reasoner, by the certificates of First; audit 0.05; 2 people per unit" in page
+    assert "Reasoner, by the certificates of First; audit 0.05, at least 20 units of each system;" in page
     assert "Fluency judge where its confidence is at least 0.000 72 48" in page
     assert "Coherence people no certificate" in page
     policy = RoutingPolicy.objects.get()
     own = f"/projects/{cast.project.slug}/judges/routing/{policy.pk}/"
-    fields = {"name": "By First", "audit_share": 0.2, "raters": 2, "confidence_level": 0.95}
+    fields = {"name": "By First", "audit_share": 0.2, "audit_least": 0, "raters": 2, "confidence_level": 0.95}
     digest = client.post(own, {**fields, "show": "preview"}, headers=HTMX).context["plan"].digest
     page = text_of(client.post(f"{own}route/", {**fields, "shown": digest}, follow=True))
     policy.refresh_from_db()

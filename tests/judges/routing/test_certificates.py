@@ -354,9 +354,8 @@ def certified(cast, **fields):
 
 
 def policy_by(cast, calibration, **fields):
-    spec = by_certificates(
-        calibration, **{"name": "By certificates", "raters": 2, "audit_share": 0.2, **fields}
-    )
+    usual = {"name": "By certificates", "raters": 2, "audit_share": 0.2, "audit_least": 0}
+    spec = by_certificates(calibration, **{**usual, **fields})
     return make_policy(project=cast.project, spec=spec, by=cast.admin)
 
 

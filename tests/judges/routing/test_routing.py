@@ -13,7 +13,7 @@ from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.rounds import close_round_one, open_round_one
 from judges.core.errors import RoutingChangedError, RoutingRefusedError
 from judges.core.models import CalibrationUnit, Judgment, RoutedUnit, RoutingPolicy
-from judges.reliability import uniform_numbers
+from judges.reliability import thin_to_one_probability, uniform_numbers
 from judges.routing.commands.policies import (
     draft_policy,
     follow_proposal,
@@ -492,7 +492,10 @@ def values_of(item, dimension):
 
 
 def test_an_active_audit_weighs_units_and_contradicts_by_an_exact_interval_only(cast):
-    policy = routed(cast, audit="active", audit_share=0.5)
+    _, mcq = judges_of(cast)
+    far = [item for number, item in enumerate(cast.items) if number % 4 == 0]
+    Judgment.objects.filter(judge=mcq, item__in=far, item__system__name=TRUSTED).update(value=3)
+    policy = routed(cast, audit="active", audit_share=0.5, decided_by="estimate", threshold=0.3)
     rate_units(cast, policy, lambda unit: 1 if judged(unit) >= 3 else int(judged(unit)), why="audit")
     audit = state_of(cast, policy).audit
     units = list(policy.units.filter(why="audit"))
@@ -502,11 +505,10 @@ def test_an_active_audit_weighs_units_and_contradicts_by_an_exact_interval_only(
         sum(weight for weight, each in zip(weights, wrong, strict=True) if each) / sum(weights)
     )
     names = [name_of(unit.item, unit.dimension) for unit in units]
-    usual = [
-        each
-        for each, number in zip(wrong, uniform_numbers(names, seed=policy.seed), strict=True)
-        if number < 0.75 * 0.5
-    ]
+    chances = [unit.inclusion_probability for unit in units]
+    alike = thin_to_one_probability(names, chances, seed=policy.seed)
+    usual = [each for each, stays in zip(wrong, alike, strict=True) if stays]
+    assert 0 < len(usual) < len(wrong)
     low, high = exact_interval(sum(usual), len(usual), 0.95)
     assert (audit.exact.low, audit.exact.high) == (low, high)
     assert audit.contradicts == (low > policy.risk)

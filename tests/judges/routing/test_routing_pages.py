@@ -33,7 +33,14 @@ def cast(client):
 def entered(cast, **fields):
     rts, mcq = judges_of(cast)
     usual = {"name": "First", "rts": rts.pk, "mcq": mcq.pk, "threshold": 0.5, "decided_by": "lower_bound"}
-    rest = {"audit_share": 0.2, "raters": 2, "coefficient": "spearman", "confidence_level": 0.95, "risk": 0.2}
+    rest = {
+        "audit_share": 0.2,
+        "audit_least": 0,
+        "raters": 2,
+        "coefficient": "spearman",
+        "confidence_level": 0.95,
+        "risk": 0.2,
+    }
     return {"audit": "random", **usual, **rest, **fields}
 
 
@@ -309,7 +316,12 @@ def told(cast, *options):
 def test_the_command_shows_first_and_then_routes(cast):
     said = told(cast, "--threshold=0.5", "--dry-run")
     assert "system-1, fluency: judge, R 1.000 [1.000, 1.000]." in said
-    assert "90 units stay with the judge" in said
+    assert "90 units stay with the judge, 60 of them audited (66.7% on average)" in said
+    all_of_it = told(cast, "--threshold=0.5", "--audit-least=30", "--dry-run")
+    assert "In 3 of 3 cells (a system on a dimension) that stay, every unit is audited" in all_of_it
+    fewer = told(cast, "--threshold=0.5", "--audit-least=12", "--dry-run")
+    assert "90 units stay with the judge, 36 of them audited (40.0% on average)" in fewer
+    assert "In 3 of 3 cells (a system on a dimension) that stay, fewer than 20 units are audited" in fewer
     assert "Nothing was written." in said
     assert not RoutingPolicy.objects.exists()
     assert "Routed as Reasoner × Chooser at 0.5." in told(cast, "--threshold=0.5", "--audit=0.2")
@@ -318,13 +330,14 @@ def test_the_command_shows_first_and_then_routes(cast):
 
 
 def test_an_active_audit_is_chosen_shown_and_said_to_be_weighed(client, cast):
-    told(cast, "--threshold=0.5", "--audit=0.9", "--audit-where-errors-are-expected")
+    active = "--audit-where-errors-are-expected"
+    told(cast, "--threshold=0.5", "--audit=0.9", "--audit-least=0", active)
     policy = RoutingPolicy.objects.get()
     assert policy.audit == "active"
     page = text_of(client.get(page_of(policy)))
     assert "audit 0.9, more where errors are expected" in page
     assert (
-        "each counts by the probability with which it was drawn (weighted estimate; asymptotic interval)"
+        "Each unit counts by the probability with which it was drawn (weighted estimate; asymptotic interval)"
         in page
     )
 
@@ -351,9 +364,9 @@ def test_the_command_refuses_in_a_sentence(cast, options, sentence):
 
 
 def test_the_command_refuses_a_second_policy(cast):
-    told(cast, "--threshold=0.5")
+    told(cast, "--threshold=0.5", "--audit-least=0")
     with pytest.raises(CommandError, match="has routed this project already"):
-        told(cast, "--threshold=0.6")
+        told(cast, "--threshold=0.6", "--audit-least=0")
     assert RoutingPolicy.objects.count() == 1
 
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from judges.core.models import Batch, Judge, Judgment, Run
+from judges.core.models import Batch, Endpoint, Judge, Judgment, Run
 from judges.core.specification import Scope
 from judges.runs import batch_lines
 from judges.runs.commands import batches as batch_commands
@@ -42,7 +42,10 @@ def news_run(url, *, documents=1, systems=3, **fields):
     """Plan a run of one judge over news summaries."""
     project = news_project(documents=documents, systems=systems)
     budget = fields.pop("budget", None)
-    judge = make_judge(project, endpoint=make_priced_endpoint(project, url, **fields))
+    temperature = fields.pop("temperature", 0)
+    judge = make_judge(
+        project, endpoint=make_priced_endpoint(project, url, **fields), temperature=temperature
+    )
     return planned(project, judge, budget=budget)
 
 
@@ -90,6 +93,7 @@ def test_a_run_is_uploaded_submitted_collected_and_finished(replay):
         assert 1 <= (one.value or 0) <= 5
         assert one.reply
         assert (one.attempts, one.seconds, one.lease) == (1, None, None)
+        assert (one.finish_reason, one.parameters["temperature"], len(one.messages_hash)) == ("stop", 0, 64)
 
 
 def test_the_same_replies_come_as_by_calls_at_half_the_price(replay):
@@ -160,7 +164,7 @@ def test_probabilities_and_a_shape_are_asked_for_as_in_calls(replay):
     run = to_the_end(planned(project, weighed, shaped))
     reasons = set(run.judgments.filter(judge=weighed).values_list("status", "reason", "attempts"))
     no_logprobs = "The server gave no probabilities; choose a judge that reads the text."
-    assert reasons == {("unreadable", no_logprobs, 2)}
+    assert reasons == {("unreadable", no_logprobs, 1)}
     assert not run.judgments.filter(status__in=["planned", "leased", "failed"]).exists()
 
 
@@ -205,7 +209,7 @@ def test_a_large_batch_without_any_reply_stops_the_run(replay):
 
 def test_an_unreadable_reply_is_asked_for_once_more_and_both_are_paid(replay):
     server = replay(batch_seconds=0, garbage=0.4)
-    run = to_the_end(news_run(server.base_url, documents=4))
+    run = to_the_end(news_run(server.base_url, documents=4, temperature=0.7))
     assert run.status == "finished"
     assert set(statuses(run)) == {"done", "unreadable"}
     for one in run.judgments.filter(status="unreadable"):
@@ -243,7 +247,7 @@ def test_lines_about_nothing_are_passed_over_and_what_has_no_line_is_asked_again
     ("response", "attempts", "status"),
     [
         ('{"status_code": 200, "body": {"choices": null}}', 1, "planned"),
-        ('{"status_code": 200, "body": {"choices": ["x"]}}', 1, "planned"),
+        ('{"status_code": 200, "body": {"choices": ["x"]}}', 1, "unreadable"),
         ('{"status_code": 200, "body": "x"}', 1, "planned"),
         ('{"status_code": 200}', 1, "planned"),
         ("null", 1, "planned"),
@@ -362,10 +366,21 @@ def test_a_connection_that_fails_is_tried_again_more_and_more_rarely_then_the_ru
     for (least, most), seconds in zip(pauses, [5, 10, 20, 40, 60], strict=True):
         assert least <= timedelta(seconds=seconds) <= most
     assert run.status == "running"
-    looked_after(run, times=15)
+    Batch.objects.update(failing_since=timezone.now() - timedelta(minutes=15))
+    looked_after(run)
     assert run.status == "stopped"
-    assert run.reason.startswith("20 calls in a row had no answer. The last one: No OpenAI-compatible server")
+    assert "for 15 minutes. The last call: No OpenAI-compatible server" in run.reason
     assert statuses(run) == {"leased": 12}
+
+
+def test_a_run_that_stopped_for_want_of_an_answer_resumes_when_its_batch_is_reached(replay):
+    run = news_run("http://127.0.0.1:9/v1")
+    looked_after(run)
+    Batch.objects.update(failing_since=timezone.now() - timedelta(minutes=15))
+    assert looked_after(run).status == "stopped"
+    Endpoint.objects.update(base_url=replay().base_url)
+    assert looked_after(run).status == "running"
+    assert batches(run)[0].failing_since is None
 
 
 def test_a_wait_that_the_server_asks_for_is_kept(replay):

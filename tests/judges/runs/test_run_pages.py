@@ -10,6 +10,7 @@ from judges.core.models import Batch, Endpoint, Judgment, Run
 from judges.runs.commands.budgets import used_up
 from judges.runs.commands.leases import stop_run
 from judges.runs.commands.runs import pause_run, start_run
+from judges.runs.commands.silence import note_failure
 from tests.factories import make_member, make_project
 from tests.judges.factories import make_endpoint, make_judge, make_judgment, make_priced_endpoint, make_run
 from tests.judges.pages import HTMX, address, html_of, text_of
@@ -294,6 +295,25 @@ def test_a_server_that_asked_to_wait_is_named(client, cast):
     assert "Busy asked everyone to wait until" in text_of(client.get(address(cast, f"runs/{run.pk}/")))
 
 
+def test_a_silent_server_is_named_with_since_when_and_what_happens_next(client, cast, clock):
+    endpoint = make_endpoint(cast.project, name="Lab")
+    run = start_run(run=make_run(cast.project, make_judge(cast.project, endpoint=endpoint)))
+    where = address(cast, f"runs/{run.pk}/")
+    for seconds in (0, 30):
+        clock.advance(seconds=seconds)
+        note_failure(endpoint=endpoint.pk, sentence="The server failed: busy")
+    going_on = text_of(client.get(where))
+    assert "No answer from Lab since 12:00; tried again at 12:00:30. The server failed: busy" in going_on
+    assert "The run continues when it answers, and stops at 12:15 if it does not." in going_on
+    for _ in range(3):
+        clock.advance(minutes=5)
+        note_failure(endpoint=endpoint.pk, sentence="The server failed: busy")
+    waiting = client.get(where)
+    assert "No answer from Lab for 15 minutes. The last call: The server failed: busy" in text_of(waiting)
+    assert "The run resumes by itself when it answers before" in text_of(waiting)
+    assert "every 2s" in waiting.content.decode()
+
+
 def test_a_run_that_used_up_its_budget_goes_on_with_a_larger_one(client, cast):
     judge = make_judge(cast.project, endpoint=make_priced_endpoint(cast.project))
     run = start_run(run=make_run(cast.project, judge, budget=Decimal(1)))
@@ -420,7 +440,8 @@ def test_what_has_no_value_is_listed_with_reply_and_reason(client, cast):
     assert "Product 1 · system-1 No answer within 10 s." in failed
     assert "I cannot." not in failed
     unreadable = text_of(client.get(address(cast, f"runs/{run.pk}/judgments/unreadable/")))
-    assert unreadable.endswith("Product 1 · system-2 A refusal. I cannot.")
+    unread = Judgment.objects.get(status="unreadable").pk
+    assert unreadable.endswith(f"Product 1 · system-2 A refusal. Judgment {unread} I cannot.")
 
 
 def test_a_reply_is_shown_as_text(client, cast):

@@ -10,7 +10,7 @@ from threading import Semaphore
 import pytest
 from django.db import connections
 
-from judges.core.models import Judgment, LeaseHolder, Run
+from judges.core.models import Endpoint, Judgment, LeaseHolder, Run
 from judges.runs.commands.collecting import collect, collect_slice
 from judges.runs.queries.runs import runs_with_open_judgments
 from judges.runs.slices import wait_for_calls
@@ -30,13 +30,13 @@ def nothing_goes_on_after_a_test(transactional_db):
     wait_for_calls()
 
 
-def slow_run(provider, **fields):
+def slow_run(provider, *, temperature=0, **fields):
     """Plan four judgments at an endpoint that takes one call at a time."""
     project = news_project(documents=1, systems=1)
     endpoint = make_priced_endpoint(
         project, provider.base_url, **{"calls_in_flight": 1, "timeout_seconds": 60, **fields}
     )
-    return running(project, make_judge(project, endpoint=endpoint))
+    return running(project, make_judge(project, endpoint=endpoint, temperature=temperature))
 
 
 def ended(run):
@@ -109,7 +109,7 @@ def test_calls_that_fail_after_their_slice_are_counted_until_the_judgment_has_fa
 def test_an_unreadable_reply_is_asked_for_once_more_in_the_next_slice_and_both_are_paid():
     answers = Semaphore(0)
     with providing(answers=answers, reply="No number.") as provider:
-        run = slow_run(provider)
+        run = slow_run(provider, temperature=0.7)
         one_slice(run, provider, answers)
         (first,) = run.judgments.filter(attempts=1)
         assert (first.status, first.reply, first.output_tokens) == ("planned", "No number.", 50)
@@ -124,16 +124,17 @@ def test_an_unreadable_reply_is_asked_for_once_more_in_the_next_slice_and_both_a
     assert run.spent == sum(cost or 0 for cost in run.judgments.values_list("cost", flat=True))
 
 
-def test_an_endpoint_that_never_answers_stops_the_run_though_each_slice_sees_one_call():
+def test_each_slice_tells_all_workers_that_its_call_failed():
     answers = Semaphore(0)
     with providing(answers=answers, status=500, error="busy") as provider:
         run = slow_run(provider)
-        for _ in range(20):
-            run.judgments.update(attempts=0)
-            one_slice(run, provider, answers)
-    run.refresh_from_db()
-    assert (run.status, run.reason[:33]) == ("stopped", "20 calls in a row had no answer. ")
-    assert len(provider.asked) == 20
+        one_slice(run, provider, answers)
+        endpoint = Endpoint.objects.get()
+        assert (endpoint.unanswered_since, endpoint.failure) == (endpoint.tried_at, "The server failed: busy")
+        provider.status = 200
+        one_slice(run, provider, answers)
+    endpoint.refresh_from_db()
+    assert endpoint.unanswered_since is None
 
 
 # Two runs at one endpoint

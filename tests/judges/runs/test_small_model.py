@@ -29,8 +29,9 @@ def test_a_small_model_judges_the_demonstration_project(address):
     small = partial(make_judge, project, endpoint=endpoint, model="smollm2")
     small("rts", name="reasons", max_tokens=30)
     small("direct", name="probabilities", max_tokens=4, score_from="probabilities")
+    small("mcq", name="options", max_tokens=4, score_from="probabilities")
     dimension = project.dimensions.order_by("position").values_list("key", flat=True)[0]
-    for name in ("reasons", "probabilities"):
+    for name in ("reasons", "probabilities", "options"):
         told = judged(project.slug, name, dimension)
         assert told["status"] == "finished"
         assert told["done"] + told["unreadable"] == told["total"] == 12
@@ -40,7 +41,7 @@ def test_a_small_model_judges_the_demonstration_project(address):
     call_command("compare_judges", project.slug, "--json", stdout=out)
     together, *of_each = json.loads(out.getvalue())["sections"]
     assert together["tables"]
-    assert {each["title"] for each in of_each} == {"reasons", "probabilities"}
+    assert {each["title"] for each in of_each} == {"reasons", "probabilities", "options"}
 
 
 def judged(project, judge, dimension):
@@ -62,4 +63,5 @@ def check_judgments(reasons, probabilities):
     done = Judgment.objects.filter(status="done")
     assert done.filter(judge=reasons).exists()
     weighed = Judgment.objects.filter(judge=probabilities)
+    assert done.filter(judge__name="options").count() == 12
     assert not weighed.filter(reason__contains="The server gave no probabilities").exists()

@@ -1,0 +1,45 @@
+"""What differs in wording between two versions of a guideline."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.utils.translation import gettext
+
+from annotate.core.guideline import FrozenDimension, FrozenGuideline
+
+
+@dataclass(frozen=True)
+class Change:
+    """A wording before and after, and where it stands."""
+
+    where: str
+    before: str
+    after: str
+
+
+def changes_of_wording(before: FrozenGuideline, after: FrozenGuideline) -> Iterator[Change]:
+    """Yield what differs, the guidelines for all dimensions first, then dimension by dimension."""
+    if before.guidelines != after.guidelines:
+        yield Change(gettext("Guidelines for all dimensions"), before.guidelines, after.guidelines)
+    old = {each.id: each for each in before.dimensions}
+    for dimension in after.dimensions:
+        if dimension.id in old:
+            yield from _changes_of_dimension(old[dimension.id], dimension)
+
+
+def _changes_of_dimension(before: FrozenDimension, after: FrozenDimension) -> Iterator[Change]:
+    if before.definition != after.definition:
+        where = gettext("{name}, definition").format(name=after.name)
+        yield Change(where, before.definition, after.definition)
+    if before.guidelines != after.guidelines:
+        where = gettext("{name}, guidelines").format(name=after.name)
+        yield Change(where, before.guidelines, after.guidelines)
+    for value in after.values:
+        texts = [_text_of_point(each, value) for each in (before, after)]
+        if texts[0] != texts[1]:
+            yield Change(f"{after.name}, {value}", *texts)
+
+
+def _text_of_point(dimension: FrozenDimension, value: int) -> str:
+    point = dimension.point(value)
+    return ": ".join(part for part in (point.label, point.description) if part) if point else ""

@@ -1,0 +1,75 @@
+"""How raters’ values are spread over each unit, and what models make of named categories."""
+
+from collections.abc import Iterator, Mapping
+
+from annotate.agreement import DawidSkene, Mace, dawid_skene, mace, majority, why_not_latent
+from annotate.agreement.data import FloatArray
+from annotate.core.guideline import FrozenDimension, FrozenGuideline
+from annotate.core.models import Item, Project
+from annotate.core.rounds import rounds_of
+from annotate.exports.registry import ExportTable, Row, kinds
+from annotate.exports.tables.rows import UNIT
+from annotate.results.queries.reliability_data import RatedItems, rated_items
+
+_DIGITS = 6  # beyond them libraries of linear algebra differ
+
+
+def _soft_labels(project: Project) -> Iterator[Row]:
+    first = rounds_of(project).get(1)
+    if first is None:
+        return
+    items = Item.objects.filter(document__project=project)
+    names = {
+        item: (document, system)
+        for item, document, system in items.values_list("pk", "document__key", "system__name")
+    }
+    rated = rated_items(first)
+    for dimension in FrozenGuideline.from_json(first.guideline.content).dimensions:
+        yield from _of_dimension(dimension, rated[dimension.key], names)
+
+
+def _of_dimension(
+    dimension: FrozenDimension, rated: RatedItems, names: Mapping[int, tuple[str, str]]
+) -> Iterator[Row]:
+    shares = majority(rated.data).shares
+    models: tuple[DawidSkene, Mace] | None = None
+    if dimension.is_named and not why_not_latent(rated.data):
+        models = dawid_skene(rated.data), mace(rated.data)
+    given = rated.data.ratings_per_unit.tolist()
+    for place, item in enumerate(rated.items.tolist()):
+        document, system = names[item]
+        yield {
+            "document": document,
+            "system": system,
+            "dimension": dimension.key,
+            "values": int(given[place]),
+            "shares": _by_value(dimension, shares[place]),
+            "dawid_skene": _by_model(dimension, models and models[0], place),
+            "mace": _by_model(dimension, models and models[1], place),
+        }
+
+
+def _by_model(
+    dimension: FrozenDimension, model: DawidSkene | Mace | None, place: int
+) -> dict[str, float] | None:
+    if model is None or model.reason:
+        return None
+    return _by_value(dimension, model.probabilities[place])
+
+
+def _by_value(dimension: FrozenDimension, shares: FloatArray) -> dict[str, float]:
+    """Return each value's share, those of 0 left out."""
+    rounded = {
+        str(value): round(share, _DIGITS)
+        for value, share in zip(dimension.values, shares.tolist(), strict=True)
+    }
+    return {value: share for value, share in rounded.items() if share > 0}
+
+
+SOFT_LABEL_TABLE = ExportTable(
+    "soft_labels",
+    "how the values of Round I are spread over each unit, and which named category it is by two models",
+    (*UNIT, "values", "shares", "dawid_skene", "mace"),
+    _soft_labels,
+    kinds(integer="values", listed="shares dawid_skene mace"),
+)

@@ -1,0 +1,149 @@
+"""What an annotator did in Round I, for that annotator alone: items with answers, and how these spread."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from django.db import models
+from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, QuerySet, Sum
+from django.utils.translation import gettext_lazy as _
+
+from annotate.core.guideline import FrozenDimension
+from annotate.core.guidelines import guideline_of
+from annotate.core.models import Assignment, Membership, Rating, RatingChange, Round
+from annotate.rating.queries.hidden_checks import Checks, checks_of
+from annotate.rating.queries.places import own_order
+
+MOST_SHOWN = 11  # values of a scale up to which each is counted by itself
+
+
+class Marked(models.TextChoices):
+    """What an item has, to find it again."""
+
+    FLAGGED = "flagged", _("flagged: unsure, or could not be rated")
+    CHANGED = "changed", _("with a changed value")
+    COMMENTED = "commented", _("with a comment")
+    UNFINISHED = "unfinished", _("not completely rated")
+
+
+@dataclass(frozen=True)
+class OwnFilter:
+    """Which items are meant: empty is any. `value`: on `dimension`, or on any where that is empty."""
+
+    document: str = ""
+    dimension: str = ""
+    value: int | None = None
+    marked: str = ""
+
+
+@dataclass(frozen=True)
+class OwnItem:
+    """An item with the annotator's answers, one for each dimension, None where none was given."""
+
+    assignment: Assignment
+    answers: list[tuple[FrozenDimension, Rating | None]]
+
+    @property
+    def comments(self) -> list[tuple[FrozenDimension, str]]:
+        """The comments on its ratings."""
+        return [(dimension, each.comment) for dimension, each in self.answers if each and each.comment]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How often each value of a dimension was given, by its name.
+
+    `counts` is empty where the scale has too many values to count each; `low`, `middle` and `high` then say
+    where the values lie.
+    """
+
+    dimension: FrozenDimension
+    given: int
+    counts: list[tuple[str, int]]
+    low: int
+    middle: float
+    high: int
+
+
+def own_items(round: Round, annotator: Membership, chosen: OwnFilter) -> QuerySet[Assignment]:
+    """Return the annotator's items that are meant, in the annotator's order, hidden checks among them."""
+    found = own_order(round, annotator).select_related("item__document")
+    ratings = Rating.objects.filter(assignment=OuterRef("pk"))
+    if chosen.document:
+        found = found.filter(item__document__key=chosen.document)
+    if chosen.dimension or chosen.value is not None:
+        given = ratings.filter(value__isnull=False)
+        if chosen.dimension:
+            given = given.filter(dimension__key=chosen.dimension)
+        found = found.filter(Exists(given if chosen.value is None else given.filter(value=chosen.value)))
+    if chosen.marked == Marked.FLAGGED:
+        found = found.filter(Exists(ratings.filter(Q(unsure=True) | Q(cannot_rate=True))))
+    elif chosen.marked == Marked.COMMENTED:
+        found = found.filter(Exists(ratings.exclude(comment="")))
+    elif chosen.marked == Marked.CHANGED:
+        changes = RatingChange.objects.filter(rating__assignment=OuterRef("pk"), value_before__isnull=False)
+        found = found.filter(Exists(changes.exclude(value_before=F("value_after"))))
+    elif chosen.marked == Marked.UNFINISHED:
+        found = found.filter(completed_at__isnull=True)
+    return found
+
+
+def with_answers(assignments: QuerySet[Assignment]) -> QuerySet[Assignment]:
+    """Return assignments with their ratings at hand. One query more."""
+    return assignments.prefetch_related(Prefetch("ratings", Rating.objects.all(), to_attr="given"))
+
+
+def own_rows(assignments: Iterable[Assignment], dimensions: Sequence[FrozenDimension]) -> list[OwnItem]:
+    """Return items (see `with_answers`) with their answers in the order of the dimensions."""
+    rows = []
+    for assignment in assignments:
+        given = {each.dimension_id: each for each in assignment.given}  # type: ignore[attr-defined]
+        rows.append(OwnItem(assignment, [(each, given.get(each.id)) for each in dimensions]))
+    return rows
+
+
+def own_documents(round: Round, annotator: Membership) -> list[tuple[str, str]]:
+    """Return key and title of the documents that the annotator has items of, by title. One query."""
+    rows = own_order(round, annotator).order_by("item__document__title", "item__document__key")
+    return list(rows.values_list("item__document__key", "item__document__title").distinct())
+
+
+def own_spreads(round: Round, annotator: Membership) -> list[Spread]:
+    """Return how the annotator's values spread over each scale, where there are any. One query."""
+    ratings = Rating.objects.filter(
+        assignment__in=own_order(round, annotator).order_by(), value__isnull=False
+    )
+    counts: dict[int, dict[int, int]] = {}
+    for dimension, value, count in ratings.values_list("dimension", "value").annotate(n=Count("pk")):
+        counts.setdefault(dimension, {})[value or 0] = count
+    dimensions = guideline_of(round).dimensions
+    return [_spread(each, counts[each.id]) for each in dimensions if each.id in counts]
+
+
+def _spread(dimension: FrozenDimension, counts: dict[int, int]) -> Spread:
+    values = [value for value, count in sorted(counts.items()) for _ in range(count)]
+    shown = dimension.values if len(dimension.values) <= MOST_SHOWN else ()
+    return Spread(
+        dimension,
+        len(values),
+        [(dimension.name_of(value), counts.get(value, 0)) for value in shown],
+        values[0],
+        median(values),
+        values[-1],
+    )
+
+
+def seconds_for_an_item(annotator: Membership, round: Round) -> float | None:
+    """Return the median active time of the items that were completely rated, None where none was measured."""
+    done = own_order(round, annotator).order_by().filter(completed_at__isnull=False)
+    times = done.annotate(seconds=Sum("ratings__active_seconds")).values_list("seconds", flat=True)
+    measured = [seconds for seconds in times if seconds]
+    return median(measured) if measured else None
+
+
+def own_checks(annotator: Membership, *, has_finished: bool) -> Checks | None:
+    """Return what hidden checks came to, None where there are none.
+
+    None before Round I is closed, too: whoever may still change a value could find the checks by the figures.
+    """
+    return checks_of(annotator.project).get(annotator.pk) if has_finished else None

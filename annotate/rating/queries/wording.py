@@ -1,0 +1,51 @@
+"""Wording that came into force while an annotator was rating, until the annotator has read it."""
+
+from dataclasses import dataclass
+
+from annotate.core.guideline import FrozenGuideline
+from annotate.core.guidelines import guideline_of
+from annotate.core.models import Acknowledgement, Guideline, Membership, Rating, Round
+from annotate.core.wording import Change, changes_of_wording
+
+
+@dataclass(frozen=True)
+class NewWording:
+    """What is worded otherwise than when the annotator read it last; `version` is the one in force."""
+
+    version: int
+    changes: list[Change]
+
+
+def new_wording(round: Round, annotator: Membership, *, shown: str = "") -> NewWording | None:
+    """Return what an annotator has to read before going on, None where nothing is new. Three queries at most.
+
+    shown: the version that the annotator's page has shown, for who has not rated anything. Nothing is new to
+    who begins with the version in force.
+    """
+    if not round.is_open or round.guideline.version == 1:
+        return None
+    known = last_known_version(annotator) or _version(round, shown)
+    if known is None or known.pk == round.guideline_id:
+        return None
+    changes = list(changes_of_wording(FrozenGuideline.from_json(known.content), guideline_of(round)))
+    return NewWording(round.guideline.version, changes) if changes else None
+
+
+def last_known_version(annotator: Membership) -> Guideline | None:
+    """Return the version read last, else the one rated under last; late answers may be under an older one."""
+    read = Acknowledgement.objects.select_related("guideline").filter(annotator=annotator)
+    if last := read.order_by("-pk").first():
+        return last.guideline
+    rated = Rating.objects.select_related("guideline").filter(
+        assignment__annotator=annotator,
+        assignment__round__number__in=Round.MET_TOGETHER,
+        guideline__isnull=False,
+    )
+    found = rated.order_by("-updated_at").first()
+    return found.guideline if found else None
+
+
+def _version(round: Round, number: str) -> Guideline | None:
+    if not number.isdecimal():
+        return None
+    return Guideline.objects.filter(project=round.project_id, version=int(number[:9])).first()

@@ -1,0 +1,52 @@
+"""What the tables of systems share: values by document and system, and a difference as a cell."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from annotate.agreement.data import FloatArray
+from annotate.agreement.pairs import mean_values
+from annotate.agreement.system_differences import SystemDifference
+from annotate.core.guideline import FrozenDimension
+from annotate.results.queries.material import Items, RatedRound
+from annotate.results.table import Cell
+
+
+def values_by_document(
+    rated: RatedRound,
+    items: Items,
+    dimension: FrozenDimension,
+    names: Sequence[str],
+    category: int | None = None,
+) -> FloatArray:
+    """Return (raters, documents, systems): every rater's values, NaN where there is none.
+
+    category: whether it is this value instead, 1 or 0.
+    """
+    own = rated.rated[dimension.key]
+    values = own.data.values
+    if category is not None:
+        values = np.where(np.isnan(values), np.nan, values == category)
+    documents = np.unique(items.documents_of(own), return_inverse=True)[1]
+    table = np.full((len(values), int(documents.max(initial=-1)) + 1, len(names)), np.nan)
+    table[:, documents, np.searchsorted(names, items.systems_of(own))] = values
+    return table
+
+
+def mean_over_raters(values: FloatArray) -> FloatArray:
+    """(documents, systems): an item's score, the mean of its raters' values; NaN where nobody gave one."""
+    raters, documents, systems = values.shape
+    return mean_values(values.reshape(raters, documents * systems)).reshape(documents, systems)
+
+
+def difference_cell(each: SystemDifference, how: str) -> Cell:
+    """Return a difference with its interval and the documents that it rests on."""
+    return Cell(
+        each.value,
+        each.low,
+        each.high,
+        interval_reason=each.reason if each.value is not None else "",
+        count=each.documents,
+        reason=each.reason if each.value is None else "",
+        how=how,
+    )

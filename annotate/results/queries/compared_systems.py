@@ -1,0 +1,96 @@
+"""Every pair of systems on a dimension, with raters and documents as samples, or documents alone."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from annotate.agreement import (
+    CrossedDifferences,
+    SystemDifference,
+    crossed_differences,
+    system_differences,
+    why_not_crossed,
+)
+from annotate.agreement.data import FloatArray
+from annotate.core.models import Project
+from annotate.results.queries.by_system import mean_over_raters
+from annotate.results.registry import Chosen, Parameter
+
+RATERS, DOCUMENTS, TEXTS = "raters", "documents", "texts"
+READINGS = {
+    RATERS: "raters and documents like these",
+    DOCUMENTS: "these raters, documents like these",
+    TEXTS: "these raters and these texts only",
+}
+_PAIRED = (
+    "Paired differences by document of the raters’ mean (function system_differences); t interval with n - 1 "
+    "degrees of freedom; source: Student 1908."
+)
+_HOW = (
+    "Crossed model of ratings, raters and documents random (function crossed_differences); variances by "
+    "{method}; t interval with Satterthwaite’s degrees of freedom; source: Satterthwaite 1946."
+)
+_SAYS = {
+    RATERS: "Raters and documents are samples: a difference that counts is one that other raters like these "
+    f"would find on other documents like these (crossed model). Choose “{READINGS[DOCUMENTS]}” above to take "
+    "the raters as given.",
+    DOCUMENTS: "Documents are a sample, raters are these: a difference that counts is one that they would "
+    f"find on other documents like these. Other raters may not; choose “{READINGS[RATERS]}” above to ask "
+    "that.",
+}
+_DISCUSSED = (
+    " These values follow a discussion, in which raters came nearer to each other: other raters would differ "
+    "by more than they do."
+)
+
+
+def about_one_of(*readings: str) -> Parameter:
+    """Return what can be chosen of how far differences reach, the first unless another is chosen."""
+
+    def options(_project: Project) -> Sequence[tuple[str, str]]:
+        return [(each, READINGS[each]) for each in readings]
+
+    return Parameter("about", "About", options)
+
+
+ABOUT = about_one_of(RATERS, DOCUMENTS)
+
+
+@dataclass(frozen=True)
+class ComparedSystems:
+    """Every pair of systems, and how they were compared.
+
+    crossed: what the crossed model found; None where it was not asked for, or cannot be: `why_not` says why.
+    """
+
+    differences: Sequence[SystemDifference]
+    how: str
+    crossed: CrossedDifferences | None = None
+    why_not: str = ""
+
+
+def compare_systems(values: FloatArray, names: Sequence[str], chosen: Chosen) -> ComparedSystems:
+    """Compare systems by values (raters, documents, systems), NaN for gaps, as was chosen."""
+    wanted = chosen.get(ABOUT.name, RATERS) == RATERS
+    why_not = why_not_crossed(values) if wanted else ""
+    if wanted and not why_not:
+        found = crossed_differences(values, names)
+        return ComparedSystems(found.differences, _HOW.format(method=found.method), found)
+    paired = system_differences(mean_over_raters(values), names)
+    return ComparedSystems(paired, _PAIRED, why_not=why_not)
+
+
+def what_differences_are_about(
+    compared: Mapping[str, ComparedSystems], chosen: Chosen, *, independent: bool
+) -> str:
+    """Return the reading in words, with the names of dimensions for which it is another, and why.
+
+    independent: whether raters had not seen each other’s values.
+    """
+    by_reason: dict[str, list[str]] = {}
+    for name, each in compared.items():
+        if each.why_not:
+            by_reason.setdefault(each.why_not, []).append(name)
+    others = (f" {', '.join(named)}: by these raters only. {why}" for why, named in by_reason.items())
+    about = chosen.get(ABOUT.name, RATERS)
+    caution = _DISCUSSED if about == RATERS and not independent else ""
+    return _SAYS[about] + caution + "".join(others)

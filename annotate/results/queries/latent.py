@@ -1,0 +1,175 @@
+"""Named categories of units where raters differ, by majority and by two models, and how raters err."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotate.agreement import DawidSkene, Mace, Majority, dawid_skene, mace, majority, why_not_latent
+from annotate.agreement.data import FloatArray
+from annotate.core.guideline import FrozenDimension
+from annotate.results.queries.material import RatedRound
+from annotate.results.table import Cell, Column, Kind, Table, text
+
+_DIMENSION = Column("dimension", "Dimension", Kind.TEXT)
+_CATEGORY = Column("category", "Category", Kind.TEXT)
+_HOW_MAJORITY = "The most frequent category of each unit, ties left out (function majority)."
+_HOW_SHARES = "The mean over units of the share of raters (function majority)."
+_HOW_DAWID_SKENE = (
+    "A confusion matrix for each rater, by maximum likelihood (function dawid_skene); source: Dawid and "
+    "Skene 1979."
+)
+_HOW_MACE = (
+    "Raters who know or guess, by EM (function mace); source: Hovy, Berg-Kirkpatrick, Vaswani and Hovy 2013."
+)
+_SAYS = (
+    "Two models estimate at once how raters err and what units are, taking raters as independent given the "
+    "category. Decided otherwise: units whose most probable category is not the majority’s, among those "
+    "with a majority. With few values of a rater in a category they overfit: read them as a check of the "
+    "majority, which stays what other pages use. The export’s table soft_labels has them for every unit."
+)
+_RATERS_SAY = (
+    "How often a rater gives the category that the model finds true (Dawid and Skene), and how often a rater "
+    "knows the category rather than guesses (MACE). Of three raters two who err alike outvote the third."
+)
+_CONFUSION_SAYS = (
+    "Where the category that the model finds true is the first, how often the rater gives the second; below "
+    "0.5 % is left out."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """What a dimension's categories are by each way, and why there are no models where there are none."""
+
+    dimension: FrozenDimension
+    raters: Sequence[str]
+    values: Sequence[int]
+    majority: Majority
+    models: tuple[DawidSkene, Mace] | None
+    reason: str
+
+
+def latent_tables(rated: RatedRound) -> list[Table]:
+    """Return what raters’ named categories come to, nothing without such dimensions or after discussion."""
+    named = [each for each in rated.dimensions if each.is_named]
+    if not named or not rated.round.is_independent:
+        return []
+    found = [_find(rated, each) for each in named]
+    tables = [_categories(found)]
+    with_models = [each for each in found if each.models]
+    return [*tables, _raters(with_models), _confusion(with_models)] if with_models else tables
+
+
+def _find(rated: RatedRound, dimension: FrozenDimension) -> _Found:
+    data = rated.data(dimension)
+    reason = why_not_latent(data)
+    models = None if reason else (dawid_skene(data), mace(data))
+    values = np.sum(~np.isnan(data.values), axis=1).tolist()
+    return _Found(dimension, data.raters, values, majority(data), models, reason)
+
+
+def _categories(found: Sequence[_Found]) -> Table:
+    columns = [
+        _DIMENSION,
+        _CATEGORY,
+        Column("raters", "share of raters", Kind.SHARE),
+        Column("majority", "by majority", Kind.SHARE),
+        Column("dawid_skene", "Dawid and Skene", Kind.SHARE),
+        Column("dawid_skene_otherwise", "decided otherwise", Kind.COUNT),
+        Column("mace", "MACE", Kind.SHARE),
+        Column("mace_otherwise", "MACE decided otherwise", Kind.COUNT),
+    ]
+    rows = [row for each in found for row in _category_rows(each)]
+    title = "Categories from several raters"
+    return Table("categories-of-units", title, columns, rows, heads=2, says=_SAYS)
+
+
+def _category_rows(found: _Found) -> Iterator[list[Cell]]:
+    plain = found.majority
+    rated, decided = plain.categories >= 0, (plain.categories >= 0) & ~plain.tied
+    for place, category in enumerate(found.dimension.values):
+        own = decided & (plain.categories == place)
+        cells = [text(found.dimension.name, key=found.dimension.key), _named(found, category)]
+        if not rated.any():
+            yield [*cells, *[Cell(reason="There are no ratings yet.")] * 6]
+            continue
+        cells.append(Cell(float(plain.shares[rated, place].mean()), count=int(rated.sum()), how=_HOW_SHARES))
+        cells.append(_share(own.sum(), decided.sum()))
+        for model, how in zip(found.models or (None, None), (_HOW_DAWID_SKENE, _HOW_MACE), strict=True):
+            if model is None or model.reason:
+                cells += [Cell(reason=model.reason if model else found.reason)] * 2
+            else:
+                probable = model.probabilities[rated]
+                otherwise = own[rated] & (probable.argmax(axis=1) != place)
+                cells.append(Cell(float(probable[:, place].mean()), count=int(rated.sum()), how=how))
+                cells.append(Cell(int(otherwise.sum())))
+        yield cells
+
+
+def _share(part: int, whole: int) -> Cell:
+    if not whole:
+        return Cell(reason="No unit has a majority.")
+    return Cell(float(part / whole), count=int(whole), how=_HOW_MAJORITY)
+
+
+def _raters(found: Sequence[_Found]) -> Table:
+    columns = [
+        _DIMENSION,
+        Column("rater", "Rater", Kind.TEXT),
+        Column("values", "values", Kind.COUNT),
+        Column("accuracy", "gives the true category", Kind.SHARE),
+        Column("competence", "knows the category", Kind.SHARE),
+    ]
+    rows = [
+        [
+            text(each.dimension.name, key=each.dimension.key),
+            text(rater),
+            Cell(each.values[place]),
+            _of_rater(each, place, each.models[0].accuracy, each.models[0].reason, _HOW_DAWID_SKENE),
+            _of_rater(each, place, each.models[1].competence, each.models[1].reason, _HOW_MACE),
+        ]
+        for each in found
+        if each.models
+        for place, rater in enumerate(each.raters)
+        if each.values[place]
+    ]
+    title = "How often raters give the category that the others point to"
+    return Table("raters-of-categories", title, columns, rows, heads=2, says=_RATERS_SAY)
+
+
+def _of_rater(found: _Found, place: int, shares: FloatArray, reason: str, how: str) -> Cell:
+    if reason:
+        return Cell(reason=reason)
+    return Cell(float(shares[place]), count=found.values[place], how=how)
+
+
+def _confusion(found: Sequence[_Found]) -> Table:
+    columns = [
+        _DIMENSION,
+        Column("rater", "Rater", Kind.TEXT),
+        Column("true", "true by the model", Kind.TEXT),
+        Column("given", "given", Kind.TEXT),
+        Column("probability", "how often", Kind.SHARE),
+    ]
+    rows = [
+        [
+            text(each.dimension.name, key=each.dimension.key),
+            text(rater),
+            _named(each, true),
+            _named(each, given),
+            Cell(float(share), how=_HOW_DAWID_SKENE),
+        ]
+        for each in found
+        if each.models and not each.models[0].reason
+        for place, rater in enumerate(each.raters)
+        for row, true in enumerate(each.dimension.values)
+        for column, given in enumerate(each.dimension.values)
+        if (share := each.models[0].confusion[place, row, column]) >= 0.005
+    ]
+    title = "What raters give where a category is true"
+    return Table("confusion-of-raters", title, columns, rows, heads=4, says=_CONFUSION_SAYS)
+
+
+def _named(found: _Found, category: int) -> Cell:
+    return text(found.dimension.name_of(category), key=str(category))

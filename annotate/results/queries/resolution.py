@@ -1,0 +1,99 @@
+"""How far apart systems must be to be told apart, with the raters and documents there are, or with more."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from annotate.agreement import CrossedDifferences
+from annotate.core.guideline import FrozenDimension
+from annotate.results.page import Section
+from annotate.results.table import Cell, Column, Kind, Table, text
+
+FEW_RATERS = (2, 3, 5, 8, 12)
+MOST_RATERS = 50
+TIMES = (1, 2, 4)
+_LEVEL, _POWER = 0.05, 0.8
+_DIMENSION = Column("dimension", "Dimension", Kind.TEXT)
+_SAYS = (
+    "The error of a difference has three sources: raters rank systems differently (only more raters help), "
+    "documents suit systems differently (only more documents help), and the rest (both help)."
+)
+_HOW = (
+    "Smallest true difference that the crossed model finds with a probability of 80 % after Bonferroni’s "
+    "correction over all pairs of a dimension (method ErrorVariances.smallest_difference), if every rater "
+    "rates every text; noncentral t."
+)
+_LARGER = "Larger than the scale is long: so few cannot tell systems apart."
+_TOO_MANY = f"More than {MOST_RATERS} raters with so many documents."
+Found = Mapping[str, CrossedDifferences]
+
+
+def resolution_section(dimensions: Sequence[FrozenDimension], found: Found, raters: int) -> Section:
+    """Return what the error of a difference is made of, and what other designs would find."""
+    known = [each for each in dimensions if each.key in found]
+    numbers = sorted({*FEW_RATERS, raters} - {1})
+    tables = [_sources(known, found), _designs(known, found, numbers)]
+    return Section("What more raters or documents would tell apart", _SAYS, tables)
+
+
+def _sources(dimensions: Sequence[FrozenDimension], found: Found) -> Table:
+    rows = []
+    for each in dimensions:
+        own = found[each.key]
+        how = f"Standard deviation in points (function crossed_differences); variances by {own.method}."
+        parts = (own.variances.rater_by_system, own.variances.document_by_system, own.variances.residual)
+        sizes = [Cell(own.raters), Cell(own.documents)]
+        rows.append([text(each.name, key=each.key), *sizes, *(Cell(part**0.5, how=how) for part in parts)])
+    columns = [
+        _DIMENSION,
+        Column("raters", "raters", Kind.COUNT),
+        Column("documents", "documents", Kind.COUNT),
+        Column("rater_by_system", "raters by system"),
+        Column("document_by_system", "documents by system"),
+        Column("residual", "the rest"),
+    ]
+    says = "Standard deviations in points of the scale; a variance below 0 is cut at 0."
+    return Table("error-sources", "What the error of a difference is made of", columns, rows, says=says)
+
+
+def _designs(dimensions: Sequence[FrozenDimension], found: Found, numbers: Sequence[int]) -> Table:
+    rows = [
+        [
+            text(each.name, key=each.key),
+            text(str(times * own.documents)),
+            *_of_design(each, own, times, numbers),
+        ]
+        for each in dimensions
+        for own in [found[each.key]]
+        for times in TIMES
+    ]
+    columns = [
+        _DIMENSION,
+        Column("documents", "Documents", Kind.TEXT),
+        *(Column(f"raters_{number}", f"{number} raters", decimals=2) for number in numbers),
+        Column("points", "an eighth of the scale", decimals=2),
+        Column("raters_needed", "raters that find it", Kind.COUNT),
+    ]
+    says = (
+        "In points: found with a probability of 80 %, corrected for all pairs of the dimension, if every "
+        "rater rates every text. On a scale from 1 to 5 an eighth is half a point."
+    )
+    title = "Smallest difference of systems that is found"
+    return Table("smallest-differences", title, columns, rows, heads=2, says=says)
+
+
+def _of_design(
+    dimension: FrozenDimension, own: CrossedDifferences, times: int, numbers: Sequence[int]
+) -> Iterator[Cell]:
+    documents, length = times * own.documents, dimension.scale_maximum - dimension.scale_minimum
+    level = _LEVEL / (own.systems * (own.systems - 1) / 2)
+
+    def smallest(raters: int) -> float:
+        return own.variances.smallest_difference(
+            own.systems, raters, documents, significance_level=level, power=_POWER
+        )
+
+    for number in numbers:
+        value = smallest(number)
+        yield Cell(value, how=_HOW) if value <= length else Cell(reason=_LARGER)
+    enough = next((each for each in range(2, MOST_RATERS + 1) if smallest(each) <= length / 8), None)
+    yield Cell(length / 8)
+    yield Cell(enough, reason="" if enough else _TOO_MANY, how=_HOW)

@@ -1,0 +1,45 @@
+"""Dimensions on which nearly all values are the same, with what must be read beside alpha there."""
+
+from collections.abc import Callable, Sequence
+
+from annotate.agreement import Coefficient
+from annotate.agreement.rare_values import LARGEST_MODAL_SHARE, modal_share
+from annotate.core.guideline import FrozenDimension
+from annotate.results.queries.material import RatedRound
+from annotate.results.table import Cell, Column, Kind, Table, figure, text
+
+Measured = Callable[[RatedRound, FrozenDimension], Coefficient]
+_SAYS = (
+    f"More than {LARGEST_MODAL_SHARE:.0%} of the values are the same, so alpha rests on the few units that "
+    "differ and may be near 0 where raters agree on nearly all. Read percent agreement and Gwet’s AC beside "
+    "it. Alpha’s interval allows for rare values that this sample lacks; those of kappas do not, and are too "
+    "narrow."
+)
+_HOW = "Share of the most frequent value among units with two values or more (function modal_share)."
+
+
+def skewed_tables(
+    rounds: Sequence[RatedRound], alpha: Measured, percent_agreement: Measured, gwet_ac: Measured
+) -> list[Table]:
+    """Return a table of the dimensions on which nearly all values are the same, nothing without any."""
+    rows = [
+        [
+            text(dimension.name, key=dimension.key),
+            text(rated.label),
+            Cell(share, count=rated.data(dimension).values.shape[1], how=_HOW),
+            *(figure(measured(rated, dimension)) for measured in (alpha, percent_agreement, gwet_ac)),
+        ]
+        for dimension in rounds[0].dimensions
+        for rated in rounds
+        if (share := modal_share(rated.data(dimension))) > LARGEST_MODAL_SHARE
+    ]
+    columns = [
+        Column("dimension", "Dimension", Kind.TEXT),
+        Column("round", "Round", Kind.TEXT),
+        Column("modal_share", "share of one value", Kind.SHARE),
+        Column("alpha", "alpha"),
+        Column("percent_agreement", "equal", Kind.SHARE),
+        Column("gwet_ac", "Gwet’s AC"),
+    ]
+    title = "Where nearly all values are the same"
+    return [Table("skewed", title, columns, rows, heads=2, says=_SAYS)] if rows else []

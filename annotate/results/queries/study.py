@@ -1,0 +1,222 @@
+"""The page of planning a study: raters for a reliable mean, documents for a sure alpha, hours and money."""
+
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+import numpy as np
+from django.db.models import Q, Sum
+
+from annotate.agreement import Coefficient, intraclass_correlation
+from annotate.agreement.decision_study import (
+    MOST_RATERS,
+    expected_width,
+    raters_needed,
+    reliability_of_mean,
+    units_needed,
+)
+from annotate.core.guideline import FrozenDimension
+from annotate.core.models import Assignment, Project, Round
+from annotate.results.page import Section
+from annotate.results.queries.agreement_page import alpha_of
+from annotate.results.queries.material import RatedRound, rated_rounds
+from annotate.results.registry import Chosen, Parameter
+from annotate.results.table import Cell, Column, Kind, Table, figure, text
+
+RATERS = (1, 2, 3, 5, 8, 12)
+TIMES = (1, 2, 4, 8)
+WIDTH = 0.1
+_DIMENSION = Column("dimension", "Dimension", Kind.TEXT)
+_HOW_MEAN = (
+    "m r / (1 + (m - 1) r) with r = ICC(A,1) and its interval (function reliability_of_mean); source: "
+    "Brennan 2001, chapter 2."
+)
+_HOW_WIDTH = "Today’s width times the square root of documents today by documents planned (expected_width)."
+_SAYS = (
+    "From Round I: what the same kind of raters, texts and guideline would give in a larger study. How far "
+    "apart systems must be to be told apart, by raters and documents, is on the page Systems."
+)
+_NO_END = f"The interval of ICC(A,1) does not exclude that more than {MOST_RATERS} raters are needed."
+_RATERS_SAY = (
+    "Reliability of the mean of so many raters, ICC(A,m), if each rates every text, and the fewest raters "
+    "that reach the target."
+)
+_ALPHA_SAYS = (
+    "Width of alpha’s 95 % interval with more documents, rated as today. Needed: documents for a width of "
+    "0.1. More documents make alpha surer, and not higher."
+)
+_EFFORT_SAYS = (
+    "Hours of active time if the raters each rate every text of so many documents, from the median time that "
+    "an item took in Round I. Reading the guideline, training and discussion come on top."
+)
+
+
+def _targets(_project: Project) -> Sequence[tuple[str, str]]:
+    return [(each, each) for each in ("0.8", "0.7", "0.9")]
+
+
+def _wages(_project: Project) -> Sequence[tuple[str, str]]:
+    return [("0", "not asked"), *((str(each), f"{each} an hour") for each in (10, 15, 20, 30, 50, 80))]
+
+
+TARGET = Parameter("target", "Reliability to reach", _targets)
+WAGE = Parameter("wage", "Pay", _wages)
+
+
+def study_sections(project: Project, chosen: Chosen) -> list[Section]:
+    """Return what a larger study would need, nothing before Round I. Seven queries at most."""
+    rounds = rated_rounds(project, "documents")
+    if not rounds:
+        return []
+    first, target = rounds[0], float(chosen.get("target", "0.8"))
+    found = {each.key: intraclass_correlation(first.data(each), form="A,1") for each in first.dimensions}
+    single = [(each, found[each.key]) for each in first.dimensions]
+    tables = [_raters(single, target), _alphas(first), *_effort(first, single, target, chosen)]
+    return [Section("What a study needs", _SAYS, tables)]
+
+
+def _raters(single: Sequence[tuple[FrozenDimension, Coefficient]], target: float) -> Table:
+    columns = [
+        _DIMENSION,
+        Column("needed", f"raters for {target:g}", decimals=0),
+        Column("single", "1 rater: ICC(A,1)"),
+        *(Column(f"raters_{number}", f"{number} raters") for number in RATERS[1:]),
+    ]
+    rows = [
+        [
+            text(dimension.name, key=dimension.key),
+            _needed(one, target),
+            figure(one),
+            *(_of_mean(one, number) for number in RATERS[1:]),
+        ]
+        for dimension, one in single
+    ]
+    return Table("raters-needed", "How many raters a reliable mean needs", columns, rows, says=_RATERS_SAY)
+
+
+def _of_mean(one: Coefficient, raters: int) -> Cell:
+    if reason := _why_no_mean(one):
+        return Cell(reason=reason)
+    assert one.value is not None
+    low, high = _limits(one)
+    return Cell(
+        reliability_of_mean(one.value, raters),
+        low=None if low is None else reliability_of_mean(max(low, 0.0), raters),
+        high=None if high is None else reliability_of_mean(high, raters),
+        count=one.counts.pairable_units,
+        how=_HOW_MEAN,
+    )
+
+
+def _needed(one: Coefficient, target: float) -> Cell:
+    if reason := _why_no_mean(one):
+        return Cell(reason=reason)
+    assert one.value is not None
+    known = raters_needed(one.value, target)
+    if known is None:
+        return Cell(reason=f"More than {MOST_RATERS}: raters hardly agree.", how=_HOW_MEAN)
+    low, high = _limits(one)
+    fewest, most = (None if each is None else raters_needed(each, target) for each in (high, low))
+    if fewest is None or most is None:
+        return Cell(known, interval_reason=_NO_END, count=one.counts.pairable_units, how=_HOW_MEAN)
+    return Cell(known, low=fewest, high=most, count=one.counts.pairable_units, how=_HOW_MEAN)
+
+
+def _why_no_mean(one: Coefficient) -> str:
+    """Say why no reliability of a mean follows from ICC(A,1), nothing where one does."""
+    if one.value is None:
+        return one.reason or ""
+    return "" if one.value > 0 else "Raters agree no more than by chance, so more of them do not help."
+
+
+def _limits(one: Coefficient) -> tuple[float | None, float | None]:
+    return (one.interval.low, one.interval.high) if one.interval else (None, None)
+
+
+def _alphas(rated: RatedRound) -> Table:
+    columns = [
+        _DIMENSION,
+        Column("needed", f"documents for a width of {WIDTH:g}", Kind.COUNT),
+        Column("documents", "documents today", Kind.COUNT),
+        Column("alpha", "alpha"),
+        *(Column(f"times_{times}", f"width, {times} × documents") for times in TIMES),
+    ]
+    rows = [[text(each.name, key=each.key), *_alpha_cells(rated, each)] for each in rated.dimensions]
+    return Table("documents-needed", "How many documents a sure alpha needs", columns, rows, says=_ALPHA_SAYS)
+
+
+def _alpha_cells(rated: RatedRound, dimension: FrozenDimension) -> Iterator[Cell]:
+    alpha, data = alpha_of(rated, dimension), rated.data(dimension)
+    pairable = data.documents[data.ratings_per_unit >= 2] if data.documents is not None else ()
+    documents = len(np.unique(pairable))
+    reason = alpha.reason or alpha.interval_reason or ""
+    width = alpha.interval.high - alpha.interval.low if alpha.interval else None
+    yield (
+        Cell(reason=reason) if width is None else Cell(units_needed(width, documents, WIDTH), how=_HOW_WIDTH)
+    )
+    yield Cell(documents)
+    yield figure(alpha)
+    for times in TIMES:
+        planned = times * documents
+        yield (
+            Cell(reason=reason)
+            if width is None
+            else Cell(expected_width(width, documents, planned), how=_HOW_WIDTH)
+        )
+
+
+def _effort(
+    rated: RatedRound,
+    single: Sequence[tuple[FrozenDimension, Coefficient]],
+    target: float,
+    chosen: Chosen,
+) -> list[Table]:
+    """Return hours and money, nothing where no time was measured."""
+    items, documents, seconds = _measured(rated.round)
+    if not seconds:
+        return []
+    enough = [raters_needed(one.value, target) for _, one in single if one.value is not None]
+    numbers = sorted({1, 2, 3, 5, *(each for each in enough if each)})
+    wage = float(chosen.get("wage", "0"))
+    how = f"Median of {seconds:.0f} seconds an item (Round I) times items and raters."
+    rows = [
+        [
+            text(str(number)),
+            Cell(sum(each is not None and each <= number for each in enough)),
+            *(Cell(cost, how=how) for cost in _costs(number * seconds * items / 3600, wage)),
+        ]
+        for number in numbers
+    ]
+    columns = [
+        Column("raters", "Raters", Kind.TEXT),
+        Column("reached", f"dimensions at {target:g}", Kind.COUNT),
+        *(column for times in TIMES for column in _cost_columns(times, times * documents, pays=wage > 0)),
+    ]
+    return [Table("effort", "How much work it is", columns, rows, says=_EFFORT_SAYS)]
+
+
+def _cost_columns(times: int, documents: int, *, pays: bool) -> list[Column]:
+    hours = Column(f"hours_{times}", f"hours, {documents} documents", decimals=1)
+    pay = Column(f"pay_{times}", f"pay, {documents} documents", decimals=0)
+    return [hours, pay] if pays else [hours]
+
+
+def _costs(hours: float, wage: float) -> Iterator[float]:
+    for times in TIMES:
+        yield times * hours
+        if wage:
+            yield times * hours * wage
+
+
+def _measured(round: Round) -> tuple[int, int, float]:
+    """Return how many items and documents Round I has, and the median seconds that one took. One query.
+
+    An item took what a counted annotator who rated all of it needed.
+    """
+    taken = Assignment.objects.filter(round=round).annotate(
+        seconds=Sum("ratings__active_seconds"),
+        is_whole=Q(completed_at__isnull=False, partial=False, annotator__counted=True),
+    )
+    rows = list(taken.values_list("item", "item__document", "seconds", "is_whole"))
+    timed = [seconds for *_, seconds, is_whole in rows if seconds and is_whole]
+    items, documents = len({row[0] for row in rows}), len({row[1] for row in rows})
+    return items, documents, median(timed) if timed else 0.0

@@ -1,0 +1,224 @@
+"""How often tests and intervals hold what they claim, on simulated ratings.
+
+python benchmarks/coverage.py crossed [--simulations 1000]
+python benchmarks/coverage.py skewed [--simulations 1000]
+python benchmarks/coverage.py judges [--simulations 1000]
+python benchmarks/coverage.py strengths [--simulations 1000]
+python benchmarks/coverage.py severity [--simulations 1000]
+python benchmarks/coverage.py routing [--simulations 600]
+
+crossed: shares of true nulls that are rejected at the 5 % level, by the crossed model of ratings and by the
+paired t test over documents, where every project has a panel of raters drawn anew.
+skewed: shares of 95 % intervals that hold the true alpha where about nine of ten values are the same, by the
+interval that Concord gives and by one that only draws what is in the sample, where there is one.
+judges: shares of pairs of judges that are told apart although they agree with people equally well.
+strengths: shares of 95 % intervals of strengths, and of sets of ranks, that hold what they claim.
+severity: shares of 95 % intervals of raters' severities and of systems' fair means that hold.
+routing: shares of 95 % intervals of mean scores, differences and ranks after routing that hold the truth, by
+estimate, size of a system and least number of audited units, of all and of those shown without a warning.
+"""
+
+import argparse
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from annotate.agreement import (
+    Interval,
+    ReliabilityData,
+    Resampling,
+    SystemDifference,
+    crossed_differences,
+    krippendorff_alpha,
+    mean_values,
+    system_differences,
+)
+from annotate.agreement.alpha import alpha_statistic
+from annotate.agreement.bootstrap import population, resampled_interval
+from annotate.agreement.data import FloatArray
+from annotate.agreement.patterns import by_value
+from benchmarks.coverage_judges import report_judges
+from benchmarks.coverage_routing import report_routing
+from benchmarks.coverage_severity import report_severity
+from benchmarks.coverage_strengths import report_strengths
+
+SEED = 20_261_123
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Ratings of equally good systems; the standard deviation of rater by system is in points.
+
+    The other deviations are near to those of SummEval-OP. rounded: to the points of a scale from 1 to 5.
+    """
+
+    rater_by_system: float = 0.2
+    raters: int = 3
+    documents: int = 32
+    systems: int = 6
+    gaps: float = 0.0
+    rounded: bool = False
+
+    def ratings(self, generator: np.random.Generator) -> FloatArray:
+        """(raters, documents, systems): one project."""
+        size = self.raters, self.documents, self.systems
+        values = 3.8 + 0.55 * generator.normal(size=size)
+        values += 0.3 * generator.normal(size=(self.raters, 1, 1))
+        values += self.rater_by_system * generator.normal(size=(self.raters, 1, self.systems))
+        values += 0.3 * generator.normal(size=(self.raters, self.documents, 1))
+        values += 0.25 * generator.normal(size=(1, self.documents, self.systems))
+        if self.rounded:
+            values = np.clip(np.round(values), 1, 5)
+        values[generator.random(size) < self.gaps] = np.nan
+        return values
+
+
+def crossed_model(panel: Panel, simulations: int) -> tuple[float, float]:
+    """Return which share of true nulls the crossed model rejects, and which the paired t test."""
+    generator = np.random.default_rng(SEED)
+    names = [str(each) for each in range(panel.systems)]
+    shares = np.zeros(2)
+    for _ in range(simulations):
+        values = panel.ratings(generator)
+        means = mean_values(values.reshape(panel.raters, -1)).reshape(values.shape[1:])
+        paired = system_differences(means, names)
+        shares += [_rejected(crossed_differences(values, names).differences), _rejected(paired)]
+    return float(shares[0] / simulations), float(shares[1] / simulations)
+
+
+def _rejected(found: tuple[SystemDifference, ...]) -> float:
+    return float(np.mean([each.p_value is not None and each.p_value <= LEVEL for each in found]))
+
+
+def report_crossed(simulations: int) -> None:
+    """Print a line for each kind of panel."""
+    print(f"Share of true nulls rejected at {LEVEL:g}; {simulations:,} projects of each kind")
+    print(f"{'panel':<88}{'nominal':>8}{'crossed':>9}{'paired t':>9}")
+    for panel in (
+        *(Panel(spread) for spread in (0.0, 0.1, 0.2, 0.3)),
+        Panel(rounded=True),
+        Panel(raters=2, documents=20, systems=3),
+        Panel(raters=5, documents=20),
+        Panel(systems=3, documents=15, gaps=0.2),
+    ):
+        crossed, paired = crossed_model(panel, simulations if not panel.gaps else simulations // 4)
+        print(f"{', '.join(f'{name} {value:g}' for name, value in vars(panel).items()):<88}", end="")
+        print(f"{LEVEL:>8.3f}{crossed:>9.3f}{paired:>9.3f}")
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """Ratings of which nearly all are a 5. rare: the share of units that are not; how often a rater misses
+    one of these, and says of a 5 that it is none. items: of a document, which has shares of its own.
+    """
+
+    name: str
+    rare: float
+    missed: float
+    false: float
+    values: tuple[int, ...] = (3, 4)
+    raters: int = 3
+    level: str = "ordinal"
+    items: int = 1
+
+    def ratings(self, units: int, generator: np.random.Generator) -> FloatArray:
+        """(raters, units)."""
+        shape = self.raters + 1, -(-units // self.items)
+        factors = np.ones(shape) if self.items == 1 else generator.standard_gamma(2, shape) / 2
+        factors = np.repeat(factors, self.items, axis=1)[:, :units]
+        is_rare = generator.random(units) < self.rare * factors[0]
+        wrong = generator.random((self.raters, units)) < factors[1:] * np.where(
+            is_rare, self.missed, self.false
+        )
+        truth = np.where(is_rare, generator.choice(self.values, size=units), 5)
+        others = generator.choice(self.values, size=wrong.shape)
+        return np.where(wrong, np.where(is_rare, 5, others), truth).astype(float)
+
+    def data(self, units: int, generator: np.random.Generator) -> ReliabilityData:
+        """The same as reliability data."""
+        values = self.ratings(units, generator)
+        return ReliabilityData(
+            values,
+            measurement_level=self.level,
+            value_domain=[1, 2, 3, 4, 5],
+            documents=np.arange(units) // self.items,
+        )
+
+
+_PLAN = Resampling(by="documents", replicates=500)  # a document is a unit where it has one item
+CEILINGS = (
+    Ceiling("by chance", rare=0.0, missed=0.0, false=0.08),
+    Ceiling("hardly found", rare=0.07, missed=0.5, false=0.05, values=(4,)),
+    Ceiling("found by half", rare=0.05, missed=0.4, false=0.02),
+    Ceiling("usually found", rare=0.09, missed=0.2, false=0.02, values=(1, 2, 3, 4)),
+    Ceiling("surely found", rare=0.09, missed=0.1, false=0.01, values=(4,)),
+    Ceiling("two raters, nominal", rare=0.1, missed=0.3, false=0.03, raters=2, level="nominal"),
+    Ceiling("documents of 5", rare=0.09, missed=0.2, false=0.02, items=5),
+    Ceiling("interval", rare=0.09, missed=0.2, false=0.02, values=(1, 2, 3, 4), level="interval"),
+)
+
+
+def skewed_alpha(ceiling: Ceiling, units: int, simulations: int) -> tuple[float, float, float]:
+    """Return how often Concord's intervals hold alpha, how often plain ones do, and how often these exist."""
+    generator = np.random.default_rng([SEED, units])
+    true = krippendorff_alpha(ceiling.data(300_000, generator)).value or 0.0
+    given, plain = [], []
+    for _ in range(simulations):
+        data = ceiling.data(units, generator)
+        alpha = krippendorff_alpha(data, generator=generator, resampling=_PLAN)
+        if alpha.defined:
+            given.append(alpha.interval is not None and alpha.interval.low <= true <= alpha.interval.high)
+            usual = _plain_interval(data, generator)
+            if usual:
+                plain.append(usual.low <= true <= usual.high)
+    return float(np.mean(given)), float(np.mean(plain)) if plain else np.nan, len(plain) / simulations
+
+
+def _plain_interval(data: ReliabilityData, generator: np.random.Generator) -> Interval | None:
+    patterns = by_value(data)
+    statistic = alpha_statistic(patterns, data.measurement_level)
+    drawn_from = population(patterns, data.documents, "documents")
+    return resampled_interval(statistic, drawn_from, generator, _PLAN, (-1.0, 1.0))[0]
+
+
+def report_skewed(simulations: int) -> None:
+    """Print a line for each kind of scale and number of units."""
+    print(f"Share of 95 % intervals that hold alpha; {simulations:,} samples of each kind")
+    print(
+        f"{'rare values are':<22}{'alpha':>7}{'units':>7}{'nominal':>9}{'given':>8}{'plain':>8}{'exists':>8}"
+    )
+    for ceiling in CEILINGS:
+        alpha = krippendorff_alpha(ceiling.data(300_000, np.random.default_rng(SEED))).value or 0.0
+        for units in (10, 20, 50, 150) if ceiling.items == 1 else (50, 150):
+            given, plain, exists = skewed_alpha(ceiling, units, simulations)
+            print(
+                f"{ceiling.name:<22}{alpha:>7.2f}{units:>7}{0.95:>9.3f}{given:>8.3f}{plain:>8.3f}{exists:>8.2f}"
+            )
+
+
+REPORTS = {
+    "crossed": report_crossed,
+    "skewed": report_skewed,
+    "judges": report_judges,
+    "routing": report_routing,
+    "strengths": report_strengths,
+    "severity": report_severity,
+}
+
+
+def main() -> None:
+    """Run the simulations of one name."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("name", choices=REPORTS)
+    parser.add_argument("--simulations", type=int, default=1_000)
+    options = parser.parse_args()
+    REPORTS[options.name](options.simulations)
+
+
+if __name__ == "__main__":
+    main()

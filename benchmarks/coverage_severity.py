@@ -1,0 +1,86 @@
+"""How often intervals of severities and fair means hold (`coverage.py severity`)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotate.agreement import rater_severity
+from annotate.agreement.data import FloatArray, IntArray
+
+SEED = 20_261_123
+_THRESHOLDS = (-2.0, -0.7, 0.7, 2.0)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Raters of these severities and systems of these means, in logits, on a scale from 1 to 5.
+
+    spread: the standard deviation of units within a system. of_document: what a document's units share.
+    """
+
+    documents: int = 32
+    systems: int = 6
+    severities: tuple[float, ...] = (-0.5, 0.0, 0.5)
+    means: tuple[float, ...] = ()
+    spread: float = 1.0
+    of_document: float = 0.0
+
+    @property
+    def means_of_systems(self) -> FloatArray:
+        """(systems,), in logits."""
+        return np.array(self.means) if self.means else np.linspace(-0.5, 2, self.systems)
+
+    def values(self, generator: np.random.Generator) -> tuple[FloatArray, list[str], IntArray]:
+        """(raters, units) values, and each unit's system and document."""
+        size = self.documents, self.systems
+        own = np.sqrt(self.spread**2 - self.of_document**2)
+        units = self.means_of_systems + own * generator.normal(size=size)
+        units += self.of_document * generator.normal(size=(self.documents, 1))
+        shares = _shares(units.reshape(-1) - np.array(self.severities)[:, None])
+        drawn = generator.random((*shares.shape[:2], 1))
+        values = 1.0 + (shares.cumsum(axis=2) < drawn).sum(axis=2)
+        names = [f"S{place}" for place in range(self.systems)] * self.documents
+        return values, names, np.repeat(np.arange(self.documents), self.systems)
+
+    def fair_means(self) -> FloatArray:
+        """(systems,): what a rater of severity 0 gives on average to very many units."""
+        normal = np.random.default_rng(SEED).normal(size=200_000)
+        return np.array(
+            [
+                float((_shares(mean + self.spread * normal) @ np.arange(1, 6)).mean())
+                for mean in self.means_of_systems
+            ]
+        )
+
+
+def _shares(located: FloatArray) -> FloatArray:
+    logs = located[..., None] * np.arange(5) - np.concatenate([[0.0], np.cumsum(_THRESHOLDS)])
+    found = np.exp(logs - logs.max(axis=-1, keepdims=True))
+    return np.asarray(found / found.sum(axis=-1, keepdims=True))
+
+
+def held_severities(kind: Panel, simulations: int) -> tuple[float, float, float]:
+    """Return how often intervals of severities and of fair means hold, and the mean outfit."""
+    generator, found = np.random.default_rng(SEED), np.zeros(3)
+    fair = kind.fair_means()
+    for _ in range(simulations):
+        values, systems, documents = kind.values(generator)
+        names = [str(place) for place in range(len(kind.severities))]
+        model = rater_severity(values, [1, 2, 3, 4, 5], systems, documents, names)
+        severities = zip((each.severity for each in model.raters), kind.severities, strict=True)
+        means = zip((each.fair for each in model.systems), fair.tolist(), strict=True)
+        found += [
+            np.mean([each.low <= true <= each.high for each, true in severities]),
+            np.mean([each.low <= true <= each.high for each, true in means]),
+            np.mean([each.outfit for each in model.raters]),
+        ]
+    return float(found[0] / simulations), float(found[1] / simulations), float(found[2] / simulations)
+
+
+def report_severity(simulations: int) -> None:
+    """Print a line for each kind of panel."""
+    print(f"Share of 95 % intervals that hold, and mean outfit; {simulations:,} panels of each kind")
+    for kind in (Panel(5), Panel(15), Panel(32), Panel(32, of_document=0.7)):
+        severities, fair, fit = held_severities(kind, simulations)
+        print(f"{kind.documents:>4} documents, shared {kind.of_document:g}", end="  ")
+        print(f"severities {severities:.3f}  fair means {fair:.3f}  outfit {fit:.3f}")

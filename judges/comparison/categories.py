@@ -1,0 +1,99 @@
+"""How a judge goes with people where values are names of categories: accuracy and F1."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotate.agreement import Coefficient, Counts, Resampling
+from annotate.agreement.bootstrap import Statistic
+from annotate.agreement.data import FloatArray
+from annotate.agreement.streams import Randomness, narrowed
+from annotate.agreement.weighted import Weighted
+from judges.comparison.scores import Scores
+
+_NO_ITEM = "No item has a value of the judge and one of a person."
+_NEVER = "Neither the judge nor a person gave this category."
+
+
+@dataclass(frozen=True)
+class CategoryAgreement:
+    """A judge compared with people on one nominal dimension.
+
+    f1, judged, people: by category, in the order asked for: F1, the items that the judge gave it to, and
+    those that people did, an item divided among its raters.
+    """
+
+    accuracy: Coefficient
+    macro_f1: Coefficient
+    f1: tuple[Coefficient, ...]
+    judged: tuple[int, ...]
+    people: tuple[float, ...]
+
+
+def category_agreement(
+    scores: Scores, categories: Sequence[float], *, generator: Randomness | None = None
+) -> CategoryAgreement:
+    """Accuracy, F1 of each category and their mean, over the items with a value of both.
+
+    With p_ic the share of an item's raters who gave category c: accuracy is the mean of p_ic at the judge's
+    category, F1_c = 2 sum_i p_ic [judge gave c] / (sum_i p_ic + sum_i [judge gave c]). So every item counts
+    once, ties of raters need no rule, and no judge reaches 1 where people differ. Macro-F1: the mean of F1_c
+    over the categories that anyone gave. Intervals draw documents. Undefined without such an item, F1 also
+    for a category that nobody gave. Source: van Rijsbergen 1979, Information Retrieval, chapter 7.
+    """
+    rated = ~np.isnan(scores.human)
+    both = rated.any(axis=0) & ~np.isnan(scores.judge)
+    people = np.array([(scores.human[:, both] == each).sum(axis=0) for each in categories], dtype=float)
+    people /= np.maximum(rated[:, both].sum(axis=0), 1)
+    judge = np.array([scores.judge[both] == each for each in categories], dtype=float)
+    documents = np.unique(scores.documents[both], return_inverse=True)[1]
+    # (documents, 3 x categories): agreed, given by people, given by the judge.
+    sums = np.stack(
+        [np.bincount(documents, each) for part in (people * judge, people, judge) for each in part], axis=1
+    )
+    counts = _counts(scores, both)
+
+    def of(name: str, label: str, statistic: Statistic, why: str, *part: object) -> Coefficient:
+        source = "van Rijsbergen 1979, Information Retrieval, chapter 7"
+        weighted = Weighted(name, label, source, statistic, len(sums), "documents", (0.0, 1.0))
+        drawn_with = narrowed(generator, *part) if part else generator
+        return weighted.coefficient(counts, why, drawn_with, Resampling(by="documents"))
+
+    def f1(weights: FloatArray) -> FloatArray:
+        agreed, *given = np.split(weights @ sums, 3, axis=1)
+        either = given[0] + given[1]
+        found = np.full(either.shape, np.nan)
+        np.divide(2 * agreed, either, out=found, where=either > 0)
+        return found
+
+    def accuracy(weights: FloatArray) -> FloatArray:
+        agreed, _, judged = np.split(weights @ sums, 3, axis=1)
+        return np.asarray(agreed.sum(axis=1) / judged.sum(axis=1))
+
+    def macro(weights: FloatArray) -> FloatArray:
+        found = f1(weights)
+        return np.asarray(np.nansum(found, axis=1) / np.sum(~np.isnan(found), axis=1))
+
+    return CategoryAgreement(
+        of("accuracy", "Accuracy", accuracy, _NO_ITEM),
+        of("macro_f1", "Macro-F1", macro, _NO_ITEM),
+        tuple(
+            of("f1", "F1", _column(f1, place), _NEVER if len(sums) else _NO_ITEM, category)
+            for place, category in enumerate(categories)
+        ),
+        tuple(judge.sum(axis=1).astype(int).tolist()),
+        tuple(people.sum(axis=1).tolist()),
+    )
+
+
+def _column(statistics: Statistic, place: int) -> Statistic:
+    return lambda weights: statistics(weights)[:, place]
+
+
+def _counts(scores: Scores, both: np.ndarray) -> Counts:
+    ratings = int((~np.isnan(scores.human[:, both])).sum())
+    items = int(both.sum())
+    return Counts(
+        len(both), items, raters=len(scores.human), ratings=ratings, pairable_values=ratings + items
+    )

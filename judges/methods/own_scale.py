@@ -1,0 +1,126 @@
+"""A scale of a judge's own: on which it is asked and read, and how its values become those of a dimension."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Protocol
+
+from annotate.core.guideline import FrozenDimension
+from judges.methods.scales import MODIFIER, AskedDimension
+
+MOST_POINTS = 1001
+
+
+class Scaled(Protocol):
+    """What has a scale: a dimension, frozen or not."""
+
+    @property
+    def scale_minimum(self) -> int:
+        """The lowest value."""
+
+    @property
+    def scale_maximum(self) -> int:
+        """The highest value."""
+
+
+@dataclass(frozen=True)
+class OwnScale:
+    """Integers from minimum to maximum, by which a judge is asked about every dimension.
+
+    modifiers: whether a reply may say "weak 4" (0.33 less) or "strong 4" (0.33 more). table: the value of the
+    dimension for each point, the lowest first; empty: linear, the lowest answer to the dimension's lowest
+    value and the highest to its highest.
+    """
+
+    minimum: int
+    maximum: int
+    modifiers: bool = False
+    table: tuple[float, ...] = ()
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The lowest and the highest answer, with their modifiers."""
+        reach = MODIFIER if self.modifiers else 0.0
+        return self.minimum - reach, self.maximum + reach
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with it in a sentence, empty where nothing is."""
+        points = self.maximum - self.minimum + 1
+        if points < 2:
+            return "The scale ends above where it begins; enter a larger upper end."
+        if points > MOST_POINTS:
+            return f"The scale has {points:,} points; {MOST_POINTS:,} are the most."
+        if self.modifiers and self.minimum < 0:
+            return "“Weak” and “strong” need a scale without negative numbers."
+        return self._problem_of_table(points) if self.table else ""
+
+    def _problem_of_table(self, points: int) -> str:
+        if len(self.table) != points:
+            return f"The table needs a value for each of the {points} points, and has {len(self.table)}."
+        if not all(isfinite(value) for value in self.table):
+            return "The table needs a number for each point."
+        if any(after < before for before, after in zip(self.table, self.table[1:], strict=False)):
+            return "The table falls: a higher score of the judge must not be a lower value of the dimension."
+        if self.table[0] == self.table[-1]:
+            return "The table gives all points the same value, so the judge would say nothing."
+        return ""
+
+    def refuses(self, dimension: FrozenDimension) -> str | None:
+        """Return why its values cannot stand for those of a dimension, None where they can."""
+        if dimension.is_named:
+            return f"{dimension.name} has named categories, for which no other scale can stand."
+        lowest, highest = dimension.scale_minimum, dimension.scale_maximum
+        outside = [value for value in self.table if not lowest <= value <= highest]
+        if outside:
+            return (
+                f"The judge’s table gives {outside[0]:g}, and {dimension.name} has values from {lowest} to "
+                f"{highest}."
+            )
+        return None
+
+    def asked(self, dimension: FrozenDimension) -> AskedDimension:
+        """Return a dimension as it is asked about on this scale.
+
+        What was written about the dimension's points is kept where the points are the same.
+        """
+        same = (self.minimum, self.maximum) == (dimension.scale_minimum, dimension.scale_maximum)
+        return AskedDimension(
+            id=dimension.id,
+            key=dimension.key,
+            name=dimension.name,
+            definition=dimension.definition,
+            guidelines=dimension.guidelines,
+            scale_minimum=self.minimum,
+            scale_maximum=self.maximum,
+            measurement_level=dimension.measurement_level,
+            points=dimension.points if same else (),
+            not_applicable=dimension.not_applicable,
+            takes_modifiers=self.modifiers,
+        )
+
+    def corners(self, dimension: Scaled) -> tuple[Sequence[float], Sequence[float]]:
+        """Return points of this scale and the dimension's values there; lines join them."""
+        if self.table:
+            return range(self.minimum, self.maximum + 1), self.table
+        return self.ends, (dimension.scale_minimum, dimension.scale_maximum)
+
+
+BETWEEN = r"[\s*_\"'-]{1,6}"
+MODIFIED = re.compile(
+    rf"\b(?:(?P<before>weak|strong){BETWEEN}(?P<first>\d{{1,4}})|"
+    r"(?P<second>\d{1,4})\s?\((?P<after>weak|strong)\))(?![\w.]\d)",
+    re.IGNORECASE,
+)
+
+
+def write_modifiers_as_numbers(reply: str) -> str:
+    """Return a reply in which "weak 4", "strong 4" and "4 (strong)" are 3.67 and 4.33."""
+
+    def number(match: re.Match[str]) -> str:
+        point = int(match["first"] or match["second"])
+        sign = -1 if (match["before"] or match["after"]).casefold() == "weak" else 1
+        return f"{point + sign * MODIFIER:.2f}"
+
+    return MODIFIED.sub(number, reply)

@@ -1,0 +1,152 @@
+"""Which judge agrees most with people, whether that is sure, and how every two judges differ."""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+from annotate.agreement import PairedDifference, Stream
+from annotate.core.guideline import FrozenDimension
+from annotate.results.table import Cell, Column, Kind, Table, text
+from judges.comparison import JudgesCompared, Standing, compare_two_judges, holm_over_pairs, standing
+from judges.comparison.between_judges import AMOUNTS, NAMED
+from judges.results.tables.columns import DIMENSION, JUDGE, known, yes_or_no
+from judges.results.tables.compared import Compared, Scored
+from judges.results.tables.streams import stream_of_pair
+
+_FIGURES = {
+    "spearman": "Spearman",
+    "alpha": "alpha with mean",
+    "preferences": "pairs as people",
+    "systems": "Pearson, systems",
+    "accuracy": "accuracy",
+}
+_OVER = "corrected by Holm over the pairs of judges of a dimension, not over dimensions or figures"
+_MOST = (
+    "Highest: no other judge is above it on the items for which both and people have values. May be highest: "
+    f"no other judge is surely above it (p below 0.05, {_OVER}). One name there is a sure answer."
+)
+_SAYS = (
+    "The first judge’s figure minus the second’s, on the items for which both and people have values. Each "
+    f"drawing of documents serves both judges; between systems’ means it is Williams’ test. p is {_OVER}. "
+    "That of “pairs as people” is cautious: the share moves in steps."
+)
+_NO_ITEM = "No item has a value of both judges and one of people."
+
+Pairs = Sequence[tuple[FrozenDimension, Sequence[JudgesCompared]]]
+
+
+def tables_between_judges(found: Compared) -> list[Table]:
+    """Return who agrees most with people and every pair of judges, none where one judge gave scores."""
+    dimensions = {each.dimension.key: each.dimension for each in found.scored}
+    pairs = [(each, _compare(found, each)) for each in dimensions.values()]
+    if not any(compared for _, compared in pairs):
+        return []
+    amounts = [each for each in pairs if not each[0].is_named and each[1]]
+    named = [each for each in pairs if each[0].is_named and each[1]]
+    tables = [_most(pairs)]
+    if amounts:
+        tables.append(_differences("pairs-of-judges", "How judges differ from each other", amounts, AMOUNTS))
+    if named:
+        title = "How judges differ from each other on named categories"
+        tables.append(_differences("pairs-of-judges-named", title, named, NAMED))
+    return tables
+
+
+def _compare(found: Compared, dimension: FrozenDimension) -> Sequence[JudgesCompared]:
+    scored = [each for each in found.scored if each.dimension.key == dimension.key]
+    return holm_over_pairs(
+        [
+            (
+                first.judge.name,
+                second.judge.name,
+                *compare_two_judges(
+                    first.scores,
+                    second.scores,
+                    measurement_level=dimension.measurement_level,
+                    generator=_stream(found, first, second),
+                ),
+            )
+            for first, second in combinations(scored, 2)
+        ]
+    )
+
+
+def _stream(found: Compared, first: Scored, second: Scored) -> Stream:
+    return stream_of_pair(found.project, first.judge, second.judge, first.dimension)
+
+
+def _most(pairs: Pairs) -> Table:
+    rows = [
+        [
+            text(dimension.name, key=dimension.key),
+            text(_FIGURES[each.figure], key=each.figure),
+            text(_names(each.highest) or "none: each is below another"),
+            yes_or_no(each.is_sure),
+            text(_names(each.may_be_highest)),
+        ]
+        for dimension, compared in pairs
+        for each in _standings(dimension, compared)
+    ]
+    columns = [
+        DIMENSION,
+        Column("figure", "By", Kind.TEXT),
+        Column("highest", "highest", Kind.TEXT),
+        Column("sure", "sure", Kind.TEXT),
+        Column("may_be_highest", "may be highest", Kind.TEXT),
+    ]
+    return Table("most", "Which judge agrees most with people", columns, rows, heads=2, says=_MOST)
+
+
+def _standings(dimension: FrozenDimension, pairs: Sequence[JudgesCompared]) -> Iterator[Standing]:
+    for figure in NAMED if dimension.is_named else AMOUNTS:
+        if found := standing(pairs, figure):
+            yield found
+
+
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(names)
+
+
+def _differences(key: str, title: str, pairs: Pairs, figures: Sequence[str]) -> Table:
+    rows = [
+        [
+            text(each.first),
+            text(each.second),
+            text(dimension.name, key=dimension.key),
+            Cell(each.items),
+            *(cell for figure in figures for cell in _cells(each, figure)),
+        ]
+        for dimension, compared in pairs
+        for each in compared
+    ]
+    columns = [
+        JUDGE,
+        Column("other_judge", "Other judge", Kind.TEXT),
+        DIMENSION,
+        Column("items", "items", Kind.COUNT),
+        *(
+            column
+            for figure in figures
+            for column in (
+                Column(figure, _FIGURES[figure]),
+                Column(f"{figure}_p", f"p, {_FIGURES[figure]}", Kind.P_VALUE),
+            )
+        ),
+    ]
+    return Table(key, title, columns, rows, heads=3, says=_SAYS)
+
+
+def _cells(pair: JudgesCompared, figure: str) -> list[Cell]:
+    found = pair.figures.get(figure) or PairedDifference(None, 0, reason=_NO_ITEM)
+    how = f"Difference of two judges: {_FIGURES[figure]} (function compare_two_judges); {found.how}."
+    return [
+        Cell(
+            found.value,
+            low=found.low,
+            high=found.high,
+            count=found.size,
+            reason=found.reason if found.value is None else "",
+            interval_reason=found.reason if found.value is not None else "",
+            how=how if found.how else "",
+        ),
+        known(pair.adjusted.get(figure), found.reason),
+    ]

@@ -1,0 +1,88 @@
+"""Tables of judges and people where values are names of categories: there is no mean and no correlation."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from annotate.core.guideline import FrozenDimension
+from annotate.results.table import Cell, Column, Kind, Table, figure, text
+from judges.comparison import CategoryAgreement
+from judges.results.tables.columns import DIMENSION, JUDGE
+from judges.results.tables.compared import Scored
+
+_SAYS = (
+    "Categories have no order and no distance, so there is no correlation and no bias. Accuracy: how often "
+    "a person says what the judge says. F1 weighs how often both give a category against how often either "
+    "does; macro-F1 is its mean over categories. An item counts once, divided among its raters. Intervals "
+    "draw documents."
+)
+_COUNTED = "Items with a value of the judge and of a person; people’s are divided among an item’s raters."
+
+
+@dataclass(frozen=True)
+class Named:
+    """A judge on a dimension of categories; `names` are the cells that say which."""
+
+    names: Sequence[Cell]
+    dimension: FrozenDimension
+    found: CategoryAgreement
+
+
+def category_tables(scored: Sequence[Scored]) -> list[Table]:
+    """Return accuracy, macro-F1 and alpha of each judge and dimension, and F1 of each category."""
+    named = [Named(each.names, each.dimension, each.categories) for each in scored]
+    alphas = [[figure(each.alpha.among_people), figure(each.alpha.with_judge)] for each in scored]
+    table = accuracy_table(named, [JUDGE, DIMENSION])
+    beside = [
+        Column("among_people", "alpha among people"),
+        Column("with_judge", "alpha with the judge as one more rater"),
+    ]
+    rows = [[*row, *own] for row, own in zip(table.rows, alphas, strict=True)]
+    says = f"{_SAYS} No judge reaches 1 where people differ: read alpha among people beside it."
+    together = replace(table, columns=[*table.columns, *beside], rows=rows, says=says)
+    return [together, f1_table(named, [JUDGE, DIMENSION])]
+
+
+def accuracy_table(named: Sequence[Named], heads: Sequence[Column]) -> Table:
+    """Return accuracy and macro-F1; `heads` name what `Named.names` holds."""
+    rows = [
+        [
+            *each.names,
+            Cell(each.found.accuracy.counts.pairable_units),
+            figure(each.found.accuracy),
+            figure(each.found.macro_f1),
+        ]
+        for each in named
+    ]
+    columns = [
+        *heads,
+        Column("items", "items with both", Kind.COUNT),
+        Column("accuracy", "accuracy", Kind.SHARE),
+        Column("macro_f1", "macro-F1"),
+    ]
+    title = "Judges and people on named categories"
+    return Table("categories", title, columns, rows, heads=len(heads), says=_SAYS)
+
+
+def f1_table(named: Sequence[Named], heads: Sequence[Column]) -> Table:
+    """Return F1 of each category, and how often it was given."""
+    rows = [
+        [
+            *each.names,
+            text(each.dimension.name_of(category), key=str(category)),
+            figure(f1),
+            Cell(judged, how=_COUNTED),
+            Cell(people, how=_COUNTED),
+        ]
+        for each in named
+        for category, f1, judged, people in zip(
+            each.dimension.values, each.found.f1, each.found.judged, each.found.people, strict=True
+        )
+    ]
+    columns = [
+        *heads,
+        Column("category", "Category", Kind.TEXT),
+        Column("f1", "F1"),
+        Column("judged", "items by the judge", Kind.COUNT),
+        Column("people", "items by people", decimals=1),
+    ]
+    return Table("category-f1", "F1 of each category", columns, rows, heads=len(heads) + 1)

@@ -1,0 +1,60 @@
+"""How many replies of judges have a value, where a page's figures leave more than a few out."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from django.db.models import Count, Q
+
+from annotate.results.page import Section
+from annotate.results.table import Cell, Column, Kind, Table, text
+from judges.core.models import Judge, Judgment
+
+FEW_UNREAD = 0.01
+"""The share of replies without a value up to which figures come without a warning."""
+
+_Status = Judgment.Status
+_READ = Q(status=_Status.DONE)
+_ASKED = Q(status__in=[_Status.DONE, _Status.UNREADABLE, _Status.FAILED])
+
+
+def warning_of_gaps(judge: str, dimension: str, asked: int, read: int) -> str:
+    """Return a warning where more than a few replies have no value, else nothing."""
+    if asked - read <= FEW_UNREAD * asked:
+        return ""
+    return f"{judge} on {dimension}: {read:,} of {asked:,} read; figures leave the others out."
+
+
+def with_gaps(sections: Sequence[Section], judges: Iterable[Judge]) -> list[Section]:
+    """Return sections, the first with a table of these judges' gaps where there are any. One query."""
+    first, *others = sections
+    rows = list(_rows(judges))
+    if not rows:
+        return [first, *others]
+    columns = [
+        Column("judge", "Judge", Kind.TEXT),
+        Column("dimension", "Dimension", Kind.TEXT),
+        Column("read", "items with a value", Kind.COUNT),
+        Column("asked", "items asked about", Kind.COUNT),
+    ]
+    table = Table("gaps", "Replies without a value", columns, rows, heads=2)
+    return [replace(first, tables=[table, *first.tables]), *others]
+
+
+def asked_and_read(judges: Iterable[Judge]) -> dict[tuple[int, str], tuple[int, int]]:
+    """Return how many items judges were asked about and gave values to, by judge and dimension. One query."""
+    return {(judge, key): (asked, read) for judge, _, key, _, asked, read in _counted(judges)}
+
+
+def _counted(judges: Iterable[Judge]) -> list[tuple[int, str, str, str, int, int]]:
+    own = Judgment.objects.filter(judge__in=list(judges), other__isnull=True)
+    named = own.values_list("judge", "judge__name", "dimension__key", "dimension__name")
+    counted = named.annotate(
+        asked=Count("item", distinct=True, filter=_ASKED), read=Count("item", distinct=True, filter=_READ)
+    )
+    return list(counted.order_by("judge__name", "dimension__position"))
+
+
+def _rows(judges: Iterable[Judge]) -> Iterable[list[Cell]]:
+    for _, judge, key, dimension, asked, read in _counted(judges):
+        if warning := warning_of_gaps(judge, dimension, asked, read):
+            yield [text(judge, warning=warning), text(dimension, key=key), Cell(read), Cell(asked)]

@@ -1,0 +1,60 @@
+"""The table of systems by strength, from the verdicts of one judge that compares two texts."""
+
+from collections.abc import Iterator, Sequence
+
+from annotate.agreement.estimated import Estimated
+from annotate.results.table import Cell, Column, Kind, Table, text
+from judges.comparison import Strengths, human_ranking
+from judges.results.tables.columns import DIMENSION, SYSTEM, known
+from judges.results.tables.compared import Versus
+
+HOW_STRONG = (
+    "Bradley and Terry’s model with ties and an order effect (function system_strengths); source: Davidson "
+    "and Beaver 1977; 95 % interval: t, variances summed within documents (Liang and Zeger 1986)."
+)
+_SAYS = (
+    "A system’s strength is on the logarithmic scale, 0 being their mean: of two systems that are 1 apart "
+    "the stronger one wins 73 % of the comparisons without a tie. The liking for a place is taken out. Ranks "
+    "hold for all systems of a dimension at once (95 %)."
+)
+
+
+def strengths_table(key: str, name: str, versus: Sequence[Versus]) -> Table:
+    """Return systems by strength on each dimension, the strongest first."""
+    columns = [
+        DIMENSION,
+        SYSTEM,
+        Column("strength", "strength", decimals=2),
+        Column("ranks", "ranks", Kind.TEXT),
+        Column("people", "rank by people", Kind.COUNT),
+        Column("verdicts", "verdicts", Kind.COUNT),
+        Column("won", "won", Kind.COUNT),
+        Column("tied", "tied", Kind.COUNT),
+    ]
+    rows = [row for each in versus for row in _systems(each)]
+    title = f"Systems by strength ({name})"
+    return Table(f"{key}-strengths", title, columns, rows, heads=2, says=_SAYS)
+
+
+def strength_cell(found: Estimated | None, strengths: Strengths) -> Cell:
+    """Return an estimate with its interval, or why there is none."""
+    if found is None:
+        return Cell(reason=strengths.reason)
+    return Cell(found.value, found.low, found.high, count=strengths.documents, how=HOW_STRONG)
+
+
+def _systems(each: Versus) -> Iterator[list[Cell]]:
+    ranking = () if each.dimension.is_named else human_ranking(each.scores)
+    ranked = {name: place for place, name in enumerate(ranking, start=1)}
+    for one in each.strengths.systems:
+        ranks = f"{one.best}" if one.best == one.worst else f"{one.best} to {one.worst}"
+        yield [
+            text(each.dimension.name, key=each.dimension.key),
+            text(one.system),
+            strength_cell(one.strength, each.strengths),
+            text(ranks if one.strength else ""),
+            known(ranked.get(one.system), "People have given this system no scores."),
+            Cell(one.verdicts),
+            Cell(one.won),
+            Cell(one.tied),
+        ]

@@ -1,0 +1,88 @@
+"""Judgments that have an answer, asked once more: one from its page, or all that a filter finds."""
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from annotate.core.audit import record
+from annotate.core.guideline import FrozenGuideline
+from annotate.core.models import Project, User
+from annotate.rating.commands.rounds import freeze_guideline
+from judges.core.errors import JudgmentStandsError, RunRefusedError
+from judges.core.models import Judge, Judgment, Run
+from judges.endpoints.queries import refusal
+from judges.runs.commands.corrections import ANSWERED
+from judges.runs.commands.earlier_answers import AT_ONCE, EMPTY, keep_answers
+from judges.runs.commands.runs import start_run
+
+NOTHING_LEFT = _("There is no answer to ask for again; it may be asked already.")
+
+
+def ask_again(*, project: Project, judgments: QuerySet[Judgment], by: User | None) -> Run:
+    """Ask judgments again in a run of their own; what they answered stays in their history.
+
+    Five hundred at a time, each a transaction that locks them. The run starts when it has all of them: what a
+    crash leaves is a planned run, to be started or cancelled. Those that wait for an answer already are left
+    alone, so that nothing is asked twice. Messages are kept where an earlier run kept them. Raises
+    JudgmentStandsError where nothing is left, and RunRefusedError.
+    """
+    answered = judgments.filter(judge__project=project, status__in=ANSWERED).order_by("pk")
+    run = _make_run(project, answered, by)
+    count = last = 0
+    while moved := _move_to(run, answered.filter(pk__gt=last)[:AT_ONCE], by):
+        count, last = count + len(moved), moved[-1]
+    with transaction.atomic():
+        if not count:  # somebody was quicker
+            run.delete()
+        else:
+            record(project, "judgments.asked_again", run, after={"judgments": count}, by=by)
+            return start_run(run=run)
+    raise JudgmentStandsError(str(NOTHING_LEFT))
+
+
+@transaction.atomic
+def _make_run(project: Project, answered: QuerySet[Judgment], by: User | None) -> Run:
+    """Plan a run for judgments that it does not have yet. Locks the project."""
+    project = Project.objects.select_for_update().get(pk=project.pk)
+    if not answered.exists():
+        raise JudgmentStandsError(str(NOTHING_LEFT))
+    guideline = freeze_guideline(project)
+    _refuse_unsuitable(answered, FrozenGuideline.from_json(guideline.content))
+    keeps = answered.filter(run__keeps_messages=True).exists()
+    return Run.objects.create(project=project, guideline=guideline, created_by=by, keeps_messages=keeps)
+
+
+@transaction.atomic
+def _move_to(run: Run, answered: QuerySet[Judgment], by: User | None) -> list[int]:
+    """Plan judgments in a run; return their keys, in order."""
+    found = list(answered.select_for_update(of=("self",)))
+    keys = [each.pk for each in found]
+    keep_answers(found, by=by)
+    Judgment.objects.filter(pk__in=keys).update(run=run, status=Judgment.Status.PLANNED, **EMPTY)
+    return keys
+
+
+def refuse_other_count(found: int, shown: int | None) -> None:
+    """Raise JudgmentStandsError unless there are as many judgments as were shown; None: nobody was shown."""
+    if shown is not None and shown != found:
+        raise JudgmentStandsError(
+            gettext("There were {shown} judgments, and there are {found} now. Look at them again.").format(
+                shown=shown, found=found
+            )
+        )
+
+
+def _refuse_unsuitable(judgments: QuerySet[Judgment], guideline: FrozenGuideline) -> None:
+    dimensions = {dimension.id: dimension for dimension in guideline.dimensions}
+    asked = set(judgments.order_by().values_list("judge", "dimension").distinct())
+    judges = Judge.objects.select_related("endpoint").in_bulk({pk for pk, key in asked})
+    for judge, key in ((judges[pk], key) for pk, key in asked):
+        if judge.endpoint_id is None:
+            raise RunRefusedError(
+                gettext("{name} was imported and has no endpoint that could be asked.").format(
+                    name=judge.name
+                )
+            )
+        if reason := refusal(judge, dimensions[key]):
+            raise RunRefusedError(reason)

@@ -1,0 +1,98 @@
+"""Writing the judgments of a run: one statement for each judge, however many there are.
+
+A row for each judgment went through Django: 9 s for 100,800 of them.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import connection
+
+from annotate.core.guideline import FrozenDimension
+from annotate.core.models import Document, Item
+from judges.core.models import Judge, Judgment, Run
+from judges.methods import METHODS
+
+ITEMS, DOCUMENTS = (connection.ops.quote_name(model._meta.db_table) for model in (Item, Document))
+# What is judged, in the order of asking: items one by one, or both orders of each pair, document by document.
+SINGLE = f"""
+    SELECT item.id, CAST(NULL AS bigint), 0, item.id, 0
+    FROM {ITEMS} item JOIN {DOCUMENTS} document ON document.id = item.document_id
+    WHERE document.project_id = %s
+"""
+PAIRED = f"""
+    SELECT item.id, other.id, pair.place, item.document_id, pair.turn
+    FROM pair
+    JOIN {ITEMS} item ON item.system_id = pair.first
+    JOIN {ITEMS} other ON other.system_id = pair.second AND other.document_id = item.document_id
+    JOIN {DOCUMENTS} document ON document.id = item.document_id
+    WHERE document.project_id = %s
+"""
+# `WHERE true`: without it SQLite takes ON CONFLICT for a condition of the join.
+WRITE = """
+    WITH {tables}, subject (item, other, place, document, turn) AS ({subjects})
+    INSERT INTO {judgments} ({columns})
+    SELECT {values}
+    FROM subject CROSS JOIN dimension CROSS JOIN sample
+    WHERE true
+    ORDER BY subject.place, subject.document, subject.turn, dimension.place, sample.number
+    ON CONFLICT DO NOTHING
+"""
+VARYING = {
+    "item_id": "subject.item",
+    "other_id": "subject.other",
+    "dimension_id": "dimension.id",
+    "sample": "sample.number",
+}
+
+
+def write_judgments(
+    run: Run, judge: Judge, dimensions: Sequence[FrozenDimension], pairs: Sequence[tuple[int, int]]
+) -> None:
+    """Write a row for each judgment of this judge that the project does not have yet."""
+    tables = [
+        _values("dimension (id, place)", [(each.id, place) for place, each in enumerate(dimensions)]),
+        _values("sample (number)", [(number,) for number in range(judge.samples)]),
+    ]
+    if METHODS[judge.method].asks_pairs:
+        both = [
+            (*systems, place, turn)
+            for place, (first, second) in enumerate(pairs)
+            for turn, systems in enumerate([(first, second), (second, first)])
+        ]
+        tables.append(_values("pair (first, second, place, turn)", both))
+        subjects = PAIRED
+    else:
+        subjects = SINGLE
+    columns, values, constants = _columns(Judgment(run=run, judge=judge))
+    statement = WRITE.format(
+        tables=", ".join(tables),
+        subjects=subjects,
+        judgments=connection.ops.quote_name(Judgment._meta.db_table),
+        columns=columns,
+        values=values,
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [run.project_id, *constants])
+
+
+def _values(named: str, rows: Sequence[Sequence[int]]) -> str:
+    """A table of numbers, for use within one statement; not by parameters, of which SQLite takes few."""
+    return f"{named} AS (VALUES {', '.join(_row(row) for row in rows)})"
+
+
+def _row(numbers: Sequence[int]) -> str:
+    return f"({', '.join(map(str, numbers))})"
+
+
+def _columns(judgment: Judgment) -> tuple[str, str, list[Any]]:
+    """The columns of a judgment, what each is filled with, and the values that are the same in all rows."""
+    fields = [field for field in Judgment._meta.concrete_fields if not field.primary_key]
+    filled = [VARYING.get(field.attname, "%s") for field in fields]
+    constants = [
+        field.get_db_prep_save(field.pre_save(judgment, add=True), connection)
+        for field in fields
+        if field.attname not in VARYING
+    ]
+    names = ", ".join(connection.ops.quote_name(str(field.column)) for field in fields)
+    return names, ", ".join(filled), constants

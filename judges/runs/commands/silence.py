@@ -1,0 +1,152 @@
+"""Whether a server answers, as all workers know it, and what its silence means for the runs that ask it.
+
+A failed call begins a silence, and the next answer ends it. When a silence has lasted for some seconds no
+call begins but one short question at a time, which tries the server again. When it has lasted for the
+endpoint's patience the runs that ask it stop, and the first answer within `resume_hours` resumes them.
+"""
+
+from datetime import timedelta
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
+
+from annotate.core.audit import record
+from judges.core.models import Endpoint, Judgment, LeaseHolder, Run
+from judges.runs.commands import holders
+from judges.runs.commands.leases import stop_run
+
+# A server that restarts is back within seconds: until then its calls are retried with pauses of their own.
+PROBED_AFTER = timedelta(seconds=10)
+FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=5), timedelta(minutes=1)
+# Failed calls that are further apart than this and a call's timeout are two silences: nobody asked between.
+NOBODY_ASKED = timedelta(minutes=10)
+
+
+def note_failure(*, endpoint: int, sentence: str, asked_to_wait: bool = False) -> bool:
+    """Note a failed call; return whether no call should begin now but probes.
+
+    asked_to_wait: the server is there and takes no calls yet, so its pause is kept and nothing probes it; but
+    runs do not wait for it for ever either. Stops the runs that ask the endpoint when its patience is over.
+    Locks the endpoint and, after that is committed, one run after the other.
+    """
+    server = _note(endpoint, sentence, asked_to_wait)
+    assert server.patience_until is not None
+    if timezone.now() >= server.patience_until:
+        for run in _asking(server):
+            stop_run(run, no_answer_from(server, sentence), waits_for=server)
+    return server.next_probe_at is not None
+
+
+@transaction.atomic
+def _note(endpoint: int, sentence: str, asked_to_wait: bool) -> Endpoint:
+    now = timezone.now()
+    server = Endpoint.objects.select_for_update().get(pk=endpoint)
+    forgotten = NOBODY_ASKED + timedelta(seconds=server.timeout_seconds)
+    if server.unanswered_since is None or server.tried_at is None or now - server.tried_at > forgotten:
+        server.unanswered_since = now
+        server.patience_until = now + patience_of(server)
+    server.tried_at, server.failure = now, sentence
+    assert server.patience_until is not None
+    lasts = not asked_to_wait and now - server.unanswered_since >= PROBED_AFTER
+    if server.next_probe_at is None and (lasts or now >= server.patience_until):
+        server.next_probe_at = now + FIRST_PAUSE
+    server.save(update_fields=["unanswered_since", "patience_until", "tried_at", "failure", "next_probe_at"])
+    return server
+
+
+def note_answer(*, endpoint: int) -> None:
+    """Note that the server answers, which ends its silence and resumes the runs that stopped for it.
+
+    Locks one run after the other. One query where there was no silence.
+    """
+    ended = Endpoint.objects.filter(pk=endpoint, unanswered_since__isnull=False).update(
+        unanswered_since=None, patience_until=None, next_probe_at=None, failed_probes=0
+    )
+    if ended:
+        waiting = Run.objects.filter(waits_for=endpoint, resumes_until__gt=timezone.now())
+        for run in waiting.values_list("pk", flat=True):
+            resume_run(run)
+
+
+@transaction.atomic
+def resume_run(run: int) -> None:
+    """Let a run go on that stopped for want of an answer; nothing happens to any other. Locks the run."""
+    locked = Run.objects.select_for_update().filter(pk=run, status=Run.Status.STOPPED).first()
+    if locked is None or locked.waits_for is None:
+        return
+    record(locked.project, "run.resumed", locked, note=f"{locked.waits_for.name} answers again.")
+    locked.status, locked.reason, locked.finished_at = Run.Status.RUNNING, "", None
+    locked.waits_for = locked.resumes_until = None
+    locked.save(update_fields=["status", "reason", "finished_at", "waits_for", "resumes_until"])
+
+
+def be_patient_again(*, run: Run) -> None:
+    """Give the silent servers of a run that a person resumes as much time as at first, and try them soon."""
+    now = timezone.now()
+    asked = Exists(Judgment.objects.filter(run=run, judge__endpoint=OuterRef("pk")))
+    for server in Endpoint.objects.filter(asked, unanswered_since__isnull=False):
+        Endpoint.objects.filter(pk=server.pk, unanswered_since__isnull=False).update(
+            patience_until=now + patience_of(server), tried_at=now, next_probe_at=now, failed_probes=0
+        )
+
+
+@transaction.atomic
+def take_probe(*, run: int, endpoint: int, holder: UUID) -> bool:
+    """Return whether this holder shall try a silent server now; it then holds a place for that call.
+
+    Locks the endpoint. The next probe is due after a pause that doubles from 5 s up to a minute.
+    """
+    now = timezone.now()
+    server = Endpoint.objects.select_for_update().get(pk=endpoint)
+    if server.next_probe_at is None or max(server.next_probe_at, server.resting_until or now) > now:
+        return False
+    if not _claim_place(server, run, holder):
+        return False  # calls that began before have all places; their end says as much as a probe
+    pause = min(FIRST_PAUSE * 2 ** min(server.failed_probes, 8), LONGEST_PAUSE)
+    server.next_probe_at, server.failed_probes = now + pause, min(server.failed_probes + 1, 8)
+    server.save(update_fields=["next_probe_at", "failed_probes"])
+    return True
+
+
+@transaction.atomic
+def take_place(*, run: int, endpoint: int, holder: UUID) -> bool:
+    """Return whether this holder has a place for one call. Locks the endpoint."""
+    return _claim_place(Endpoint.objects.select_for_update().get(pk=endpoint), run, holder)
+
+
+def _claim_place(server: Endpoint, run: int, holder: UUID) -> bool:
+    """Claim a place for as long as a call takes, for no heartbeat will renew it."""
+    claim = holders.claim_places(endpoint=server, run=run, holder=holder, held=0, wanted=1)
+    if claim is None or not claim.places:
+        return False
+    call_ends = timezone.now() + timedelta(seconds=server.timeout_seconds + 5)
+    LeaseHolder.objects.filter(pk=holder).update(alive_until=call_ends)
+    return True
+
+
+def give_up(*, endpoint: int, reason: str) -> None:
+    """Stop the runs that ask an endpoint, or wait for it, for a reason that no time mends."""
+    for run in _asking(Endpoint(pk=endpoint)):
+        stop_run(run, reason)
+    Run.objects.filter(waits_for=endpoint).update(reason=reason, waits_for=None, resumes_until=None)
+
+
+def _asking(server: Endpoint) -> QuerySet[Run]:
+    """Return the runs that go on and have something left to ask of a server by single calls."""
+    open_ones = Judgment.objects.filter(
+        judge__endpoint=server, status__in=(Judgment.Status.PLANNED, Judgment.Status.LEASED)
+    )
+    running = Run.objects.filter(status=Run.Status.RUNNING, via=Run.Via.CALLS)
+    return running.filter(pk__in=open_ones.values("run")).order_by("pk")
+
+
+def patience_of(server: Endpoint) -> timedelta:
+    """Return how long a server may be silent before its runs stop."""
+    return timedelta(minutes=server.patience_minutes)
+
+
+def no_answer_from(server: Endpoint, last: str) -> str:
+    """Return why a run stops whose server is silent; `last`: what came of the last call."""
+    return f"No answer from {server.name} for {server.patience_minutes} minutes. The last call: {last}"

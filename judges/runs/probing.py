@@ -1,0 +1,99 @@
+"""Short questions before a run's own: whether a silent server answers again, and how it wants them put."""
+
+import asyncio
+from datetime import timedelta
+from decimal import Decimal
+from uuid import UUID, uuid4
+
+from django.db.models import Exists, F, OuterRef, QuerySet
+from django.utils import timezone
+
+from judges.core.errors import KeyMissingError
+from judges.core.models import Endpoint, Judge, Judgment, MaxTokensName, Run
+from judges.endpoints.client import Question, RequestFailed, ask_once
+from judges.endpoints.keys import server_of
+from judges.endpoints.queries import READY
+from judges.endpoints.work import Prices
+from judges.methods.base import Message
+from judges.runs.commands import holders, leases, silence
+from judges.runs.queries.runs import goes_on
+
+PROBE_TOKENS = 16
+
+
+def probe_silent_servers(*, run: int) -> None:
+    """Try each server of a run that is silent and due. Any answer, a refused request too, ends silence."""
+    for endpoint in _silent(run).filter(next_probe_at__lte=timezone.now()):
+        judge = endpoint.judges.filter(judgments__run=run).first()
+        holder = uuid4()
+        if judge is not None and silence.take_probe(run=run, endpoint=endpoint.pk, holder=holder):
+            _probe(run, judge, holder)
+
+
+def learn_names(*, run: int) -> None:
+    """Find out how servers call the longest reply of judges of a run of which it is not known.
+
+    One short call for each model, or the first calls of the run would all be refused, and a batch whole.
+    """
+    if not goes_on(run):
+        return
+    asked = Exists(Judgment.objects.filter(run=run, judge=OuterRef("pk")))
+    unknown = Judge.objects.filter(asked, max_tokens_name="", endpoint__next_probe_at__isnull=True)
+    for judge in unknown.select_related("endpoint").order_by("endpoint", "model", "pk"):
+        holder = uuid4()
+        assert judge.endpoint_id is not None
+        if _is_unknown(judge) and silence.take_place(run=run, endpoint=judge.endpoint_id, holder=holder):
+            _probe(run, judge, holder)
+
+
+def _is_unknown(judge: Judge) -> bool:
+    """Return whether no call for a judge of the same model has found it out meanwhile."""
+    return Judge.objects.filter(pk=judge.pk, max_tokens_name="").exists()
+
+
+def _probe(run: int, judge: Judge, holder: UUID) -> None:
+    """Ask a judge's model a short question, and note whether and how it is answered."""
+    assert judge.endpoint is not None
+    endpoint, name = judge.endpoint, judge.max_tokens_name
+    question = Question(judge.model, (Message("user", READY),), None, PROBE_TOKENS, max_tokens_name=name)
+    try:
+        reply = asyncio.run(ask_once(server_of(endpoint, calls_in_flight=1), question))
+    except KeyMissingError as error:
+        silence.give_up(endpoint=endpoint.pk, reason=error.message)
+    except RequestFailed as error:
+        _note_failed(judge, error)
+    else:
+        _note_name(judge, reply.max_tokens_name)
+        silence.note_answer(endpoint=endpoint.pk)
+        cost = Prices.of(endpoint).cost(reply.input_tokens, reply.output_tokens, reply.cached_tokens)
+        Run.objects.filter(pk=run).update(spent=F("spent") + (cost or Decimal(0)))
+    finally:
+        holders.let_go(holder=holder)
+
+
+def _note_failed(judge: Judge, error: RequestFailed) -> None:
+    assert judge.endpoint_id is not None
+    if error.fatal_for_run:
+        silence.give_up(endpoint=judge.endpoint_id, reason=error.sentence)
+    elif error.permanent:  # refused for something else, so the usual name is as good as any
+        _note_name(judge, MaxTokensName.MAX_TOKENS)
+        silence.note_answer(endpoint=judge.endpoint_id)
+    else:
+        if error.wait:
+            until = timezone.now() + timedelta(seconds=error.wait)
+            leases.let_rest(endpoint=judge.endpoint_id, until=until)
+        silence.note_failure(endpoint=judge.endpoint_id, sentence=error.sentence)
+
+
+def _note_name(judge: Judge, name: str) -> None:
+    same_model = Judge.objects.filter(endpoint=judge.endpoint_id, model=judge.model, max_tokens_name="")
+    same_model.update(max_tokens_name=name)
+
+
+def _silent(run: int) -> QuerySet[Endpoint]:
+    """Return the silent servers that a run needs because it goes on, or because it would resume."""
+    silent = Endpoint.objects.filter(next_probe_at__isnull=False)
+    if goes_on(run):
+        return silent.filter(Exists(Judgment.objects.filter(run=run, judge__endpoint=OuterRef("pk"))))
+    waiting = Run.objects.filter(pk=run, resumes_until__gt=timezone.now())
+    return silent.filter(pk__in=waiting.values("waits_for"))

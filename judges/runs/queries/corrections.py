@@ -1,0 +1,118 @@
+"""One judgment with all that is known about it, and what stored replies would say by the present rules."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import islice
+from typing import Any
+
+from django.utils import timezone
+
+from annotate.core.guideline import FrozenDimension
+from annotate.core.guidelines import current_guideline
+from judges.core.models import Judge, Judgment, Rereading
+from judges.core.models.judges import ScoreFrom
+from judges.methods import METHODS
+from judges.methods.readings import Readable
+
+Status = Judgment.Status
+READ_AT_ONCE = 500
+SILENT_FOR = timedelta(minutes=1)
+
+
+@dataclass(frozen=True)
+class OtherReading:
+    """A judgment whose reply says something else by the present rules, and what it says."""
+
+    judgment: Judgment
+    status: Judgment.Status
+    value: float | None
+    rationale: str
+    reason: str
+
+    @property
+    def changes_judgment(self) -> bool:
+        """Whether the judgment says something else."""
+        return (self.status, self.value) != (self.judgment.status, self.judgment.value)
+
+
+def rereadings(judges: Sequence[Judge]) -> Iterator[OtherReading]:
+    """Yield what reading the replies of judges again would change, in the order of the judgments.
+
+    Judgments that a person corrected are left out, and those of judges that read probabilities.
+    """
+    for batch in rereadings_in_batches(judges):
+        yield from batch
+
+
+def rereadings_in_batches(judges: Sequence[Judge]) -> Iterator[list[OtherReading]]:
+    """Yield the same for every five hundred replies, an empty list too: who reads tells how far it is."""
+    for judge in judges:
+        if judge.score_from == ScoreFrom.TEXT:
+            yield from _rereadings(judge)
+
+
+def _rereadings(judge: Judge) -> Iterator[list[OtherReading]]:
+    dimensions = {each.id: each for each in current_guideline(judge.project).dimensions}
+    answered = Judgment.objects.filter(judge=judge, status__in=[Status.DONE, Status.UNREADABLE])
+    stored = answered.filter(is_corrected=False).exclude(reply="").select_related("judge__project")
+    replies = stored.order_by("pk").iterator(READ_AT_ONCE)
+    while batch := list(islice(replies, READ_AT_ONCE)):
+        readings = [_read(judge, each, judge.asked(dimensions[each.dimension_id])) for each in batch]
+        yield [each for each in readings if each.changes_judgment]
+
+
+def _read(judge: Judge, judgment: Judgment, dimension: FrozenDimension) -> OtherReading:
+    method = METHODS[judge.method]
+    pattern = judge.template.pattern if judge.template else ""
+    if judge.structured:
+        reading = method.read_structured(judgment.reply, dimension)
+    else:
+        reading = method.read_with(pattern, judgment.reply, dimension)
+    if isinstance(reading, Readable):
+        return OtherReading(judgment, Status.DONE, reading.value, reading.rationale, "")
+    return OtherReading(judgment, Status.UNREADABLE, None, "", reading.reason)
+
+
+LONGEST = 60  # characters of a reply that are shown
+
+
+def as_row(found: OtherReading) -> dict[str, Any]:
+    """Return what would change, for lists and programs: judgment, value before and after, reply."""
+    judgment, reply = found.judgment, " ".join(found.judgment.reply.split())
+    return {
+        "judgment": judgment.pk,
+        "before": judgment.status if judgment.value is None else f"{judgment.value:g}",
+        "after": str(found.status) if found.value is None else f"{found.value:g}",
+        "reply": reply if len(reply) <= LONGEST else reply[: LONGEST - 1] + "…",
+    }
+
+
+def judges_of(rereading: Rereading) -> list[Judge]:
+    """Return the judges whose replies are read anew. One query."""
+    judges = Judge.objects.filter(project=rereading.project_id).order_by("pk")
+    return list(judges if rereading.judge_id is None else judges.filter(pk=rereading.judge_id))
+
+
+def is_silent(rereading: Rereading) -> bool:
+    """Return whether no worker seems to be at a rereading that one should be at."""
+    return rereading.status in Rereading.UNDER_WAY and timezone.now() - rereading.touched_at > SILENT_FOR
+
+
+def parameters_of(judgment: Judgment) -> list[tuple[str, object]]:
+    """Return the parameters with which a judgment was asked, as name and value, besides the model.
+
+    Those of its judge where none were stored: it was never asked, or its answer was imported.
+    """
+    if judgment.parameters:
+        sent = {name: value for name, value in judgment.parameters.items() if name != "model"}
+        return [(name.replace("_", " "), value) for name, value in sent.items()]
+    judge = judgment.judge
+    values = ((name.replace("_", " "), getattr(judge, name)) for name in _SETTINGS)
+    return [(name, value) for name, value in values if value or (value == 0 and value is not False)]
+
+
+_SETTINGS = (
+    *("temperature", "top_p", "seed", "stop", "samples", "max_tokens", "reasoning_effort"),
+    *("system_message", "extra_body", "score_from", "structured"),
+)

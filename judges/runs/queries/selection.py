@@ -1,0 +1,108 @@
+"""Judgments by what they are: of a judge, about a dimension, unreadable, or far from what people say."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from django.db import connection
+from django.db.models import Count, Q, QuerySet, TextChoices
+from django.db.models.expressions import RawSQL
+from django.utils.translation import gettext_lazy as _
+
+from annotate.core.guideline import FrozenDimension
+from annotate.core.guidelines import current_guideline
+from annotate.core.models import Project
+from annotate.core.rounds import rounds_of
+from judges.core.mapping import mapped
+from judges.core.models import Judge, Judgment
+from judges.core.specification import Scope
+from judges.methods.own_scale import OwnScale
+from judges.results.queries.scores import Material, material_of, mean_of_samples
+from judges.runs.queries.plans import JudgePlan, RunPlan, mean_usage
+
+Status = Judgment.Status
+FAR = 2.0  # points of the scale
+
+
+class Which(TextChoices):
+    """Which answers of a judge are meant."""
+
+    ANSWERED = "answered", _("all that are answered")
+    UNREADABLE = "unreadable", _("unreadable")
+    FAR = "far", _("two points or more from people’s mean")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What is looked for; None is any. `only`: this judgment, also where a person corrected it."""
+
+    judge: int | None = None
+    dimension: str | None = None
+    which: Which = Which.ANSWERED
+    only: int | None = None
+
+
+def selected(project: Project, selection: Selection) -> QuerySet[Judgment]:
+    """Return the answers that are looked for. What a person corrected or excluded is not among them."""
+    judgments = Judgment.objects.filter(judge__project=project)
+    if selection.only is not None:
+        return judgments.filter(
+            pk=selection.only, status__in=[Status.DONE, Status.UNREADABLE, Status.EXCLUDED]
+        )
+    judgments = judgments.filter(is_corrected=False, status__in=[Status.DONE, Status.UNREADABLE])
+    if selection.judge is not None:
+        judgments = judgments.filter(judge=selection.judge)
+    if selection.dimension is not None:
+        judgments = judgments.filter(dimension__key=selection.dimension)
+    if selection.which == Which.UNREADABLE:
+        return judgments.filter(status=Status.UNREADABLE)
+    return _far(project, judgments) if selection.which == Which.FAR else judgments
+
+
+def _far(project: Project, judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
+    """Return those whose value is far from the mean of people's at the end of the last round. Seven queries.
+
+    Named categories have no mean, and a comparison of two texts is no rating: none of them is far.
+    """
+    rounds = rounds_of(project)
+    material = material_of(project, rounds[max(rounds)] if rounds else None, current_guideline(project))
+    judges = Judge.objects.filter(project=project, scale_minimum__isnull=False)
+    scales = {judge.pk: judge.own_scale for judge in judges}
+    far = []
+    for dimension in material.dimensions:
+        if not dimension.is_named:
+            means = _means(material, dimension.key)
+            given = judgments.filter(dimension=dimension.id, other__isnull=True, status=Status.DONE)
+            rows = given.values_list("pk", "item", "judge", "value").iterator(5000)
+            far += [
+                pk
+                for pk, item, judge, value in rows
+                if abs(_mapped(value or 0.0, scales.get(judge), dimension) - means.get(item, np.nan)) >= FAR
+            ]
+    return judgments.filter(pk__in=among(far))
+
+
+def among(keys: Sequence[int]) -> RawSQL:
+    """Return keys as a subquery with one parameter: SQLite takes no more than some thousands in a list."""
+    if connection.vendor == "sqlite":
+        return RawSQL("SELECT value FROM json_each(%s)", [json.dumps(list(keys))])
+    return RawSQL("SELECT unnest(%s::bigint[])", [list(keys)])
+
+
+def _mapped(value: float, scale: OwnScale | None, dimension: FrozenDimension) -> float:
+    return float(mapped(value, scale, dimension)) if scale else value
+
+
+def _means(material: Material, key: str) -> dict[int, float]:
+    means = mean_of_samples(material.human(key).T)
+    return dict(zip(material.items.tolist(), means.tolist(), strict=True))
+
+
+def plan_of_asking(judgments: QuerySet[Judgment]) -> RunPlan:
+    """Return what asking judgments again would cost, without those of imported judges. Three queries."""
+    counts = dict(judgments.order_by().values_list("judge").annotate(Count("pk")))
+    judges = Judge.objects.filter(Q(pk__in=counts), endpoint__isnull=False).select_related("endpoint")
+    found = list(judges.order_by("name"))
+    used = mean_usage(Scope(found, []))
+    return RunPlan([JudgePlan(each, counts[each.pk], 0, 0, 0, used.get(each.pk)) for each in found], [])

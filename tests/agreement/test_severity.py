@@ -1,0 +1,167 @@
+"""Severity of raters: a published example, derivatives, and how often intervals hold."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+import scipy.optimize
+
+from annotate.agreement import rater_severity, severity, why_not_severity
+from annotate.agreement.severity_likelihood import SeverityLikelihood
+from annotate.agreement.severity_values import RatedPoints
+from benchmarks.coverage_severity import Panel, held_severities
+
+pytestmark = pytest.mark.fast
+
+LSAT = "3 6 2 11 1 1 3 4 1 8 0 16 0 3 2 15 10 29 14 81 3 28 15 80 16 56 21 173 11 61 28 298"
+"""How many of 1,000 persons gave which answers to the five items of LSAT 6, from 00000 to 11111
+(Bock and Lieberman 1970)."""
+
+
+def test_with_two_points_it_is_the_rasch_model_of_lsat_6() -> None:
+    patterns = np.array([[int(bit) for bit in f"{each:05b}"] for each in range(32)], dtype=float)
+    persons = np.repeat(patterns, [int(each) for each in LSAT.split()], axis=0)
+    rated = RatedPoints.of(persons.T, [0, 1], ["all"] * 1000, np.arange(1000))
+    likelihood = SeverityLikelihood(rated, 0.0)
+    # Rizopoulos 2006, package ltm, rasch(LSAT): discrimination .7551, these difficulties, -2466.938.
+    difficulty, spread = np.array([-3.6153, -1.3224, -0.3176, -1.7301, -2.7802]), 0.7551
+    severities = spread * (difficulty - difficulty.mean())
+    published = np.concatenate([[-spread * difficulty.mean()], severities, [0], [np.log(spread)]])
+    loss, gradient = likelihood.loss(published)
+    assert loss == pytest.approx(2466.938, abs=2e-3)
+    assert np.abs(gradient).max() < 0.05  # of 1,000 persons, at figures of four decimals
+
+
+def panel(seed: int, **kind: float) -> tuple[np.ndarray, list[str], np.ndarray]:
+    return Panel(documents=12, systems=3, **kind).values(np.random.default_rng(seed))  # type: ignore[arg-type]
+
+
+def test_gradient_and_sums_by_document_are_the_derivatives_of_the_loss() -> None:
+    values, systems, documents = panel(1)
+    values[0, ::3] = np.nan
+    likelihood = SeverityLikelihood(RatedPoints.of(values, [1, 2, 3, 4, 5], systems, documents), 0.25)
+    at = np.random.default_rng(2).normal(size=len(likelihood.start)) / 2
+
+    def loss(tried: np.ndarray) -> float:
+        return likelihood.loss(tried)[0]
+
+    numeric = scipy.optimize.approx_fprime(at, loss, 1e-6)
+    assert likelihood.loss(at)[1] == pytest.approx(numeric, abs=1e-3)
+    plain = SeverityLikelihood(likelihood.rated, 0.0)
+    # The rater's part of the data's own gradient, which the ridges on means do not touch, has the sum 0.
+    raters = plain.scores_by_document(at).sum(axis=0)
+    assert raters[:3].sum() == pytest.approx(-raters[3:6].sum())
+
+
+def test_sums_by_document_add_up_to_the_gradient() -> None:
+    values, systems, documents = panel(1)
+    values[0, ::3] = np.nan
+    likelihood = SeverityLikelihood(RatedPoints.of(values, [1, 2, 3, 4, 5], systems, documents), 0.0)
+    at = np.random.default_rng(2).normal(size=len(likelihood.start)) / 2
+    at[3:6] -= at[3:6].mean()  # where the ridges on means pull nothing
+    at[6:-1] -= at[6:-1].mean()
+    assert likelihood.scores_by_document(at).sum(axis=0) == pytest.approx(-likelihood.loss(at)[1])
+
+
+def test_units_that_are_alike_cost_no_memory_of_their_own() -> None:
+    generator = np.random.default_rng(6)
+    units = 20_000
+    values = generator.integers(1, 8, (3, units)).astype(float)
+    systems, documents = [f"S{place % 4}" for place in range(units)], np.arange(units) // 4
+    rated = RatedPoints.of(values, list(range(1, 8)), systems, documents)
+    tracemalloc.start()
+    likelihood = SeverityLikelihood(rated, 0.25)
+    likelihood.loss(likelihood.start)
+    likelihood.scores_by_document(likelihood.start)
+    likelihood.fit_of_raters(likelihood.start)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # 60,000 values x 21 nodes x 7 points are 71 MB.
+    assert peak < 35e6
+
+
+def test_a_system_that_a_severe_rater_got_is_not_put_down_for_it() -> None:
+    values, systems, documents = Panel(
+        documents=40, systems=2, severities=(-1.5, 0.0, 1.5), means=(1.0, 1.0)
+    ).values(np.random.default_rng(3))
+    first = np.array(systems) == "S0"
+    values[0, first], values[2, ~first] = np.nan, np.nan
+    found = rater_severity(values, [1, 2, 3, 4, 5], systems, documents, ["mild", "middle", "severe"])
+    one, other = found.systems
+    assert other.mean - one.mean > 0.5
+    assert abs(other.fair.value - one.fair.value) < 0.25
+    assert [each.severity.value for each in found.raters] == pytest.approx([-1.5, 0, 1.5], abs=0.5)
+    mild, _, severe = found.raters
+    assert severe.fair_mean.value < mild.fair_mean.value - 1
+    assert found.spread == pytest.approx(1, abs=0.4)
+
+
+def test_a_rater_who_answers_at_random_does_not_fit() -> None:
+    values, systems, documents = panel(4, spread=1.6)
+    values[1] = np.random.default_rng(5).integers(1, 6, values.shape[1])
+    found = rater_severity(values, [1, 2, 3, 4, 5], systems, documents, ["A", "B", "C"])
+    assert found.raters[1].outfit > 1.25
+    assert found.raters[1].outfit > max(found.raters[0].outfit, found.raters[2].outfit)
+
+
+def test_intervals_of_fair_means_end_where_the_scale_does() -> None:
+    values, systems, documents = Panel(documents=5, systems=2, means=(3.0, 6.0)).values(
+        np.random.default_rng(3)
+    )
+    found = rater_severity(values, [1, 2, 3, 4, 5], systems, documents, ["a", "b", "c"])
+    high = [each.fair.high for each in found.systems]
+    assert max(high) == 5
+    assert min(each.fair_mean.low for each in found.raters) >= 1
+
+
+def test_without_differences_of_units_the_spread_at_its_bound_has_no_variance() -> None:
+    # Raters who go each by chance vary on a unit as much as between units.
+    generator = np.random.default_rng(12)
+    values = generator.integers(1, 4, (3, 40)).astype(float)
+    values[2] = 4 - values[0]
+    documents = np.repeat(np.arange(10), 4)
+    likelihood = SeverityLikelihood(RatedPoints.of(values, [1, 2, 3], ["S"] * 40, documents), 0.25)
+    fit = severity._Fit(likelihood, severity._search(likelihood), 0.95)
+    assert fit.parameters[-1] == -5
+    assert not fit.covariance[-1].any()
+    assert not fit.covariance[:, -1].any()
+    assert (np.diag(fit.covariance)[:4] > 0).all()
+    assert np.diag(fit.covariance).max() < 1
+
+
+def test_a_search_that_does_not_end_gives_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(severity, "_STEPS", 2)
+    values, systems, documents = panel(4)
+    found = rater_severity(values, [1, 2, 3, 4, 5], systems, documents, ["A", "B", "C"])
+    assert found.reason == "The search for the most likely severities did not end, so none are given."
+    assert (found.raters, found.systems, found.spread) == ((), (), None)
+
+
+def test_intervals_hold_and_fit_is_one_where_the_model_is_true() -> None:
+    severities, fair, fit = held_severities(Panel(documents=15, systems=4), 40)
+    assert severities > 0.87
+    assert fair > 0.85
+    assert 0.9 < fit < 1.1
+
+
+@pytest.mark.parametrize(
+    ("values", "points", "reason"),
+    [
+        ([[1.0] * 6, [np.nan] * 6], [1, 2], "Fewer than two raters gave values."),
+        ([[1.0, 2, 1, 2], [1, 1, 2, 2]], [1, 2], "There are values on 4 documents; 5 are needed."),
+        ([[1.0] * 6, [1.0] * 6], [1, 2], "Every value is the same."),
+        (
+            [[1.0, 2] * 3, [1.0] * 6],
+            list(range(1, 101)),
+            "The scale has 100 points; the model takes 11 at most.",
+        ),
+    ],
+)
+def test_where_nothing_can_be_told_a_reason_says_why(
+    values: list[list[float]], points: list[int], reason: str
+) -> None:
+    table = np.array(values)
+    documents = np.arange(table.shape[1])
+    assert why_not_severity(table, points, documents) == reason
+    with pytest.raises(ValueError, match=reason):
+        rater_severity(table, points, ["A"] * table.shape[1], documents, ["A", "B"])

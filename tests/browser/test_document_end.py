@@ -1,0 +1,124 @@
+"""The end of a document in a real browser: by keyboard at a desk, by taps on a phone."""
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, ViewportSize, expect
+
+from annotate.core.models import Rating, RevisedValue, RevisedValueChange
+from annotate.rating.commands.plans import choose_plan
+from annotate.rating.commands.rounds import close_round_one
+from annotate.rating.queries.places import own_order
+from tests.browser.people import signed_in
+from tests.browser.waiting import expect_stored
+from tests.factories import Cast, make_project
+from tests.rating.rounds import opened, rate
+
+DESK: ViewportSize = {"width": 1280, "height": 800}
+PHONE: ViewportSize = {"width": 390, "height": 844}
+
+
+@pytest.fixture
+def cast(live_server) -> Cast:
+    """Two documents of three items, of which the first annotator has rated all of one but the last item."""
+    cast = make_project(dimensions=("fluency", "coherence"), documents=2, systems=3)
+    for number, item in enumerate(cast.items):
+        item.text = "The room was clean and the staff friendly. " * (1 + 40 * (number % 2))
+        item.save(update_fields=["text"])
+    choose_plan(project=cast.project, kind="everyone", revises_documents=True)
+    round = opened(cast)
+    for place, value in zip(own_order(round, cast.annotators[0])[:2], (2, 5), strict=True):
+        for key in ("fluency", "coherence"):
+            rate(cast, round, cast.annotators[0], place.item, value, key=key)
+    return cast
+
+
+def at_last_item(cast: Cast, context: BrowserContext) -> Page:
+    page = signed_in(context, cast.annotators[0].user)
+    page.goto(f"/projects/{cast.project.slug}/rate/3/")
+    expect(page.locator("body[data-ahead=ready] .row.focused")).to_have_count(1)
+    return page
+
+
+def shown(page: Page, dimension: str) -> Locator:
+    """Wait until a dimension is shown and takes keys; return its items."""
+    expect(page.locator("h2", has_text=dimension)).to_be_visible()
+    expect(page.locator(".held.focused")).to_have_count(1)
+    held = page.locator(".held")
+    expect(held).to_have_count(3)
+    return held
+
+
+def revised() -> list[tuple[str, int | None, int, str]]:
+    found = RevisedValue.objects.order_by("pk")
+    return list(found.values_list("rating__dimension__key", "rating__value", "value", "comment"))
+
+
+def test_a_document_is_compared_and_revised_by_keyboard(cast: Cast, browser: Browser, live_server) -> None:
+    context = browser.new_context(base_url=live_server.url, viewport=DESK, reduced_motion="reduce")
+    page = at_last_item(cast, context)
+    for key in ("4", "4", "Enter"):
+        page.keyboard.press(key)
+    held = shown(page, "Fluency")
+    expect(held.nth(0)).to_contain_text("first value: 5")  # the highest first, with the answer just given
+    expect(held.nth(1)).to_contain_text("first value: 4")
+    top = [each["y"] for each in (held.nth(n).bounding_box() for n in range(3)) if each]
+    assert top == [top[0]] * 3  # side by side
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("3")
+    expect(held.nth(1).get_by_text("changed")).to_be_visible()
+    page.keyboard.press("c")
+    page.keyboard.type("1 of 3 is better.")  # digits are words here
+    page.keyboard.press("Escape")
+    expect_stored(page, revised, [("fluency", 4, 3, "1 of 3 is better.")])
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    shown(page, "Coherence")
+    page.keyboard.press("1")
+    page.keyboard.press("Shift+Enter")
+    shown(page, "Fluency")
+    expect(held.nth(1)).to_contain_text("changed")
+    page.keyboard.press("Enter")
+    shown(page, "Coherence")
+    expect(held.nth(2)).to_contain_text("first value: 5")  # sorted by what is held now
+    assert revised()[1] == ("coherence", 5, 1, "")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(f"{live_server.url}/projects/{cast.project.slug}/rate/4/")
+    assert list(Rating.objects.order_by("pk").values_list("value", flat=True)) == [2, 2, 5, 5, 4, 4]
+    context.close()
+
+
+def test_a_document_is_revised_by_taps_and_nothing_is_lost(cast: Cast, browser: Browser, live_server) -> None:
+    context = browser.new_context(base_url=live_server.url, viewport=PHONE, has_touch=True, is_mobile=True)
+    page = at_last_item(cast, context)
+    for row in page.locator(".row").all():
+        row.locator(".point", has_text="4").tap()
+    page.get_by_role("link", name="Next").tap()
+    held = shown(page, "Fluency")
+    boxes = [each for each in (held.nth(n).bounding_box() for n in range(3)) if each]
+    assert len({box["x"] for box in boxes}) == 1  # one below the other
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    long = held.filter(has=page.get_by_role("button", name="Show all of it")).first
+    before = long.bounding_box()
+    long.get_by_role("button", name="Show all of it").tap()
+    after = long.bounding_box()
+    assert before
+    assert after
+    assert after["height"] > before["height"]
+
+    def value(card: int, of: int) -> None:
+        held.nth(card).locator("label.point", has_text=str(of)).tap()
+
+    context.set_offline(True)
+    value(0, 3)
+    expect(page.locator("#save-mark")).to_have_attribute("data-state", "unsaved")
+    assert revised() == []
+    context.set_offline(False)
+    page.evaluate("dispatchEvent(new Event('online'))")
+    expect_stored(page, revised, [("fluency", 5, 3, "")])
+    expect(page.locator("#save-mark")).to_have_attribute("data-state", "saved")
+    close_round_one(project=cast.project, by=cast.admin)
+    value(0, 2)
+    expect(held.nth(0).locator(".row-refusal")).to_contain_text("Not saved: Round I was closed")
+    expect(held.nth(0).locator("input:checked")).to_have_value("2")
+    expect(page.locator(".held fieldset:not(:disabled)")).to_have_count(0)
+    assert RevisedValueChange.objects.count() == 1
+    context.close()

@@ -1,0 +1,37 @@
+"""Every table with p values says what they are corrected over."""
+
+import re
+
+import pytest
+
+from annotate.results.commands import current_page
+from annotate.results.registry import PAGES, result_of
+from annotate.results.table import Kind, Table
+from tests.judges.results.test_doors import scene
+
+pytestmark = pytest.mark.django_db
+
+SAYS_OVER_WHAT = re.compile(r"corrected.*(over|nor over) (dimensions|\d+ dimensions?)")
+
+
+def with_p_values(tables: list[Table]) -> list[Table]:
+    return [table for table in tables if any(column.kind is Kind.P_VALUE for column in table.columns)]
+
+
+def test_tables_with_p_values_say_what_they_are_corrected_over() -> None:
+    project = scene().project
+    found = {
+        (name, table.key): table.says
+        for name in PAGES
+        for table in with_p_values(
+            list(current_page(project=project, result=result_of(project, name)).tables)
+        )
+    }
+    assert set(found) == {
+        ("systems", "differences"),
+        ("so-far", "order"),
+        ("estimates", "differences"),
+        ("reliability", "validity"),
+        ("judges", "pairs-of-judges"),
+    }
+    assert [place for place, says in found.items() if not SAYS_OVER_WHAT.search(says)] == []

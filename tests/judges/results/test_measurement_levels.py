@@ -1,0 +1,126 @@
+"""Every page of results at every measurement level: what needs amounts is not shown of names."""
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+
+from annotate.core.models import Dimension, ScalePoint
+from annotate.results.commands import current_page
+from annotate.results.registry import PAGES, result_of
+from annotate.results.table import Table
+from judges.comparison import category_agreement
+from judges.core.models import Judge
+from tests.factories import Cast, make_project
+from tests.judges.factories import make_judge, make_judgment
+from tests.judges.measured import as_scores, let_judge, rated_at_once
+from tests.judges.results.test_doors import DOORS, of_api, tables_of
+from tests.results.reading import Rows, cells_of
+
+pytestmark = pytest.mark.django_db
+
+DOCUMENTS, SYSTEMS = 12, 2
+LABELS = ("Nothing", "Slips", "Nonsense")
+PEOPLE = [[1, 2, 3, 1, 2, 2] * 4, [1, 2, 3, 2, 2, 1] * 4]
+JUDGE = [1, 2, 2, 1, 2, 1, 3, 2] * 3
+OF_AMOUNTS = {"scoring", "correlations", "alphas", "differences", "meta", "preferences"}
+OF_NAMES = {"categories", "category-f1"}
+
+
+def at_level(level: str, *, low: int = 1) -> Cast:
+    """A project with one dimension of three points at this level (or two, from 0), people and a judge."""
+    cast = make_project(documents=DOCUMENTS, systems=SYSTEMS, annotators=2, raters_per_item=2)
+    (dimension,) = cast.dimensions
+    high = low + len(LABELS) - 1 if low else 1
+    changed = {"measurement_level": level, "scale_minimum": low, "scale_maximum": high}
+    Dimension.objects.filter(pk=dimension.pk).update(**changed)
+    ScalePoint.objects.filter(dimension=dimension).delete()
+    for value, label in enumerate(LABELS[: high - low + 1], start=low):
+        ScalePoint.objects.create(dimension=dimension, value=value, label=label)
+    shift = {1: lambda value: value, 0: lambda value: int(value > 1)}[low]
+    let_judge(make_judge(cast.project, name="Reasoner"), cast, list(map(shift, JUDGE)))
+    let_judge(make_judge(cast.project, "mcq", name="Chooser"), cast, list(map(shift, [*JUDGE[2:], 1, 3])))
+    rated_at_once(cast, [list(map(shift, row)) for row in PEOPLE])
+    return cast
+
+
+def tables_on(cast: Cast, page: str) -> dict[str, Table]:
+    found = current_page(project=cast.project, result=result_of(cast.project, page))
+    return {table.key: table for table in found.tables}
+
+
+def of_judge(cast: Cast, key: str, name: str = "Reasoner") -> Rows:
+    """The rows of one judge in a table of all."""
+    return [row for row in cells_of(cast.project, "judges", key) if row["judge"].value == name]
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "ratio"])
+def test_every_page_asks_for_the_level(level: str) -> None:
+    cast, named = at_level(level), level == "nominal"
+    for page in PAGES:
+        assert tables_on(cast, page), page
+    judges = set(tables_on(cast, "judges"))
+    assert (judges >= OF_NAMES, judges >= OF_AMOUNTS) == (named, not named)
+    assert (OF_NAMES | OF_AMOUNTS) & judges == (OF_NAMES if named else OF_AMOUNTS)
+    kinds = {key.split("-", 2)[-1] for key in judges if key.startswith("judge-")}
+    assert kinds == ({"named-confusion"} if named else {"scatter", "confusion", "quality"})
+    assert ("means" in tables_on(cast, "estimates")) == (not named)
+    assert ("shares" in tables_on(cast, "systems")) == named
+    cells = [row["fluency"] for row in cells_of(cast.project, "reliability", "indicator")]
+    assert [cell.value is None for cell in cells] == [named] * SYSTEMS
+    reasons = {"Categories have no order, so nothing can rise or fall with them."} if named else {""}
+    assert {cell.reason for cell in cells} == reasons
+    assert bool(cells_of(cast.project, "reliability", "quality")) == (not named)
+
+
+def test_names_have_accuracy_and_f1_as_the_function_gives_them() -> None:
+    cast = at_level("nominal")
+    scores = as_scores(JUDGE, PEOPLE, documents=DOCUMENTS, systems=SYSTEMS)
+    expected = category_agreement(scores, [1, 2, 3])
+    (row,) = of_judge(cast, "categories")
+    assert (row["accuracy"].value, row["macro_f1"].value) == pytest.approx(
+        (expected.accuracy.value, expected.macro_f1.value)
+    )
+    assert (row["accuracy"].low or 0) < (row["accuracy"].value or 0) < (row["accuracy"].high or 0)
+    rows = of_judge(cast, "category-f1")
+    assert [each["category"].value for each in rows] == list(LABELS)
+    assert [each["f1"].value for each in rows] == pytest.approx([each.value for each in expected.f1])
+    judge = Judge.objects.get(project=cast.project, name="Reasoner")
+    confusion = tables_on(cast, "judges")[f"judge-{judge.pk}-named-confusion"]
+    counted = {(row[1].value, row[2].value): row[3].value for row in confusion.rows}
+    pairs = [(person, judge) for row in PEOPLE for person, judge in zip(row, JUDGE, strict=True)]
+    assert counted["Nonsense", "Slips"] == pairs.count((3, 2))
+    assert sum(row[3].value for row in confusion.rows if isinstance(row[3].value, int)) == len(pairs)
+
+
+def test_names_have_accuracy_in_place_of_an_estimate_and_of_0_and_1_the_share() -> None:
+    cast = at_level("nominal")
+    assert set(tables_on(cast, "estimates")) == OF_NAMES
+    (here,), (there,) = cells_of(cast.project, "estimates", "categories"), of_judge(cast, "categories")
+    assert (here["accuracy"], here["macro_f1"]) == (there["accuracy"], there["macro_f1"])
+    either = at_level("nominal", low=0)
+    rows = cells_of(either.project, "estimates", "means")
+    people = [[int(value > 1) for value in row] for row in PEOPLE]
+    share = sum(sum(row[::2]) for row in people) / 24
+    assert rows[0]["humans"].value == pytest.approx(share)
+    assert "categories" in tables_on(either, "judges")
+
+
+def test_of_several_samples_a_category_is_the_most_frequent_and_no_mean() -> None:
+    cast = at_level("nominal")
+    judge = make_judge(cast.project, name="Wavering")
+    for sample, value in enumerate((3, 1, 3)):
+        for item in cast.items:
+            make_judgment(judge, item, cast.dimensions[0], value=value, sample=sample)
+    rows = of_judge(cast, "category-f1", "Wavering")
+    judged = {row["category"].value: row["judged"].value for row in rows}
+    assert judged == {"Nothing": 0, "Slips": 0, "Nonsense": 24}
+
+
+def test_every_door_gives_every_figure_of_names(client: Client) -> None:
+    cache.clear()
+    cast = at_level("nominal")
+    client.force_login(cast.researcher)
+    for name in ("agreement", "systems", "estimates", "judges"):
+        tables = tables_of(of_api(cast, name))
+        for door in DOORS:
+            door(client, cast, name, tables)

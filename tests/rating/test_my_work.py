@@ -1,0 +1,138 @@
+"""An annotator looks back: own items with values, how these spread, hidden checks; and the guidelines."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotate.core.models import Assignment, Dispute, Membership, Project, Round
+from annotate.disputes.commands.disputes import post_message
+from annotate.disputes.commands.looks import note_look
+from annotate.rating.calibration import calibrate
+from annotate.rating.commands.rounds import close_round_one, open_round_two
+from annotate.rating.queries.hidden_checks import CheckComparison, Checks
+from annotate.rating.queries.own_items import OwnFilter, own_checks, own_items, own_spreads
+from tests.factories import Cast, make_project
+from tests.rating.rounds import opened, rate
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def scene(client: Client) -> tuple[Client, Cast, Round]:
+    """An annotator, signed in, with three of four items rated; nobody else has rated."""
+    cast = make_project(dimensions=("fluency", "coherence"), documents=2)
+    round = opened(cast)
+    me = cast.annotators[0]
+    for item, value in zip(cast.items, (2, 4, 4), strict=False):
+        rate(cast, round, me, item, value)
+    rate(cast, round, me, cast.items[0], 5, comment="It is all there.")
+    rate(cast, round, me, cast.items[1], 3, key="coherence")
+    client.force_login(me.user)  # type: ignore[arg-type]
+    return client, cast, round
+
+
+def items_with(round: Round, place: Membership, **chosen: object) -> set[int]:
+    return {each.item_id for each in own_items(round, place, OwnFilter(**chosen))}  # type: ignore[arg-type]
+
+
+def test_items_are_found_by_what_was_given(scene: tuple[Client, Cast, Round]) -> None:
+    _, cast, round = scene
+    me = cast.annotators[0]
+    first, second, third = (item.pk for item in cast.items[:3])
+    assert items_with(round, me, dimension="fluency", value=4) == {second, third}
+    assert items_with(round, me, dimension="coherence") == {second}
+    assert items_with(round, me, value=3) == {second}
+    assert items_with(round, me, marked="changed") == {first}
+    assert items_with(round, me, marked="commented") == {first}
+    assert items_with(round, me, marked="flagged") == set()
+    assert items_with(round, me, marked="unfinished") == {first, third, cast.items[3].pk}
+    document = cast.items[2].document.key
+    assert items_with(round, me, document=document) == {third, cast.items[3].pk}
+    assert items_with(round, cast.annotators[1]) == set()
+
+
+def test_the_page_lists_them_with_values_and_how_these_spread(scene: tuple[Client, Cast, Round]) -> None:
+    client, cast, round = scene
+    spreads = own_spreads(round, cast.annotators[0])
+    assert [(each.dimension.key, each.given) for each in spreads] == [("fluency", 3), ("coherence", 1)]
+    assert spreads[0].counts == [("1", 0), ("2", 0), ("3", 0), ("4", 2), ("5", 1)]
+    address = reverse("my_work", args=[cast.project.slug])
+    html = client.get(address).content.decode()
+    assert "1 of 4 items rated" in html
+    assert "It is all there." in html
+    nothing = client.get(address, {"marked": "flagged"}).content.decode()
+    assert "No item of yours has this." in nothing
+    assert client.get(address, {"value": "many", "page": "x"}).status_code == 200
+
+
+def test_queries_are_the_same_whatever_the_number_of_items(
+    scene: tuple[Client, Cast, Round], django_assert_max_num_queries: object
+) -> None:
+    client, cast, round = scene
+    address = reverse("my_work", args=[cast.project.slug])
+    with django_assert_max_num_queries(22) as first:  # type: ignore[operator]
+        client.get(address)
+    for key in ("fluency", "coherence"):
+        rate(cast, round, cast.annotators[0], cast.items[3], 1, key=key)
+    with django_assert_max_num_queries(len(first)) as _:  # type: ignore[operator]
+        client.get(address)
+
+
+def test_hidden_checks_are_told_when_the_work_is_done(
+    scene: tuple[Client, Cast, Round], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, cast, _ = scene
+    me = cast.annotators[0]
+    calibration = calibrate([(4, 3), (5, 4), (2, 2)], is_named=False)
+    assert calibration
+    repeats = {"Fluency": CheckComparison(4, 3, 4)}
+    held = Checks(repeats=repeats, calibrations={"Fluency": calibration})
+
+    def checks_of_me(project: Project) -> dict[int, Checks]:
+        return {me.pk: held}
+
+    monkeypatch.setattr("annotate.rating.queries.own_items.checks_of", checks_of_me)
+    assert own_checks(me, has_finished=False) is None
+    address = reverse("my_work", args=[cast.project.slug])
+    assert "came a second time" not in client.get(address).content.decode()
+    close_round_one(project=cast.project, by=cast.admin)
+    html = client.get(address).content.decode()
+    assert "Items that came a second time, the same value:" in html
+    assert "3 of 4" in html
+    assert "1 above the reference on 2 of 3" in html
+
+
+def test_before_round_one_there_is_nothing_to_list(client: Client) -> None:
+    cast = make_project()
+    client.force_login(cast.annotators[0].user)  # type: ignore[arg-type]
+    html = client.get(reverse("my_work", args=[cast.project.slug])).content.decode()
+    assert "Round I has not been opened yet." in html
+    assert not Assignment.objects.exists()
+
+
+def test_the_list_of_projects_says_what_is_left_and_what_is_new(scene: tuple[Client, Cast, Round]) -> None:
+    client, cast, round = scene
+    assert "3 items left to rate" in client.get("/").content.decode()
+    for annotator in cast.annotators[1:]:
+        rate(cast, round, annotator, cast.items[0], 1)
+    close_round_one(project=cast.project, by=cast.admin)
+    assert "to rate" not in client.get("/").content.decode()
+    open_round_two(project=cast.project, by=cast.admin)
+    html = client.get("/").content.decode()
+    assert "1 dispute needs you" in html
+    assert "something new" not in html
+    dispute = Dispute.objects.get()
+    note_look(dispute=dispute, rater=cast.annotators[0])
+    post_message(dispute=dispute, author=cast.annotators[1], text="Is it?")
+    assert "something new in 1" in client.get("/").content.decode()
+
+
+def test_the_guidelines_have_a_page_before_during_and_after_the_round(client: Client) -> None:
+    cast = make_project(dimensions=("fluency",))
+    client.force_login(cast.annotators[0].user)  # type: ignore[arg-type]
+    address = reverse("guideline", args=[cast.project.slug])
+    assert "this can still change" in client.get(address).content.decode()
+    opened(cast)
+    html = client.get(address).content.decode()
+    assert "Fluency" in html
+    assert "Version" not in html
