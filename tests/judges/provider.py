@@ -48,13 +48,13 @@ class Provider:
             self.in_flight[model] += calls
             self.most_in_flight = max(self.most_in_flight, self.in_flight.total())
 
-    def status_of_last(self) -> int:
-        return 400 if self.refuses in self.asked[-1] else self.status
+    def status_for(self, request: dict[str, Any]) -> int:
+        return 400 if self.refuses in request else self.status
 
-    def answer(self) -> str:
+    def answer(self, status: int) -> str:
         if self.body is not None:
             return self.body
-        if self.status_of_last() != 200:
+        if status != 200:
             error = {"message": self.error, "type": "t", "param": None, "code": self.code}
             return json.dumps({"error": error})
         choice = {
@@ -82,9 +82,10 @@ def providing(**says: Any) -> Iterator[Provider]:
             time.sleep(provider.seconds)
             if provider.answers is not None:
                 provider.answers.acquire()
-            content = provider.answer().encode()
+            status = provider.status_for(body)
+            content = provider.answer(status).encode()
             provider.count(model, -1)
-            self.send_response(provider.status_of_last())
+            self.send_response(status)
             self.send_header("Content-Type", provider.kind)
             self.send_header("Content-Length", str(len(content)))
             for name, value in provider.headers.items():

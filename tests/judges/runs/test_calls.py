@@ -211,7 +211,7 @@ def test_what_a_call_has_paid_is_stored_where_the_next_one_ends_the_run(
 ) -> None:
     cast = make_project(documents=1, systems=1)
     with providing(body=choices("Score: 2", "Hm.")) as provider:
-        monkeypatch.setattr(provider, "status_of_last", lambda: 200 if "n" in provider.asked[-1] else 401)
+        monkeypatch.setattr(provider, "status_for", lambda request: 200 if "n" in request else 401)
         endpoint = make_priced_endpoint(cast.project, provider.base_url, samples_in_one_call=True)
         judge = make_judge(cast.project, endpoint=endpoint, samples=3, temperature=1)
         run = worked(running(cast.project, judge, dimensions=["fluency"]))
