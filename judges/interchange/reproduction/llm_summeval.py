@@ -209,7 +209,7 @@ LLM_SUMMEVAL = Paper(
         "5": "pairs of systems that each method prefers as the experts do",
         "6": "meta-correlation: of a system's correlation with its quality",
         "7": "correlation of R with the correlation with experts, over systems",
-        "17": "neighbouring systems of which the second wordings and stars prefer the one that experts prefer",
+        "17": "neighbouring systems of which second wordings and stars prefer the experts' choice",
         "18": "second wordings and stars: correlation with the experts' means, and meta-correlation",
         "20": "standard deviation among the experts, mean over a system's summaries",
         "21": "mean score of the experts",
@@ -223,8 +223,9 @@ LLM_SUMMEVAL = Paper(
     reasons={
         "replies": "The authors' extraction reads six RTS replies on relevance that end like “; 3 out of 5.” "
         "or “(1/5).” as 5; read so, the release gives the published figure. Here each is read as it stands.",
-        "second replies": "The authors' extraction reads six replies to the second wording of RTS that end like "
-        "“; 4 out of 5.” as 5; read so, the release gives the published figure. Here each is read as it stands.",
+        "second replies": "The authors' extraction reads six replies to the second wording of RTS that end "
+        "like “; 4 out of 5.” as 5; read so, the release gives the published figure. Here each is read as it "
+        "stands.",
         "paper": "SciPy gives the same on the release's own replies and ratings; the difference is the "
         "paper's.",
     },

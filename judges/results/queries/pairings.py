@@ -46,7 +46,7 @@ def of_method(judges: Sequence[Judge], method: str) -> list[Judge]:
 def usual_pairing(judges: Sequence[Judge]) -> Pairing:
     """Return the pair of one model with the most values; of two models only where no model has both.
 
-    Where several pairs have as many it is the one that was made first, so that another judge changes no figure.
+    Of pairs with as many it is the one that was made first, so that another judge changes no figure.
 
     Raises NoJudgesError with a sentence where there is no RTS or no MCQ judge with values.
     """
