@@ -119,6 +119,7 @@ EXAMPLES = {
         "name": "Rating",
         "version": 1,
         "text": "Rate the text on {{ dimension }}.",
+        "wordings": {"fluency": "How well does this read? {{ text }}"},
         "pattern": "",
         "created_at": "2026-11-12T09:00:00Z",
     },

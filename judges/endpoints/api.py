@@ -123,9 +123,18 @@ class TrialRow(serializers.Serializer[Any]):
 class PromptRow(serializers.ModelSerializer[PromptTemplate]):
     """A version of a prompt."""
 
+    wordings = serializers.SerializerMethodField(
+        help_text="Texts of dimensions with a wording of their own, by the dimension's key."
+    )
+
+    def get_wordings(self, template: PromptTemplate) -> dict[str, str]:
+        """Return the wordings of dimensions that the project still has."""
+        keys: dict[str, str] = self.context["keys"]
+        return {keys[pk]: text for pk, text in template.wordings.items() if pk in keys}
+
     class Meta:
         model = PromptTemplate
-        fields = ("id", "method", "name", "version", "text", "pattern", "created_at")
+        fields = ("id", "method", "name", "version", "text", "wordings", "pattern", "created_at")
 
 
 class JudgeRow(serializers.ModelSerializer[Judge]):
@@ -247,7 +256,8 @@ class Prompts(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """List the versions of a project's prompts."""
         project = project_for_judges(request.user, slug)
-        return self.page(PromptTemplate.objects.filter(project=project), PromptRow)
+        keys = {str(pk): key for pk, key in project.dimensions.values_list("pk", "key")}
+        return self.page(PromptTemplate.objects.filter(project=project), PromptRow, keys=keys)
 
 
 class Judges(ApiView):

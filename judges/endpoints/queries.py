@@ -1,6 +1,6 @@
 """What is read of endpoints: fixed numbers of database queries, nothing is written."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -171,13 +171,40 @@ def versions_of(template: PromptTemplate) -> QuerySet[PromptTemplate]:
     return same.order_by("-version")
 
 
+@dataclass(frozen=True)
+class WordingLine:
+    """A dimension, and whether a version of a prompt has a wording of its own for it."""
+
+    key: str
+    name: str
+    is_own: bool
+
+
+def wordings_of(project: Project, template: PromptTemplate | None) -> list[WordingLine]:
+    """Return the dimensions in their order, with what a version asks about them. One query."""
+    own = template.wordings if template else {}
+    rows = project.dimensions.values_list("pk", "key", "name")
+    return [WordingLine(key, name, str(pk) in own) for pk, key, name in rows]
+
+
 def was_asked(template: PromptTemplate) -> bool:
     """Return whether a judgment was asked with this version. One query."""
     return Judgment.objects.filter(Q(judge__template=template) & ASKED).exists()
 
 
-def preview_of(project: Project, method: str, text: str, *, dimension: str, number: int) -> PromptPreview:
-    """Return what the model would read about an item, by its number from 1. Five queries at the most."""
+def preview_of(
+    project: Project,
+    method: str,
+    text: str,
+    *,
+    dimension: str,
+    number: int,
+    wordings: Mapping[str, str] | None = None,
+) -> PromptPreview:
+    """Return what the model would read about an item, by its number from 1. Five queries at the most.
+
+    wordings: what is asked in place of the text about dimensions with a wording of their own, by id.
+    """
     dimensions = current_guideline(project).dimensions
     items = Item.objects.filter(document__project=project).order_by("document", "pk")
     count = items.count()
@@ -186,6 +213,7 @@ def preview_of(project: Project, method: str, text: str, *, dimension: str, numb
     chosen = next((each for each in dimensions if each.key == dimension), dimensions[0])
     number = min(max(number, 1), count)
     item = items.select_related("document")[number - 1]
+    text = (wordings or {}).get(str(chosen.id), text)
     try:
         messages = METHODS[method].messages(text, _subject(item, pair=METHODS[method].asks_pairs), chosen)
     except ValueError as error:

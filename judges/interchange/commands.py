@@ -181,7 +181,7 @@ def restore_judges(restored: Restored, archive: ExportArchive) -> None:
     Where judges were asked is not exported: those with a prompt get an endpoint that answers nobody. A run
     that was going on is paused.
     """
-    judges = Known((row["judge"], _judge(restored.project, row)) for row in archive.rows("judges"))
+    judges = Known((row["judge"], _judge(restored, row)) for row in archive.rows("judges"))
     runs = Known((row["run"], _run(restored, row)) for row in archive.rows("runs"))
     rows = archive.rows("judgments")
     while batch := list(islice(rows, JUDGMENTS_AT_ONCE)):
@@ -191,7 +191,8 @@ def restore_judges(restored: Restored, archive: ExportArchive) -> None:
         _restore_changes(restored, batch, judges)
 
 
-def _judge(project: Project, row: Row) -> Judge:
+def _judge(restored: Restored, row: Row) -> Judge:
+    project = restored.project
     judge = Judge(project=project, name=row["judge"], **{name: row[name] for name in SAMPLING})
     if row["prompt"] is not None:
         judge.endpoint, _ = Endpoint.objects.get_or_create(
@@ -204,11 +205,16 @@ def _judge(project: Project, row: Row) -> Judge:
             defaults={
                 "method": row["method"],
                 "text": row["prompt_text"],
+                "wordings": _wordings(restored, row["prompt_wordings"]),
                 "pattern": row["prompt_pattern"],
             },
         )
     judge.save(force_insert=True)
     return judge
+
+
+def _wordings(restored: Restored, by_key: dict[str, str]) -> dict[str, str]:
+    return {str(restored.dimensions[key].pk): text for key, text in by_key.items()}
 
 
 def _run(restored: Restored, row: Row) -> Run:

@@ -74,7 +74,8 @@ def cast() -> Cast:
 
 def judged(cast: Cast) -> None:
     """Judge before any round is open, so that runs quote a guideline that no round has."""
-    template = make_template(cast.project, pattern=r"Grade: (\d)")
+    wordings = {str(cast.dimensions[1].pk): f"{STRANGE} {{{{ text }}}}"}
+    template = make_template(cast.project, pattern=r"Grade: (\d)", wordings=wordings)
     scale: dict[str, Any] = {
         "scale_minimum": 1,
         "scale_maximum": 3,

@@ -9,13 +9,19 @@ from judges.methods.own_scale import OwnScale
 
 
 class PromptTemplate(models.Model):
-    """One version of a prompt; it never changes once a judgment was asked with it."""
+    """One version of a prompt; it never changes once a judgment was asked with it.
+
+    Its wordings stand in the same row, so that a version is written, compared and frozen as one.
+    """
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="prompt_templates")
     method = models.CharField(max_length=20, help_text="A key of judges.methods.METHODS.")
     name = models.CharField(max_length=80)
     version = models.PositiveIntegerField()
-    text = models.TextField()
+    text = models.TextField(help_text="For all dimensions without a wording of their own.")
+    wordings = models.JSONField(
+        default=dict, help_text="Texts of dimensions with a wording of their own, by the dimension's id."
+    )
     pattern = models.TextField(
         blank=True,
         help_text="A regular expression whose last match holds the answer; empty: Concord's own rules.",
@@ -30,6 +36,11 @@ class PromptTemplate(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name}, version {self.version}"
+
+    def text_about(self, dimension: int) -> str:
+        """Return what is asked about a dimension: its own wording, or the common one."""
+        text: str = self.wordings.get(str(dimension), self.text)
+        return text
 
 
 class ScoreFrom(models.TextChoices):

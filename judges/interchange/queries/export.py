@@ -16,7 +16,14 @@ from judges.results.tables.indicator import INDICATOR, indicators_in
 
 
 def _judges(project: Project) -> Iterator[Row]:
-    return rows_by_column(Judge.objects.filter(project=project).order_by("pk"), _JUDGES)
+    keys = {str(pk): key for pk, key in project.dimensions.values_list("pk", "key")}
+    for row in rows_by_column(Judge.objects.filter(project=project).order_by("pk"), _JUDGES):
+        yield {**row, "prompt_wordings": _by_key(row["prompt_wordings"], keys)}
+
+
+def _by_key(wordings: dict[str, str] | None, keys: dict[str, str]) -> dict[str, str] | None:
+    """Return a prompt's wordings by the dimensions' keys, as other projects know them."""
+    return wordings and {keys[pk]: text for pk, text in wordings.items() if pk in keys}
 
 
 _JUDGES = {
@@ -26,6 +33,7 @@ _JUDGES = {
     "prompt": "template__name",
     "prompt_version": "template__version",
     "prompt_text": "template__text",
+    "prompt_wordings": "template__wordings",
     "prompt_pattern": "template__pattern",
     "temperature": "temperature",
     "samples": "samples",
@@ -209,7 +217,7 @@ JUDGE_TABLES = (
             integer="prompt_version samples max_tokens seed scale_minimum scale_maximum",
             number="temperature top_p",
             flag="structured scale_modifiers",
-            listed="stop extra_body scale_table",
+            listed="prompt_wordings stop extra_body scale_table",
         ),
     ),
     ExportTable(

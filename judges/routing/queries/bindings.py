@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Item, Project, text_digest
-from judges.core.models import Calibration, Judge
+from judges.core.models import Calibration, Judge, PromptTemplate
 from judges.results.queries.scores import Material, SamplesOf
 
 OF_JUDGES = ("judge__endpoint", "judge__template", "other__endpoint", "other__template")
@@ -125,7 +125,7 @@ def _settings(judge: Judge) -> dict[str, Any]:
         "method": judge.method,
         "endpoint": endpoint.base_url if endpoint else None,
         "prompt": str(template) if template else None,
-        "prompt_digest": text_digest(template.text + template.pattern) if template else None,
+        "prompt_digest": _digest_of(template) if template else None,
         "temperature": judge.temperature,
         "samples": judge.samples,
         "max_tokens": judge.max_tokens,
@@ -139,6 +139,11 @@ def _settings(judge: Judge) -> dict[str, Any]:
         "extra_body": judge.extra_body,
         "scale": _scale(judge),
     }
+
+
+def _digest_of(template: PromptTemplate) -> str:
+    whole = template.text + template.pattern
+    return text_digest([whole, sorted(template.wordings.items())] if template.wordings else whole)
 
 
 def _scale(judge: Judge) -> str:

@@ -112,7 +112,7 @@ def question(judge: Judge, subject: Subject, dimension: FrozenDimension, *, samp
     system = (Message("system", judge.system_message),) if judge.system_message else ()
     return Question(
         model=judge.model,
-        messages=(*system, *method.messages(judge.template.text, subject, dimension)),
+        messages=(*system, *method.messages(judge.template.text_about(dimension.id), subject, dimension)),
         temperature=judge.temperature,
         max_tokens=judge.max_tokens,
         max_tokens_name=judge.max_tokens_name,
