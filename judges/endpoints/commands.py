@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import Any
@@ -19,7 +20,16 @@ from annotate.core.models import Dimension, Project, User
 from annotate.core.outbound.permits import origin_of
 from annotate.core.outbound.variables import VariableRefusedError, refuse_variable
 from judges.core.errors import KeyMissingError, UsedError
-from judges.core.models import Endpoint, EndpointKey, Judge, Judgment, PromptTemplate, Run, ScoreFrom
+from judges.core.models import (
+    CallOrder,
+    Endpoint,
+    EndpointKey,
+    Judge,
+    Judgment,
+    PromptTemplate,
+    Run,
+    ScoreFrom,
+)
 from judges.core.specification import EndpointSpec, JudgeSpec
 from judges.endpoints.addresses import refuse_address
 from judges.endpoints.client import OWN_FIELDS, Question, RequestFailed, ask_once
@@ -275,6 +285,9 @@ def edit_wording(
     Makes the next version, locks and raises as editing the template does.
     """
     refuse_text(template.method, text)
+    if METHODS[template.method].asks_several:
+        message = "One call asks about all dimensions, so they have one wording; change that one."
+        raise _invalid("text", message)
     locked, key = _lock_template(template), str(dimension.pk)
     wordings = {other: wording for other, wording in locked.wordings.items() if other != key}
     if text != locked.text:
@@ -365,6 +378,7 @@ _RECORDED = ["name", "endpoint", "model", "method", "template", "temperature", "
 _RECORDED += ["score_from", "structured", "top_p", "seed", "stop", "reasoning_effort", "system_message"]
 _RECORDED += ["extra_body", "max_tokens_name"]
 _RECORDED += ["scale_minimum", "scale_maximum", "scale_modifiers", "scale_table"]
+_RECORDED += ["asked_together", "call_order"]
 
 
 def _values(project: Project, judge: JudgeSpec, by: User | None) -> dict[str, Any]:
@@ -393,7 +407,14 @@ def _values(project: Project, judge: JudgeSpec, by: User | None) -> dict[str, An
         "scale_maximum": judge.scale_maximum,
         "scale_modifiers": judge.scale_modifiers,
         "scale_table": list(judge.scale_table),
+        "asked_together": _ids(project, judge.asked_together),
+        "call_order": judge.call_order,
     }
+
+
+def _ids(project: Project, keys: Sequence[str]) -> list[int]:
+    found = dict(project.dimensions.filter(key__in=keys).values_list("key", "pk"))
+    return [found[key] for key in keys]
 
 
 def _judges_refuse(project: Project, judge: JudgeSpec, *, besides: Judge | None = None) -> None:
@@ -409,6 +430,24 @@ def _judges_refuse(project: Project, judge: JudgeSpec, *, besides: Judge | None 
     if own := sorted(OWN_FIELDS & judge.extra_body.keys()):
         raise _invalid("extra_body", f"Concord sends {own[0]} itself; leave it out here.")
     _refuse_scale(judge)
+    _refuse_together(project, judge)
+
+
+def _refuse_together(project: Project, judge: JudgeSpec) -> None:
+    """Raise InvalidValueError for unknown dimensions in one call, or a method that asks about one."""
+    method = METHODS[judge.template if isinstance(judge.template, str) else judge.template.method]
+    if not method.asks_several:
+        if judge.asked_together or judge.call_order != CallOrder.FIXED:
+            message = (
+                "This prompt asks about one dimension a call; leave this empty, or choose another prompt."
+            )
+            raise _invalid("asked_together", message)
+        return
+    if judge.score_from == ScoreFrom.PROBABILITIES:
+        raise _invalid("score_from", "A reply gives several scores; read them from the reply’s text.")
+    known = set(project.dimensions.values_list("key", flat=True))
+    if unknown := sorted(set(judge.asked_together) - known):
+        raise _invalid("asked_together", f"There is no dimension {unknown[0]}.")
 
 
 def _refuse_scale(judge: JudgeSpec) -> None:

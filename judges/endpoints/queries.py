@@ -8,7 +8,7 @@ from django.db.models import Count, Q, QuerySet
 
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import current_guideline
-from annotate.core.models import Item, Project, User
+from annotate.core.models import Dimension, Item, Project, User
 from annotate.core.outbound.permits import origin_of
 from judges.core.models import Endpoint, EndpointKey, Judge, Judgment, PromptTemplate, ScoreFrom
 from judges.methods import METHODS, Method
@@ -131,6 +131,25 @@ def refusal(judge: Judge, dimension: FrozenDimension) -> str | None:
     return method.refuses(dimension)
 
 
+def refusal_of_scope(
+    judge: Judge, dimensions: Sequence[FrozenDimension], all_dimensions: Sequence[FrozenDimension]
+) -> str | None:
+    """Return why a judge cannot judge these dimensions and no others, None where it can.
+
+    One that asks about several in one call asks about all of them or none: with fewer it would be paid for
+    scores that nobody wants, in words that differ from run to run.
+    """
+    if not judge.asks_several:
+        return None
+    asked = judge.dimensions_of_call(all_dimensions)
+    if {each.id for each in asked} != {each.id for each in dimensions}:
+        names = ", ".join(each.name for each in asked)
+        return f"It asks about these dimensions in one call; choose all of them and no others: {names}."
+    if len({each.name.casefold() for each in asked}) < len(asked):
+        return "Two dimensions have the same name, so no reply could tell them apart."
+    return None
+
+
 # Prompts as a model would get them: templates and their versions, previewed on a real item.
 
 CHARACTERS_A_TOKEN = 4
@@ -214,11 +233,19 @@ def preview_of(
     number = min(max(number, 1), count)
     item = items.select_related("document")[number - 1]
     text = (wordings or {}).get(str(chosen.id), text)
+    asked = dimensions if METHODS[method].asks_several else [chosen]
     try:
-        messages = METHODS[method].messages(text, _subject(item, pair=METHODS[method].asks_pairs), chosen)
+        messages = METHODS[method].messages_about(
+            text, _subject(item, pair=METHODS[method].asks_pairs), asked
+        )
     except ValueError as error:
         return PromptPreview(problem=str(error), item=item, number=number, items=count, dimension=chosen)
     return PromptPreview(messages=messages, item=item, number=number, items=count, dimension=chosen)
+
+
+def keys_of_dimensions(project: int) -> dict[int, str]:
+    """Return the keys of a project's dimensions. One query."""
+    return dict(Dimension.objects.filter(project=project).values_list("pk", "key"))
 
 
 def _subject(item: Item, *, pair: bool) -> Subject:
@@ -244,8 +271,12 @@ class TriedReply:
 
 
 def tried_replies(
-    method: Method, pattern: str, replies: str, dimension: FrozenDimension
+    project: Project, method: Method, pattern: str, replies: str, dimension: FrozenDimension
 ) -> Sequence[TriedReply]:
     """Return what is read in the first 50 pasted replies, which lines of three dashes divide."""
     pasted = replies.replace("\r\n", "\n").split(BETWEEN_REPLIES)[:MOST_REPLIES]
-    return [TriedReply(reply.strip(), method.read_with(pattern, reply, dimension)) for reply in pasted]
+    together = current_guideline(project).dimensions if method.asks_several else [dimension]
+    return [
+        TriedReply(reply.strip(), method.read_about(reply, dimension, together, pattern=pattern))
+        for reply in pasted
+    ]

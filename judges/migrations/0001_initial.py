@@ -130,6 +130,8 @@ class Migration(migrations.Migration):
                 ('scale_maximum', models.SmallIntegerField(null=True)),
                 ('scale_modifiers', models.BooleanField(default=False, help_text='Whether weak takes a third of a point from a score and strong adds one.')),
                 ('scale_table', models.JSONField(default=list, help_text="The dimension's value for each point of its own scale; empty: linear.")),
+                ('asked_together', models.JSONField(default=list, help_text='Ids of the dimensions of one call in their order, where its method asks about several; empty: all, as they are listed.')),
+                ('call_order', models.CharField(choices=[('fixed', 'the same for all items'), ('rotated', 'rotated: which one is first is drawn for each item')], default='fixed', max_length=7)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
             ],
             options={
@@ -356,6 +358,7 @@ class Migration(migrations.Migration):
                 ('parameters', models.JSONField(default=dict, help_text='The request as sent, without its messages.')),
                 ('messages_hash', models.CharField(blank=True, help_text='SHA-256 of the messages, see judges.runs.calls.', max_length=64)),
                 ('messages', models.JSONField(help_text='As sent, where the run keeps them.', null=True)),
+                ('asked_dimensions', models.JSONField(default=list, help_text='Ids of all dimensions of its call, in the order of the prompt; empty: its own alone.')),
                 ('finish_reason', models.CharField(blank=True, help_text="In the server's words.", max_length=40)),
                 ('refusal', models.TextField(blank=True, help_text="The model's words, where it says that it refuses.")),
                 ('returned_model', models.CharField(blank=True, help_text='As the server names it.', max_length=200)),

@@ -1,11 +1,15 @@
 """Judges and the prompt templates that they ask with."""
 
+from collections.abc import Sequence
+
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.guideline import FrozenDimension
+from judges.methods import METHODS
 from judges.methods.own_scale import OwnScale
+from judges.methods.several import rotated
 
 
 class PromptTemplate(models.Model):
@@ -58,6 +62,13 @@ class MaxTokensName(models.TextChoices):
     MAX_COMPLETION_TOKENS = "max_completion_tokens", "max_completion_tokens"
 
 
+class CallOrder(models.TextChoices):
+    """In which order the dimensions of one call stand in its prompt."""
+
+    FIXED = "fixed", _("the same for all items")
+    ROTATED = "rotated", _("rotated: which one is first is drawn for each item")
+
+
 class Judge(models.Model):
     """A model with a method, a prompt version and sampling settings."""
 
@@ -91,6 +102,12 @@ class Judge(models.Model):
     scale_table = models.JSONField(
         default=list, help_text="The dimension's value for each point of its own scale; empty: linear."
     )
+    asked_together = models.JSONField(
+        default=list,
+        help_text="Ids of the dimensions of one call in their order, where its method asks about several; "
+        "empty: all, as they are listed.",
+    )
+    call_order = models.CharField(max_length=7, choices=CallOrder.choices, default=CallOrder.FIXED)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -126,6 +143,23 @@ class Judge(models.Model):
             return None
         table = tuple(self.scale_table)
         return OwnScale(self.scale_minimum, self.scale_maximum, self.scale_modifiers, table)
+
+    @property
+    def asks_several(self) -> bool:
+        """Whether one call asks about several dimensions; one that was imported may have any method."""
+        return self.method in METHODS and METHODS[self.method].asks_several
+
+    def dimensions_of_call(self, all_dimensions: Sequence[FrozenDimension]) -> list[FrozenDimension]:
+        """Return the dimensions that one call asks about, in their order; it must ask about several."""
+        if not self.asked_together:
+            return list(all_dimensions)
+        by_id = {each.id: each for each in all_dimensions}
+        return [by_id[pk] for pk in self.asked_together if pk in by_id]
+
+    def in_order_for(self, dimensions: Sequence[FrozenDimension], item: int) -> list[FrozenDimension]:
+        """Return the dimensions of a call in the order of the prompt about an item."""
+        is_rotated = self.call_order == CallOrder.ROTATED
+        return rotated(dimensions, item) if is_rotated else list(dimensions)
 
     def asked(self, dimension: FrozenDimension) -> FrozenDimension:
         """Return a dimension as this judge is asked about it: on its own scale, if it has one."""

@@ -155,11 +155,15 @@ def _save_wording(
 ) -> HttpResponse:
     """Save what is asked about a dimension; with `common`, the wording of the others."""
     by, is_common = request_user(request), "common" in request.POST
-    if is_common or form.is_valid():
-        text = edited.text if is_common else form.cleaned_data["text"]
-        saved = edit_wording(template=edited, dimension=dimension, text=text, by=by)
-        return _to_saved(request, project, saved, f"?dimension={dimension.key}")
-    return _page(request, project, written, form, status=422)
+    status = 422
+    try:
+        if is_common or form.is_valid():
+            text = edited.text if is_common else form.cleaned_data["text"]
+            saved = edit_wording(template=edited, dimension=dimension, text=text, by=by)
+            return _to_saved(request, project, saved, f"?dimension={dimension.key}")
+    except DomainError as error:
+        status = add_refusal(form, error)
+    return _page(request, project, written, form, status=status)
 
 
 def _to_saved(
@@ -198,18 +202,18 @@ def _page(
     has_own = dimension is not None and dimension.key in own
     context |= {"edited": edited, "dimension": dimension, "wordings": lines, "has_own": has_own}
     if request.POST.get("replies") and preview.dimension and not part:
-        context |= _tried(method, request, preview.dimension)
+        context |= _tried(project, method, request, preview.dimension)
     if edited and not part:
         context |= {"versions": versions_of(edited), "was_asked": was_asked(edited)}
     return render_judges(request, project, f"judges/endpoints/template.html{part}", context, status=status)
 
 
-def _tried(method: Method, request: Request, dimension: FrozenDimension) -> dict[str, Any]:
+def _tried(project: Project, method: Method, request: Request, dimension: FrozenDimension) -> dict[str, Any]:
     """Return what is read in pasted replies, or why the pattern cannot be used."""
     pattern = request.POST.get("pattern", "").strip()
     if problem := problem_of_pattern(pattern):
         return {"pattern_problem": problem}
-    return {"tried": tried_replies(method, pattern, request.POST["replies"], dimension)}
+    return {"tried": tried_replies(project, method, pattern, request.POST["replies"], dimension)}
 
 
 def _method(key: str) -> Method:

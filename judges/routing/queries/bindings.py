@@ -33,6 +33,8 @@ SETTINGS = {
     "system_message": "system message",
     "extra_body": "further fields of the request",
     "scale": "scale",
+    "asked_together": "choice of dimensions in one call",
+    "call_order": "order of dimensions",
 }
 
 
@@ -138,6 +140,8 @@ def _settings(judge: Judge) -> dict[str, Any]:
         "system_message": judge.system_message,
         "extra_body": judge.extra_body,
         "scale": _scale(judge),
+        "asked_together": judge.asked_together,
+        "call_order": str(judge.call_order),
     }
 
 

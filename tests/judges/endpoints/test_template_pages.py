@@ -327,3 +327,19 @@ def test_a_pattern_is_tried_on_pasted_replies_and_belongs_to_the_version(client,
     assert [found.value for found in rereadings([judge])] == [2]
     change(client, cast, first, pattern="")
     assert list(PromptTemplate.objects.order_by("version").values_list("pattern", flat=True)) == [pattern, ""]
+
+
+def test_a_prompt_about_several_dimensions_shows_all_of_them_and_has_one_wording(client, cast):
+    template = make_template(cast.project, "several")
+    page = client.get(address(cast, f"prompts/{template.pk}/"))
+    assert (
+        "Fluency: a number from 1 to 5\nCoherence: a number from 1 to 5"
+        in page.context["preview"].messages[0].content
+    )
+    assert "Wordings" not in page.content.decode()
+    refused = client.post(wording_of(cast, template), {"text": "{{ dimensions }} {{ text }}"})
+    assert refused.status_code == 422
+    assert "One call asks about all dimensions" in text_of(refused)
+    typed = {"text": template.text, "show": "replies", "replies": "Fluency: 4\nCoherence: 2"}
+    shown = client.post(address(cast, f"prompts/{template.pk}/"), {**typed, "on_dimension": "coherence"})
+    assert [each.value for each in shown.context["tried"]] == [2]
