@@ -57,7 +57,7 @@ def main() -> None:
         for item in Item.objects.select_related("document").order_by("pk"):
             parts = tuple((part["label"], part["text"]) for part in item.document.parts)
             for dimension in dimensions:
-                asked = question(judge, Subject(parts, item.text), dimension)
+                asked = question(judge, Subject(parts, item.text), [dimension])
                 messages = [{"role": each.role, "content": each.content} for each in asked.messages]
                 file.write(json.dumps({"messages": messages, "max_tokens": asked.max_tokens}) + "\n")
 

@@ -161,7 +161,7 @@ async def _work(server: Scripted, calls: int, workers: int) -> None:
 
 async def _ask_again_and_again(server: Scripted, limiter: RateLimiter) -> None:
     while True:
-        await Asking(WORK).ask(server, limiter, longest=60)  # type: ignore[arg-type]
+        await Asking([WORK]).ask(server, limiter, lambda _: None, longest=60)  # type: ignore[arg-type]
 
 
 async def _share(limiter: RateLimiter, known: Known) -> None:

@@ -19,6 +19,8 @@ JUDGE = {
     "scale_maximum": 10,
     "scale_modifiers": False,
     "scale_table": [1, 1, 2, 2, 3, 3, 4, 4, 5, 5],
+    "asked_together": [],
+    "call_order": "fixed",
 }
 JUDGMENT = {
     "judge": "Small judge",
@@ -119,6 +121,7 @@ EXAMPLES = {
         "name": "Rating",
         "version": 1,
         "text": "Rate the text on {{ dimension }}.",
+        "wordings": {"fluency": "How well does this read? {{ text }}"},
         "pattern": "",
         "created_at": "2026-11-12T09:00:00Z",
     },
@@ -160,6 +163,7 @@ EXAMPLES = {
         "parameters": {"model": "gpt-4o-mini", "temperature": 0.0, "max_tokens": 500},
         "messages_hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
         "messages": None,
+        "asked_dimensions": [],
         "finish_reason": "stop",
         "refusal": "",
         "returned_model": "gpt-4o-mini-2024-07-18",

@@ -11,7 +11,7 @@ from django.http import Http404
 from django.utils.translation import gettext
 
 from annotate.core.access import SomeUser, membership, project_for_admin, project_for_reader, roles_in
-from annotate.core.models import Project, Role
+from annotate.core.models import Dimension, Project, Role
 from judges.core.models import (
     Calibration,
     Endpoint,
@@ -55,6 +55,11 @@ def endpoint_in(project: Project, pk: int) -> Endpoint:
 def template_in(project: Project, pk: int) -> PromptTemplate:
     """Return a version of a prompt template of the project."""
     return _first_or_404(PromptTemplate.objects.filter(project=project, pk=pk), "template")
+
+
+def dimension_in(project: Project, key: str) -> Dimension:
+    """Return a dimension of the project."""
+    return _first_or_404(Dimension.objects.filter(project=project, key=key), "dimension")
 
 
 def judge_in(project: Project, pk: int) -> Judge:

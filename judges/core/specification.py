@@ -5,7 +5,15 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from judges.core.models import Calibration, Endpoint, Judge, PromptTemplate, RoutingPolicy, ScoreFrom
+from judges.core.models import (
+    Calibration,
+    CallOrder,
+    Endpoint,
+    Judge,
+    PromptTemplate,
+    RoutingPolicy,
+    ScoreFrom,
+)
 from judges.reliability import LEAST_RATINGS
 
 
@@ -55,6 +63,8 @@ class JudgeSpec:
     scale_maximum: int | None = None
     scale_modifiers: bool = False
     scale_table: Sequence[float] = ()
+    asked_together: Sequence[str] = ()  # keys of dimensions in the order of the prompt; empty: all
+    call_order: CallOrder = CallOrder.FIXED
 
 
 @dataclass(frozen=True)

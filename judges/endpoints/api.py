@@ -30,8 +30,14 @@ from judges.endpoints.commands import (
     update_judge,
 )
 from judges.endpoints.forms.endpoints import EndpointForm, TrialForm
-from judges.endpoints.forms.judges import JudgeForm, stop_lines, table_line
-from judges.endpoints.queries import EnteredKey, endpoints_of, entered_key_of, templates_of
+from judges.endpoints.forms.judges import JudgeForm, dimensions_line, stop_lines, table_line
+from judges.endpoints.queries import (
+    EnteredKey,
+    endpoints_of,
+    entered_key_of,
+    keys_of_dimensions,
+    templates_of,
+)
 from judges.methods.own_scale import MOST_POINTS
 
 EndpointInput = form_input(
@@ -50,7 +56,13 @@ TrialInput = form_input("TrialInput", TrialForm)
 JudgeInput = form_input(
     "JudgeInput",
     JudgeForm,
-    without=("stop", "extra_body", "scale_table"),
+    without=("stop", "extra_body", "scale_table", "asked_together"),
+    asked_together=serializers.ListField(
+        child=Text(max_length=60),
+        required=False,
+        help_text="Keys of the dimensions of one call in their order, for methods that ask about several; "
+        "empty: all.",
+    ),
     stop=serializers.ListField(
         child=Text(trim_whitespace=False), required=False, max_length=4, help_text="Texts that end a reply."
     ),
@@ -123,9 +135,18 @@ class TrialRow(serializers.Serializer[Any]):
 class PromptRow(serializers.ModelSerializer[PromptTemplate]):
     """A version of a prompt."""
 
+    wordings = serializers.SerializerMethodField(
+        help_text="Texts of dimensions with a wording of their own, by the dimension's key."
+    )
+
+    def get_wordings(self, template: PromptTemplate) -> dict[str, str]:
+        """Return the wordings of dimensions that the project still has."""
+        keys: dict[str, str] = self.context["keys"]
+        return {keys[pk]: text for pk, text in template.wordings.items() if pk in keys}
+
     class Meta:
         model = PromptTemplate
-        fields = ("id", "method", "name", "version", "text", "pattern", "created_at")
+        fields = ("id", "method", "name", "version", "text", "wordings", "pattern", "created_at")
 
 
 class JudgeRow(serializers.ModelSerializer[Judge]):
@@ -136,6 +157,14 @@ class JudgeRow(serializers.ModelSerializer[Judge]):
         child=serializers.FloatField(), help_text="The dimension's value for each point of its own scale."
     )
     extra_body = serializers.DictField(help_text="Further fields of each request.")
+    asked_together = serializers.SerializerMethodField(
+        help_text="Keys of the dimensions of one call, for methods that ask about several; empty: all."
+    )
+
+    def get_asked_together(self, judge: Judge) -> list[str]:
+        """Return keys of the dimensions that the project still has."""
+        keys: dict[int, str] = self.context["keys"]
+        return [keys[pk] for pk in judge.asked_together if pk in keys]
 
     class Meta:
         model = Judge
@@ -143,7 +172,8 @@ class JudgeRow(serializers.ModelSerializer[Judge]):
             *("id", "name", "endpoint", "model", "method", "template", "temperature", "samples"),
             *("max_tokens", "max_tokens_name", "score_from", "structured", "top_p", "seed", "stop"),
             *("reasoning_effort", "system_message", "extra_body"),
-            *("scale_minimum", "scale_maximum", "scale_modifiers", "scale_table", "created_at"),
+            *("scale_minimum", "scale_maximum", "scale_modifiers", "scale_table"),
+            *("asked_together", "call_order", "created_at"),
         )
 
 
@@ -247,7 +277,12 @@ class Prompts(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """List the versions of a project's prompts."""
         project = project_for_judges(request.user, slug)
-        return self.page(PromptTemplate.objects.filter(project=project), PromptRow)
+        keys = {str(pk): key for pk, key in project.dimensions.values_list("pk", "key")}
+        return self.page(PromptTemplate.objects.filter(project=project), PromptRow, keys=keys)
+
+
+def _judge_row(judge: Judge) -> Any:
+    return JudgeRow(judge, context={"keys": keys_of_dimensions(judge.project_id)}).data
 
 
 class Judges(ApiView):
@@ -258,14 +293,15 @@ class Judges(ApiView):
     @reads(JudgeRow, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List judges."""
-        return self.page(Judge.objects.filter(project=project_for_judges(request.user, slug)), JudgeRow)
+        project = project_for_judges(request.user, slug)
+        return self.page(Judge.objects.filter(project=project), JudgeRow, keys=keys_of_dimensions(project.pk))
 
     @writes(JudgeRow, accepts=JudgeInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
         """Make a judge; its prompt is that of an id, or shipped:METHOD."""
         project = project_for_admin(request.user, slug)
         spec = _spec(project, self.checked(JudgeInput))
-        return Response(JudgeRow(add_judge(project=project, judge=spec, by=request_user(request))).data, 201)
+        return Response(_judge_row(add_judge(project=project, judge=spec, by=request_user(request))), 201)
 
 
 class OneJudge(ApiView):
@@ -276,14 +312,14 @@ class OneJudge(ApiView):
     @reads(JudgeRow)
     def get(self, request: Request, slug: str, pk: int) -> Response:
         """Show a judge."""
-        return Response(JudgeRow(judge_in(project_for_judges(request.user, slug), pk)).data)
+        return Response(_judge_row(judge_in(project_for_judges(request.user, slug), pk)))
 
     @writes(JudgeRow, accepts=JudgeInput)
     def put(self, request: Request, slug: str, pk: int) -> Response:
         """Make a judge that has no judgments what is sent."""
         project = project_for_admin(request.user, slug)
         judge, spec = judge_in(project, pk), _spec(project, self.checked(JudgeInput))
-        return Response(JudgeRow(update_judge(judge=judge, to=spec, by=request_user(request))).data)
+        return Response(_judge_row(update_judge(judge=judge, to=spec, by=request_user(request))))
 
 
 def _spec(project: Project, sent: dict[str, Any]) -> JudgeSpec:
@@ -292,4 +328,11 @@ def _spec(project: Project, sent: dict[str, Any]) -> JudgeSpec:
         stop_lines(sent.get("stop", ())),
         json.dumps(sent.get("extra_body", {})),
     )
-    return valid(JudgeForm(sent, endpoints=endpoints_of(project), templates=templates_of(project))).to_spec()
+    sent["asked_together"] = dimensions_line(sent.get("asked_together", ()))
+    form = JudgeForm(
+        sent,
+        endpoints=endpoints_of(project),
+        templates=templates_of(project),
+        dimensions=list(project.dimensions.all()),
+    )
+    return valid(form).to_spec()

@@ -380,6 +380,22 @@ def _replies(completion: dict[str, Any], seconds: float | None, most: int) -> li
     ]
 
 
+def shares_of(reply: Reply, count: int) -> list[Reply]:
+    """Return a reply as often as judgments come of it, each with a share of the tokens; they add up."""
+    if count == 1:
+        return [reply]
+    return [
+        replace(
+            reply,
+            input_tokens=_share(reply.input_tokens, place, count),
+            output_tokens=_share(reply.output_tokens, place, count),
+            cached_tokens=_share(reply.cached_tokens, place, count),
+            reasoning_tokens=_share(reply.reasoning_tokens, place, count),
+        )
+        for place in range(count)
+    ]
+
+
 _USAGE = (
     ("input_tokens", "", "prompt_tokens"),
     ("output_tokens", "", "completion_tokens"),

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import Any
@@ -15,11 +16,20 @@ from django.views.decorators.debug import sensitive_variables
 from annotate.core.audit import facts, record
 from annotate.core.configuration import lock_project
 from annotate.core.errors import InvalidValueError
-from annotate.core.models import Project, User
+from annotate.core.models import Dimension, Project, User
 from annotate.core.outbound.permits import origin_of
 from annotate.core.outbound.variables import VariableRefusedError, refuse_variable
 from judges.core.errors import KeyMissingError, UsedError
-from judges.core.models import Endpoint, EndpointKey, Judge, Judgment, PromptTemplate, Run, ScoreFrom
+from judges.core.models import (
+    CallOrder,
+    Endpoint,
+    EndpointKey,
+    Judge,
+    Judgment,
+    PromptTemplate,
+    Run,
+    ScoreFrom,
+)
 from judges.core.specification import EndpointSpec, JudgeSpec
 from judges.endpoints.addresses import refuse_address
 from judges.endpoints.client import OWN_FIELDS, Question, RequestFailed, ask_once
@@ -247,7 +257,7 @@ def create_template(
     if PromptTemplate.objects.filter(project=project, name=name).exists():
         message = f"The project has a prompt {name} already; choose another name, or open it and change it."
         raise InvalidValueError(message, fields={"name": message})
-    return _write(project, method, name, text, by, pattern)
+    return _write(project, method, name, by, text=text, pattern=pattern)
 
 
 @transaction.atomic
@@ -259,29 +269,55 @@ def edit_template(
     Locks the project, so that no run is planned meanwhile, then the runs that wait for this version, so that
     no worker begins to ask with it between the check and the write. Raises InvalidValueError.
     """
-    lock_project(template.project)
     refuse_text(template.method, text)
     if problem := problem_of_pattern(pattern):
         raise _invalid("pattern", problem)
+    locked = _lock_template(template)
+    return _change(locked, {**_content(locked), "text": text, "pattern": pattern}, by)
+
+
+@transaction.atomic
+def edit_wording(
+    *, template: PromptTemplate, dimension: Dimension, text: str, by: User | None
+) -> PromptTemplate:
+    """Give a dimension a wording of its own, or none where the text is the common one; return the result.
+
+    Makes the next version, locks and raises as editing the template does.
+    """
+    refuse_text(template.method, text)
+    if METHODS[template.method].asks_several:
+        message = "One call asks about all dimensions, so they have one wording; change that one."
+        raise _invalid("text", message)
+    locked, key = _lock_template(template), str(dimension.pk)
+    wordings = {other: wording for other, wording in locked.wordings.items() if other != key}
+    if text != locked.text:
+        wordings[key] = text
+    return _change(locked, {**_content(locked), "wordings": wordings}, by)
+
+
+def _lock_template(template: PromptTemplate) -> PromptTemplate:
+    lock_project(template.project)
     judgments = Judgment.objects.filter(judge__template=template)
     runs = Run.objects.filter(pk__in=judgments.values("run")).order_by("pk")
     list(runs.select_for_update().values_list("pk"))
-    template = PromptTemplate.objects.select_for_update().get(pk=template.pk)
-    if (template.text, template.pattern) == (text, pattern):
-        return template
-    if was_asked(template):
-        return _write(template.project, template.method, template.name, text, by, pattern)
-    record(
-        template.project,
-        "prompt.changed",
-        template,
-        before={"text": template.text, "pattern": template.pattern},
-        after={"text": text, "pattern": pattern},
-        by=by,
-    )
-    template.text, template.pattern = text, pattern
-    template.save(update_fields=["text", "pattern"])
-    return template
+    return PromptTemplate.objects.select_for_update().get(pk=template.pk)
+
+
+def _content(template: PromptTemplate) -> dict[str, Any]:
+    return {"text": template.text, "wordings": template.wordings, "pattern": template.pattern}
+
+
+def _change(locked: PromptTemplate, to: dict[str, Any], by: User | None) -> PromptTemplate:
+    before = _content(locked)
+    if before == to:
+        return locked
+    if was_asked(locked):
+        return _write(locked.project, locked.method, locked.name, by, **to)
+    record(locked.project, "prompt.changed", locked, before=before, after=to, by=by)
+    for field, value in to.items():
+        setattr(locked, field, value)
+    locked.save(update_fields=list(to))
+    return locked
 
 
 @transaction.atomic
@@ -289,20 +325,17 @@ def shipped_template(*, project: Project, method: str, by: User | None) -> Promp
     """Return the project's version of a method's own text; write it if there is none. Locks the project."""
     lock_project(project)
     text = METHODS[method].default_template
-    same = PromptTemplate.objects.filter(project=project, method=method, text=text, pattern="")
-    return same.order_by("pk").first() or _write(project, method, METHODS[method].label, text, by)
+    same = PromptTemplate.objects.filter(project=project, method=method, text=text, wordings={}, pattern="")
+    return same.order_by("pk").first() or _write(project, method, METHODS[method].label, by, text=text)
 
 
-def _write(
-    project: Project, method: str, name: str, text: str, by: User | None, pattern: str = ""
-) -> PromptTemplate:
+def _write(project: Project, method: str, name: str, by: User | None, **content: Any) -> PromptTemplate:
     versions = PromptTemplate.objects.filter(project=project, name=name)
     last = versions.aggregate(last=Max("version"))["last"] or 0
     made = PromptTemplate.objects.create(
-        project=project, method=method, name=name, version=last + 1, text=text, pattern=pattern, created_by=by
+        project=project, method=method, name=name, version=last + 1, created_by=by, **content
     )
-    after = {"method": method, "text": text, "pattern": pattern}
-    record(project, "prompt.added", made, after=after, by=by)
+    record(project, "prompt.added", made, after={"method": method, **_content(made)}, by=by)
     return made
 
 
@@ -345,6 +378,7 @@ _RECORDED = ["name", "endpoint", "model", "method", "template", "temperature", "
 _RECORDED += ["score_from", "structured", "top_p", "seed", "stop", "reasoning_effort", "system_message"]
 _RECORDED += ["extra_body", "max_tokens_name"]
 _RECORDED += ["scale_minimum", "scale_maximum", "scale_modifiers", "scale_table"]
+_RECORDED += ["asked_together", "call_order"]
 
 
 def _values(project: Project, judge: JudgeSpec, by: User | None) -> dict[str, Any]:
@@ -373,7 +407,14 @@ def _values(project: Project, judge: JudgeSpec, by: User | None) -> dict[str, An
         "scale_maximum": judge.scale_maximum,
         "scale_modifiers": judge.scale_modifiers,
         "scale_table": list(judge.scale_table),
+        "asked_together": _ids(project, judge.asked_together),
+        "call_order": judge.call_order,
     }
+
+
+def _ids(project: Project, keys: Sequence[str]) -> list[int]:
+    found = dict(project.dimensions.filter(key__in=keys).values_list("key", "pk"))
+    return [found[key] for key in keys]
 
 
 def _judges_refuse(project: Project, judge: JudgeSpec, *, besides: Judge | None = None) -> None:
@@ -389,6 +430,24 @@ def _judges_refuse(project: Project, judge: JudgeSpec, *, besides: Judge | None 
     if own := sorted(OWN_FIELDS & judge.extra_body.keys()):
         raise _invalid("extra_body", f"Concord sends {own[0]} itself; leave it out here.")
     _refuse_scale(judge)
+    _refuse_together(project, judge)
+
+
+def _refuse_together(project: Project, judge: JudgeSpec) -> None:
+    """Raise InvalidValueError for unknown dimensions in one call, or a method that asks about one."""
+    method = METHODS[judge.template if isinstance(judge.template, str) else judge.template.method]
+    if not method.asks_several:
+        if judge.asked_together or judge.call_order != CallOrder.FIXED:
+            message = (
+                "This prompt asks about one dimension a call; leave this empty, or choose another prompt."
+            )
+            raise _invalid("asked_together", message)
+        return
+    if judge.score_from == ScoreFrom.PROBABILITIES:
+        raise _invalid("score_from", "A reply gives several scores; read them from the reply’s text.")
+    known = set(project.dimensions.values_list("key", flat=True))
+    if unknown := sorted(set(judge.asked_together) - known):
+        raise _invalid("asked_together", f"There is no dimension {unknown[0]}.")
 
 
 def _refuse_scale(judge: JudgeSpec) -> None:

@@ -1,6 +1,6 @@
 """What is read of endpoints: fixed numbers of database queries, nothing is written."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -8,7 +8,7 @@ from django.db.models import Count, Q, QuerySet
 
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import current_guideline
-from annotate.core.models import Item, Project, User
+from annotate.core.models import Dimension, Item, Project, User
 from annotate.core.outbound.permits import origin_of
 from judges.core.models import Endpoint, EndpointKey, Judge, Judgment, PromptTemplate, ScoreFrom
 from judges.methods import METHODS, Method
@@ -131,6 +131,25 @@ def refusal(judge: Judge, dimension: FrozenDimension) -> str | None:
     return method.refuses(dimension)
 
 
+def refusal_of_scope(
+    judge: Judge, dimensions: Sequence[FrozenDimension], all_dimensions: Sequence[FrozenDimension]
+) -> str | None:
+    """Return why a judge cannot judge these dimensions and no others, None where it can.
+
+    One that asks about several in one call asks about all of them or none: with fewer it would be paid for
+    scores that nobody wants, in words that differ from run to run.
+    """
+    if not judge.asks_several:
+        return None
+    asked = judge.dimensions_of_call(all_dimensions)
+    if {each.id for each in asked} != {each.id for each in dimensions}:
+        names = ", ".join(each.name for each in asked)
+        return f"It asks about these dimensions in one call; choose all of them and no others: {names}."
+    if len({each.name.casefold() for each in asked}) < len(asked):
+        return "Two dimensions have the same name, so no reply could tell them apart."
+    return None
+
+
 # Prompts as a model would get them: templates and their versions, previewed on a real item.
 
 CHARACTERS_A_TOKEN = 4
@@ -171,13 +190,40 @@ def versions_of(template: PromptTemplate) -> QuerySet[PromptTemplate]:
     return same.order_by("-version")
 
 
+@dataclass(frozen=True)
+class WordingLine:
+    """A dimension, and whether a version of a prompt has a wording of its own for it."""
+
+    key: str
+    name: str
+    is_own: bool
+
+
+def wordings_of(project: Project, template: PromptTemplate | None) -> list[WordingLine]:
+    """Return the dimensions in their order, with what a version asks about them. One query."""
+    own = template.wordings if template else {}
+    rows = project.dimensions.values_list("pk", "key", "name")
+    return [WordingLine(key, name, str(pk) in own) for pk, key, name in rows]
+
+
 def was_asked(template: PromptTemplate) -> bool:
     """Return whether a judgment was asked with this version. One query."""
     return Judgment.objects.filter(Q(judge__template=template) & ASKED).exists()
 
 
-def preview_of(project: Project, method: str, text: str, *, dimension: str, number: int) -> PromptPreview:
-    """Return what the model would read about an item, by its number from 1. Five queries at the most."""
+def preview_of(
+    project: Project,
+    method: str,
+    text: str,
+    *,
+    dimension: str,
+    number: int,
+    wordings: Mapping[str, str] | None = None,
+) -> PromptPreview:
+    """Return what the model would read about an item, by its number from 1. Five queries at the most.
+
+    wordings: what is asked in place of the text about dimensions with a wording of their own, by id.
+    """
     dimensions = current_guideline(project).dimensions
     items = Item.objects.filter(document__project=project).order_by("document", "pk")
     count = items.count()
@@ -186,11 +232,20 @@ def preview_of(project: Project, method: str, text: str, *, dimension: str, numb
     chosen = next((each for each in dimensions if each.key == dimension), dimensions[0])
     number = min(max(number, 1), count)
     item = items.select_related("document")[number - 1]
+    text = (wordings or {}).get(str(chosen.id), text)
+    asked = dimensions if METHODS[method].asks_several else [chosen]
     try:
-        messages = METHODS[method].messages(text, _subject(item, pair=METHODS[method].asks_pairs), chosen)
+        messages = METHODS[method].messages_about(
+            text, _subject(item, pair=METHODS[method].asks_pairs), asked
+        )
     except ValueError as error:
         return PromptPreview(problem=str(error), item=item, number=number, items=count, dimension=chosen)
     return PromptPreview(messages=messages, item=item, number=number, items=count, dimension=chosen)
+
+
+def keys_of_dimensions(project: int) -> dict[int, str]:
+    """Return the keys of a project's dimensions. One query."""
+    return dict(Dimension.objects.filter(project=project).values_list("pk", "key"))
 
 
 def _subject(item: Item, *, pair: bool) -> Subject:
@@ -216,8 +271,12 @@ class TriedReply:
 
 
 def tried_replies(
-    method: Method, pattern: str, replies: str, dimension: FrozenDimension
+    project: Project, method: Method, pattern: str, replies: str, dimension: FrozenDimension
 ) -> Sequence[TriedReply]:
     """Return what is read in the first 50 pasted replies, which lines of three dashes divide."""
     pasted = replies.replace("\r\n", "\n").split(BETWEEN_REPLIES)[:MOST_REPLIES]
-    return [TriedReply(reply.strip(), method.read_with(pattern, reply, dimension)) for reply in pasted]
+    together = current_guideline(project).dimensions if method.asks_several else [dimension]
+    return [
+        TriedReply(reply.strip(), method.read_about(reply, dimension, together, pattern=pattern))
+        for reply in pasted
+    ]

@@ -31,11 +31,13 @@ class Call:
     """What was sent for a judgment, and what the server says of its answer besides the reply.
 
     parameters: the request without its messages. messages: None where the run keeps only their hash.
+    asked_dimensions: ids of all dimensions that it asked about, in the prompt's order, if they are several.
     """
 
     parameters: Mapping[str, Any] = field(default_factory=dict)
     messages_hash: str = ""
     messages: Sequence[Mapping[str, str]] | None = None
+    asked_dimensions: Sequence[int] = ()
     finish_reason: str = ""
     refusal: str = ""
     returned_model: str = ""
@@ -49,7 +51,9 @@ class Work:
     unreadable: what an earlier slice got for it, where that was a reply without a usable score.
     keeps_messages: whether what is sent is stored with it. unit: what other samples have in common with it
     that may be asked for in the same call; None where it is asked for alone. pattern: by which its prompt
-    says that replies are read.
+    says that replies are read. together: all dimensions that its question asks about, in their order, where
+    its method asks about several. shared: what judgments have in common that one call gives; None where a
+    call gives one.
     """
 
     judgment: int
@@ -62,6 +66,8 @@ class Work:
     keeps_messages: bool = False
     unit: tuple[int | None, ...] | None = None
     pattern: str = ""
+    together: Sequence[FrozenDimension] = ()
+    shared: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)

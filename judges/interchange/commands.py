@@ -158,7 +158,7 @@ NOWHERE = "https://not-exported.invalid/v1"
 SAMPLING = (
     *("model", "method", "temperature", "samples", "max_tokens", "score_from", "structured"),
     *("top_p", "seed", "stop", "reasoning_effort", "system_message", "extra_body", "max_tokens_name"),
-    *("scale_minimum", "scale_maximum", "scale_modifiers", "scale_table"),
+    *("scale_minimum", "scale_maximum", "scale_modifiers", "scale_table", "call_order"),
 )
 ANSWERED = (
     *("sample", "status", "value", "reason", "problem", "rationale", "reply", "attempts"),
@@ -181,7 +181,7 @@ def restore_judges(restored: Restored, archive: ExportArchive) -> None:
     Where judges were asked is not exported: those with a prompt get an endpoint that answers nobody. A run
     that was going on is paused.
     """
-    judges = Known((row["judge"], _judge(restored.project, row)) for row in archive.rows("judges"))
+    judges = Known((row["judge"], _judge(restored, row)) for row in archive.rows("judges"))
     runs = Known((row["run"], _run(restored, row)) for row in archive.rows("runs"))
     rows = archive.rows("judgments")
     while batch := list(islice(rows, JUDGMENTS_AT_ONCE)):
@@ -191,8 +191,11 @@ def restore_judges(restored: Restored, archive: ExportArchive) -> None:
         _restore_changes(restored, batch, judges)
 
 
-def _judge(project: Project, row: Row) -> Judge:
-    judge = Judge(project=project, name=row["judge"], **{name: row[name] for name in SAMPLING})
+def _judge(restored: Restored, row: Row) -> Judge:
+    project = restored.project
+    together = _ids(restored, row["asked_together"])
+    sampling = {name: row[name] for name in SAMPLING}
+    judge = Judge(project=project, name=row["judge"], asked_together=together, **sampling)
     if row["prompt"] is not None:
         judge.endpoint, _ = Endpoint.objects.get_or_create(
             project=project, name="not exported", defaults={"base_url": NOWHERE}
@@ -204,11 +207,20 @@ def _judge(project: Project, row: Row) -> Judge:
             defaults={
                 "method": row["method"],
                 "text": row["prompt_text"],
+                "wordings": _wordings(restored, row["prompt_wordings"]),
                 "pattern": row["prompt_pattern"],
             },
         )
     judge.save(force_insert=True)
     return judge
+
+
+def _wordings(restored: Restored, by_key: dict[str, str]) -> dict[str, str]:
+    return {str(restored.dimensions[key].pk): text for key, text in by_key.items()}
+
+
+def _ids(restored: Restored, keys: list[str]) -> list[int]:
+    return [restored.dimensions[key].pk for key in keys]
 
 
 def _run(restored: Restored, row: Row) -> Run:
@@ -240,6 +252,7 @@ def _restoring_judgment(
         other_id=restored.items[row["document"], other] if other is not None else None,
         dimension=restored.dimensions[row["dimension"]],
         cost=_amount(row["cost"]),
+        asked_dimensions=_ids(restored, row["asked_dimensions"]),
         **{name: row[name] for name in ANSWERED},
     )
 
@@ -253,10 +266,15 @@ def _restore_changes(restored: Restored, rows: list[Row], judges: dict[str, Judg
             judgment_id=found[key],
             kind=row["change"],
             actor=actor(restored, row["by"]),
-            **{name: row[name] for name in CHANGED},
+            **{**{name: row[name] for name in CHANGED}, "answer_before": _answer(restored, row)},
         )
         for row, key in zip(rows, keys, strict=True)
     )
+
+
+def _answer(restored: Restored, row: Row) -> Row:
+    before: Row = row["answer_before"]
+    return {**before, "asked_dimensions": _ids(restored, before["asked_dimensions"])} if before else before
 
 
 _KEY = ("judge", "item", "other", "dimension", "sample")

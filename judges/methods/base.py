@@ -1,7 +1,7 @@
 """What a method is: it turns a text and a dimension into messages, and a reply into a value or a reason."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -45,6 +45,7 @@ class Method(ABC):
     required: ClassVar[frozenset[str]] = frozenset({"text"})
     own_placeholders: ClassVar[frozenset[str]] = frozenset()
     asks_pairs: ClassVar[bool] = False
+    asks_several: ClassVar[bool] = False  # dimensions in one call
     takes_modifiers: ClassVar[bool] = False
     max_tokens: ClassVar[int] = 256
     stop: ClassVar[tuple[str, ...]] = ()
@@ -91,8 +92,34 @@ class Method(ABC):
             raise ValueError(
                 f"{self.label} judges {'two texts' if self.asks_pairs else 'one text'} at a time."
             )
-        values = _about_subject(subject) | _about_dimension(dimension) | self.own_values(dimension)
+        values = about_subject(subject) | _about_dimension(dimension) | self.own_values(dimension)
         return [Message("user", render(template, values, required=self.required))]
+
+    def messages_about(
+        self, template: str, subject: Subject, dimensions: Sequence[FrozenDimension]
+    ) -> list[Message]:
+        """Return what to send about all dimensions of a call: one, unless the method asks about several."""
+        (dimension,) = dimensions
+        return self.messages(template, subject, dimension)
+
+    def read_about(
+        self,
+        reply: str,
+        dimension: FrozenDimension,
+        dimensions: Sequence[FrozenDimension],  # noqa: ARG002
+        *,
+        pattern: str = "",
+        structured: bool = False,
+    ) -> Reading:
+        """Return the value of a reply on one of the dimensions of its call, as a judge reads it."""
+        if structured:
+            return self.read_structured(reply, dimension)
+        return self.read_with(pattern, reply, dimension)
+
+    def schema_about(self, dimensions: Sequence[FrozenDimension]) -> dict[str, Any]:
+        """Return the JSON schema of a structured reply about all dimensions of a call."""
+        (dimension,) = dimensions
+        return self.json_schema(dimension)
 
     @abstractmethod
     def read(self, reply: str, dimension: FrozenDimension) -> Reading:
@@ -142,7 +169,8 @@ class Method(ABC):
         return {}
 
 
-def _about_subject(subject: Subject) -> dict[str, str]:
+def about_subject(subject: Subject) -> dict[str, str]:
+    """Return what the placeholders of the material stand for."""
     document = _document(subject.document_parts)
     if subject.other is None:
         return {"document": document, "text": subject.text}

@@ -56,14 +56,15 @@ class ScoreMethod(Method):
 
     def json_schema(self, dimension: FrozenDimension) -> dict[str, Any]:
         """Return an object of a reason, where the method asks for one, and a score."""
-        return object_schema("score", _score_schema(dimension), with_reason=self.asks_reasons)
+        return object_schema("score", score_schema(dimension), with_reason=self.asks_reasons)
 
     def candidates(self, dimension: FrozenDimension) -> Mapping[str, float]:
         """Return all numbers of the scale, or the names of its categories."""
         return {scales.name_of(dimension, value): float(value) for value in dimension.values}
 
 
-def _score_schema(dimension: FrozenDimension) -> dict[str, Any]:
+def score_schema(dimension: FrozenDimension) -> dict[str, Any]:
+    """Return the schema of a score alone."""
     if scales.is_named(dimension):
         return {"type": "string", "enum": [scales.name_of(dimension, value) for value in dimension.values]}
     if scales.takes_modifiers(dimension):
@@ -77,6 +78,11 @@ def _score_schema(dimension: FrozenDimension) -> dict[str, Any]:
 def object_schema(name: str, schema: dict[str, Any], *, with_reason: bool) -> dict[str, Any]:
     """Return the schema of an object with an answer, behind its reason where one is asked for."""
     properties = ({"reason": {"type": "string"}} if with_reason else {}) | {name: schema}
+    return object_of(properties)
+
+
+def object_of(properties: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of an object with all of these fields and no others."""
     return {
         "type": "object",
         "properties": properties,

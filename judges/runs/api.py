@@ -23,6 +23,7 @@ from judges.core.access import project_for_judges, project_for_routing, rereadin
 from judges.core.errors import RunRefusedError
 from judges.core.models import Judgment, Rereading, Run
 from judges.core.specification import Scope
+from judges.endpoints.queries import keys_of_dimensions
 from judges.interchange.commands import import_judgments
 from judges.interchange.queries.imports import JudgmentSource
 from judges.interchange.reading.mapping import JudgmentMapping
@@ -108,6 +109,15 @@ class JudgmentRow(serializers.ModelSerializer[Judgment]):
     messages = serializers.ListField(
         child=serializers.DictField(), allow_null=True, help_text="As sent; null unless the run keeps them."
     )
+    asked_dimensions = serializers.SerializerMethodField(
+        help_text="Keys of all dimensions of its call, in the order of the prompt; empty: its own alone. "
+        "Where they are several, tokens and cost are its share."
+    )
+
+    def get_asked_dimensions(self, judgment: Judgment) -> list[str]:
+        """Return keys of the dimensions that the project still has."""
+        keys: dict[int, str] = self.context["keys"]
+        return [keys[pk] for pk in judgment.asked_dimensions if pk in keys]
 
     class Meta:
         model = Judgment
@@ -115,7 +125,7 @@ class JudgmentRow(serializers.ModelSerializer[Judgment]):
             *("id", "run", "judge", "dimension", "document", "system", "other_system", "sample", "status"),
             *("value", "mapped_value", "rationale", "reply", "reason", "problem", "prompt", "prompt_version"),
             "parameters",
-            *("messages_hash", "messages", "finish_reason", "refusal", "returned_model"),
+            *("messages_hash", "messages", "asked_dimensions", "finish_reason", "refusal", "returned_model"),
             *("system_fingerprint", "input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens"),
             *("cost", "seconds", "answered_at", "is_corrected"),
         )
@@ -267,7 +277,8 @@ class Judgments(ApiView):
         named = judgments.select_related(
             "judge__template", "dimension", "item__document", "item__system", "other__system"
         )
-        return self.page(named.defer("item__text", "item__document__parts", "other__text"), JudgmentRow)
+        rows = named.defer("item__text", "item__document__parts", "other__text")
+        return self.page(rows, JudgmentRow, keys=keys_of_dimensions(project.pk))
 
     @writes(JudgmentsMade, accepts=JudgmentsInput, status=201)
     def post(self, request: Request, slug: str) -> Response:

@@ -1,4 +1,4 @@
-"""Asking one judgment until it is answered, unreadable or failed."""
+"""Asking judgments until they are answered, unreadable or failed: one a call, or what one call gives."""
 
 import asyncio
 import random
@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import accumulate, zip_longest
 
 from judges.core.models import Judgment
-from judges.endpoints.client import Client, Question, Reply, RequestFailed, Token
+from judges.endpoints.client import Client, Question, Reply, RequestFailed, Token, shares_of
 from judges.endpoints.work import Outcome, Work
 from judges.methods.base import Readable, Reading, Unreadable
 from judges.methods.reading.plain import answer_start
@@ -30,33 +30,51 @@ async def ask_together(
     *,
     longest: float,
 ) -> None:
-    """Ask for samples of one unit in one call, and one by one for what it does not give.
+    """Ask for what one call gives: several dimensions of an item, or samples of one unit.
 
-    Each outcome is delivered as soon as it is there, and when a later call ends the run or the task is
-    cancelled, so is a paid reply that was to be asked for once more. What calls that were stopped left
-    unasked has no outcome. longest: the seconds that a call may take. Raises RunMustStop.
+    Samples that a call does not give are asked for one by one. Each outcome is delivered as soon as it is
+    there, and when a later call ends the run or the task is cancelled, so is a paid reply that was to be
+    asked for once more. What calls that were stopped left unasked has no outcome. longest: the seconds that a
+    call may take. Raises RunMustStop.
     """
+    if works[0].shared is not None:
+        await _ask_all([Asking(works)], client, pace, deliver, longest)
+        return
     replies = await _samples(works, client, pace, longest) if len(works) > 1 else []
-    left = deque[Asking]()
+    left = []
     for work, reply in zip_longest(works, replies or []):
         first = _outcome_of_sample(work, reply, len(works)) if reply else None
         if first and (first.status == Judgment.Status.DONE or not work.question.may_vary):
             deliver(first)
         else:
-            left.append(Asking(work, first))
+            left.append(Asking([work], first))
+
+    def deliver_one(outcome: Outcome) -> None:
+        deliver(outcome)
+        # Only an answer to one alone tells that it was `n` that was refused, and not this text.
+        if replies is None and outcome.status in (Judgment.Status.DONE, Judgment.Status.UNREADABLE):
+            pace.models_without_n.add(works[0].question.model)
+
+    await _ask_all(left, client, pace, deliver_one, longest)
+
+
+async def _ask_all(
+    calls: Sequence["Asking"],
+    client: Client,
+    pace: RateLimiter,
+    deliver: Callable[[Outcome], None],
+    longest: float,
+) -> None:
+    """Ask one after the other; where that ends early, deliver what was paid and is not stored."""
+    left = deque(calls)
     try:
         while left:
-            outcome = await left[0].ask(client, pace, longest=longest)
+            await left[0].ask(client, pace, deliver, longest=longest)
             left.popleft()
-            if outcome is not None:
-                deliver(outcome)
-                # Only an answer to one alone tells that it was `n` that was refused, and not this text.
-                if replies is None and outcome.status in (Judgment.Status.DONE, Judgment.Status.UNREADABLE):
-                    pace.models_without_n.add(works[0].question.model)
     finally:
         for asking in left:
-            if asking.unstored_reply:
-                deliver(asking.unstored_reply)
+            for outcome in asking.unstored_replies:
+                deliver(outcome)
 
 
 async def _samples(
@@ -84,12 +102,84 @@ def _outcome_of_sample(work: Work, reply: Reply, n: int) -> Outcome:
 
 
 class Asking:
-    """One judgment that is asked until it is answered, unreadable or failed.
+    """What one call asks for, asked until each judgment is answered, unreadable or failed.
 
-    first: what a call for several samples gave, without a usable score, to be asked for once more.
+    Mostly that is one judgment; where one call asks about several dimensions, it is one of each. first: what
+    a call for several samples gave, without a usable score, to be asked for once more.
     """
 
-    def __init__(self, work: Work, first: Outcome | None = None) -> None:
+    def __init__(self, works: Sequence[Work], first: Outcome | None = None) -> None:
+        self._question = works[0].question
+        self._open = [_Unanswered(work, first) for work in works]
+        self._calls_before = self._calls = max(each.calls_before for each in self._open)
+        self._waits, self._pause = 0, 0.0
+
+    async def ask(
+        self, client: Client, pace: RateLimiter, deliver: Callable[[Outcome], None], *, longest: float
+    ) -> None:
+        """Ask until all have an outcome, once more after a reply without a usable score if it may vary.
+
+        When calls are stopped, what was asked without an outcome is put back as planned, with its calls
+        counted: another slice makes those that are left of MAX_ATTEMPTS. What was never asked has no outcome.
+        """
+        try:
+            while self._open and self._calls < MAX_ATTEMPTS and self._waits < MAX_WAITS:
+                await self._ask_once(client, pace, deliver, longest)
+        except Stopped:
+            calls = self._calls - self._calls_before
+            # What a server that is away does to its calls says nothing about a judgment. One of them counts
+            # all the same, for a judgment that silences the server each time it is asked must fail some day.
+            counted = min(calls, 1) if pace.server_is_silent else calls
+            self._settle(lambda each: each.put_back(counted), deliver)
+            self._open = []
+            return
+        many = self._calls + self._waits
+        self._settle(lambda each: each.give_up(many), deliver)
+
+    @property
+    def unstored_replies(self) -> list[Outcome]:
+        """Replies without a usable score that no slice has stored yet, planned to be asked for once more."""
+        return [reply for each in self._open if (reply := each.unstored_reply)]
+
+    async def _ask_once(
+        self, client: Client, pace: RateLimiter, deliver: Callable[[Outcome], None], longest: float
+    ) -> None:
+        try:
+            if self._pause:
+                await pace.sleep(self._pause)
+            (reply,) = await _answer(self._question, client, pace, longest)
+        except RequestFailed as error:
+            failed = error
+            self._note_failure(failed)
+            self._settle(lambda each: each.note_failure(failed), deliver)
+            return
+        self._calls, self._pause = self._calls + 1, 0.0
+        shares = iter(shares_of(reply, len(self._open)))
+        self._settle(lambda each: each.note_reply(next(shares)), deliver)
+
+    def _settle(
+        self, outcome_of: Callable[["_Unanswered"], Outcome | None], deliver: Callable[[Outcome], None]
+    ) -> None:
+        """Deliver what has an outcome now, and go on with the rest."""
+        outcomes = [(each, outcome_of(each)) for each in self._open]
+        self._open = [each for each, outcome in outcomes if outcome is None]
+        for _, outcome in outcomes:
+            if outcome is not None:
+                deliver(outcome)
+
+    def _note_failure(self, error: RequestFailed) -> None:
+        self._pause = 0.0
+        if error.wait is not None:
+            self._waits += 1
+        elif not error.permanent:
+            self._pause = _backoff(self._calls)
+            self._calls += 1
+
+
+class _Unanswered:
+    """A judgment that is being asked, and what its calls came to so far."""
+
+    def __init__(self, work: Work, first: Outcome | None) -> None:
         self._work = work
         self._unreadable = first or work.unreadable
         earlier = self._unreadable.earlier if self._unreadable else None
@@ -100,24 +190,11 @@ class Asking:
         if first is not None:  # paid, and not stored yet
             self._spent = replace(first, status=Judgment.Status.FAILED, reply="", reason="", problem="")
         self._attempts_before = self._spent.attempts
-        self._calls_before = self._calls = self._attempts_before % MAX_ATTEMPTS
-        self._waits, self._pause = 0, 0.0
 
-    async def ask(self, client: Client, pace: RateLimiter, *, longest: float) -> Outcome | None:
-        """Ask until there is an outcome, once more after a reply without a usable score if it may vary.
-
-        When calls are stopped, what was asked without an outcome is put back as planned, with its calls
-        counted: another slice makes those that are left of MAX_ATTEMPTS. None where it was never asked.
-        """
-        try:
-            while self._calls < MAX_ATTEMPTS and self._waits < MAX_WAITS:
-                if outcome := await self._ask_once(client, pace, longest):
-                    return outcome
-        except Stopped:
-            return self._put_back(server_is_silent=pace.server_is_silent)
-        many = self._calls + self._waits
-        reason = f"{many} calls failed. The last one: {self._spent.reason}"
-        return self._unreadable or replace(self._spent, reason=reason)
+    @property
+    def calls_before(self) -> int:
+        """How many of MAX_ATTEMPTS were made."""
+        return self._attempts_before % MAX_ATTEMPTS
 
     @property
     def unstored_reply(self) -> Outcome | None:
@@ -126,29 +203,15 @@ class Asking:
             return None
         return replace(self._unreadable, status=Judgment.Status.PLANNED)
 
-    async def _ask_once(self, client: Client, pace: RateLimiter, longest: float) -> Outcome | None:
-        try:
-            if self._pause:
-                await pace.sleep(self._pause)
-            (reply,) = await _answer(self._work.question, client, pace, longest)
-        except RequestFailed as error:
-            return self._note_failure(error)
-        return self._note_reply(reply)
-
-    def _note_failure(self, error: RequestFailed) -> Outcome | None:
+    def note_failure(self, error: RequestFailed) -> Outcome | None:
+        """Count a call without an answer; return the outcome if no further one would fare better."""
         self._spent = replace(self._spent, attempts=self._spent.attempts + 1, reason=error.sentence)
         if error.permanent:
             return replace(self._spent, problem=error.problem.value if error.problem else "")
-        self._pause = 0.0
-        if error.wait is None:
-            self._pause = _backoff(self._calls)
-            self._calls += 1
-        else:
-            self._waits += 1
         return None
 
-    def _note_reply(self, reply: Reply) -> Outcome | None:
-        self._calls, self._pause = self._calls + 1, 0.0
+    def note_reply(self, reply: Reply) -> Outcome | None:
+        """Read a reply, or its share; None where it has no usable score and the next one may have one."""
         self._spent = _with_usage(self._work, self._spent, reply)
         outcome = _read_reply(self._work, reply, self._spent)
         may_vary = self._work.question.may_vary
@@ -157,17 +220,18 @@ class Asking:
         self._unreadable = outcome
         return None
 
-    def _put_back(self, *, server_is_silent: bool) -> Outcome | None:
+    def give_up(self, calls: int) -> Outcome:
+        """Return the outcome where no call is left: a reply without a usable score, if there was one."""
+        reason = f"{calls} calls failed. The last one: {self._spent.reason}"
+        return self._unreadable or replace(self._spent, reason=reason)
+
+    def put_back(self, calls: int) -> Outcome | None:
         """Return what another slice goes on from: calls are counted, a first unreadable reply is kept."""
-        calls = self._calls - self._calls_before
-        # What a server that is away does to its calls says nothing about a judgment. One of them counts all
-        # the same, for a judgment that silences the server each time it is asked must fail some day.
-        counted = min(calls, 1) if server_is_silent else calls
-        if not counted:
+        if not calls:
             return self.unstored_reply
         so_far = self._unreadable or self._spent
         reason = so_far.reason if so_far.status == Judgment.Status.UNREADABLE else ""
-        planned, attempts = Judgment.Status.PLANNED, self._attempts_before + counted
+        planned, attempts = Judgment.Status.PLANNED, self._attempts_before + calls
         return replace(so_far, status=planned, attempts=attempts, reason=reason, value=None)
 
 
@@ -258,9 +322,9 @@ def read(work: Work, reply: Reply) -> Reading:
     """Return the reply's value as the judge reads it: from probabilities, JSON or the text."""
     if work.question.wants_probabilities:
         return _read_probabilities(work, reply)
-    if work.structured:
-        return work.method.read_structured(reply.text, work.dimension)
-    return work.method.read_with(work.pattern, reply.text, work.dimension)
+    return work.method.read_about(
+        reply.text, work.dimension, work.together, pattern=work.pattern, structured=work.structured
+    )
 
 
 def _read_probabilities(work: Work, reply: Reply) -> Reading:

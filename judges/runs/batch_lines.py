@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 from typing import IO, Any
 
@@ -13,18 +14,41 @@ MOST_BYTES = 200_000_000  # in one file, at OpenAI
 PORTION = 500  # judgments that are in memory at the same time
 
 
-def write_requests(judgments: list[int], into: IO[bytes]) -> int:
-    """Write the judgments' requests in their order; return how many fit into a file, one at least."""
-    written, size = 0, 0
+@dataclass(frozen=True)
+class WrittenRequests:
+    """How many requests a file has, and how many judgments they are about."""
+
+    requests: int = 0
+    judgments: int = 0
+
+
+def write_requests(judgments: list[int], into: IO[bytes]) -> WrittenRequests:
+    """Write the judgments' requests in their order, as many as fit into a file, one at least.
+
+    A request that gives several judgments is named by the first of them.
+    """
+    written, size = WrittenRequests(), 0
+    for works in _calls(judgments):
+        line = _request(works[0])
+        size += len(line)
+        if written.requests and size > MOST_BYTES:
+            return written
+        into.write(line)
+        written = WrittenRequests(written.requests + 1, written.judgments + len(works))
+    return written
+
+
+def _calls(judgments: list[int]) -> Iterator[list[Work]]:
+    """Yield the work of each call; what is in memory is no more than a portion and the call before it."""
+    begun: list[Work] = []
     for start in range(0, len(judgments), PORTION):
         for work in work_of(judgments[start : start + PORTION]):
-            line = _request(work)
-            size += len(line)
-            if written and size > MOST_BYTES:
-                return written
-            into.write(line)
-            written += 1
-    return written
+            if begun and (work.shared is None or work.shared != begun[0].shared):
+                yield begun
+                begun = []
+            begun.append(work)
+    if begun:
+        yield begun
 
 
 def _request(work: Work) -> bytes:

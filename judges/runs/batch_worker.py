@@ -88,8 +88,10 @@ def _upload(batch: Batch, client: BatchClient) -> bool:
         return False
     with TemporaryFile() as file:
         written = write_requests(judgments, file)
-        if written < len(judgments):
-            batches.shorten(batch, kept=judgments[:written])
+        if written.judgments < len(judgments):
+            batches.shorten(batch, kept=judgments[: written.judgments])
+        if written.requests != batch.requests:
+            batches.note(batch, requests=written.requests)
         file.seek(0)
         input_file = client.upload(file)
     batches.note(batch, status=Status.UPLOADED, input_file=input_file, **ANSWERED)

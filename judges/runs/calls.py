@@ -23,7 +23,8 @@ def call_of(work: Work) -> Call:
     body = body_of(work.question)
     messages = body.pop(MESSAGES)
     kept = messages if work.keeps_messages else None
-    return Call(parameters=body, messages_hash=messages_hash(messages), messages=kept)
+    several = [each.id for each in work.together] if work.shared else []
+    return Call(body, messages_hash(messages), kept, asked_dimensions=several)
 
 
 def answered_call(call: Call, question: Question, reply: Reply) -> Call:

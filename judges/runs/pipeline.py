@@ -53,6 +53,12 @@ class LeasedWork:
     work: Sequence[Work]
 
 
+def count_calls(works: Sequence[Work]) -> int:
+    """Return how many calls work takes: one for each judgment, besides those that share a reply."""
+    shared = {work.shared for work in works if work.shared is not None}
+    return len(shared) + sum(work.shared is None for work in works)
+
+
 @dataclass(frozen=True)
 class Share:
     """The part of a run that goes to one endpoint."""
@@ -96,6 +102,7 @@ class Pipeline:
         self._ahead = 0
         self._places_known = 0  # to the database as ours
         self._ready: deque[Work] = deque()
+        self._ready_calls = 0
         self._asked: dict[asyncio.Task[None], set[int]] = {}  # with what each has no outcome of yet
         self._answered: list[asyncio.Task[None]] = []
         self._outcomes: list[Outcome] = []
@@ -138,8 +145,8 @@ class Pipeline:
 
     @property
     def _unanswered(self) -> int:
-        """Judgments in a call, or waiting for one."""
-        return len(self._ready) + len(self._asked)
+        """Calls that are made or wait to be made; a judgment each, but for those that share a reply."""
+        return self._ready_calls + len(self._asked)
 
     @property
     def _has_to_store(self) -> bool:
@@ -187,6 +194,7 @@ class Pipeline:
         if found.lease.resting_until:
             self._pace.resting_until = max(self._pace.resting_until, found.lease.resting_until.timestamp())
         self._ready.extend(found.work)
+        self._ready_calls += count_calls(found.work)
         self._more = found.lease.come_back
         if self._more:
             self._pace.share = found.lease.share
@@ -198,6 +206,7 @@ class Pipeline:
         self._more = False
         self._pace.stop()
         self._ready.clear()
+        self._ready_calls = 0
 
     def _begin(self, client: Client) -> None:
         """Begin as many as may be lost with this process: those in flight and those not stored."""
@@ -208,6 +217,7 @@ class Pipeline:
             if held > self._pace.places * len(works) + STORED_AT_ONCE:
                 self._ready.extendleft(reversed(works))
                 break
+            self._ready_calls -= count_calls(works)
             self._begin_call(works, client)
 
     def _begin_call(self, works: Sequence[Work], client: Client) -> None:
@@ -224,9 +234,11 @@ class Pipeline:
         self._news.set()
 
     def _next_call(self) -> list[Work]:
-        """Take what is asked next: a judgment, with the samples behind it that the same call may give."""
+        """Take what is asked next: a judgment, with those behind it that the same call may give."""
         works = [self._ready.popleft()]
-        unit, model = works[0].unit, works[0].question.model
+        shared, unit, model = works[0].shared, works[0].unit, works[0].question.model
+        while shared is not None and self._ready and self._ready[0].shared == shared:
+            works.append(self._ready.popleft())
         if model in self._pace.models_without_n:
             return works
         while unit is not None and self._ready and self._ready[0].unit == unit:

@@ -44,7 +44,7 @@ from judges.runs.forms import (
     SelectionForm,
     budget_of,
 )
-from judges.runs.queries.corrections import is_silent, parameters_of
+from judges.runs.queries.corrections import is_silent, names_asked_together, parameters_of
 from judges.runs.queries.pages import listed, listed_judgments, moves, run_lines, run_state
 from judges.runs.queries.pairs import all_pairs, neighbouring_pairs
 from judges.runs.queries.plans import NOTHING_MISSING, RunPlan, plan_of
@@ -162,6 +162,7 @@ def judgment(request: Request, slug: str, pk: int) -> HttpResponse:
         "judgment": shown,
         "form": form,
         "parameters": parameters_of(shown),
+        "together": names_asked_together(shown),
         "changes": shown.changes.select_related("actor").order_by("-pk"),
         "may_correct": may_change_judges(request.user, project) and shown.status in ANSWERED,
         "asking": plan_of_asking(Judgment.objects.filter(pk=shown.pk)),

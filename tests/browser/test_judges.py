@@ -10,8 +10,10 @@ from annotate.core.models import Item, Project, User
 from annotate.setup.commands import create_project
 from annotate.setup.presets import TEMPLATES
 from judges.core.models import Judgment
+from tests.browser.axe import bring_axe, serious_violations
 from tests.browser.people import signed_in
 from tests.factories import make_user
+from tests.judges.factories import make_template
 from tests.judges.news import make_items
 from tests.judges.replay import Replay, replay
 
@@ -99,3 +101,23 @@ def plan_and_start(page: Page) -> None:
     expect(plan.locator("dd").first).to_have_text("12")
     page.get_by_label("Budget").fill("1")
     page.get_by_role("button", name="Start the run").click()
+
+
+def test_a_dimension_gets_its_own_wording_and_shows_what_the_model_reads(
+    context: BrowserContext, project: Project, admin: User
+) -> None:
+    template = make_template(project, name="Paper")
+    bring_axe(context)
+    page = signed_in(context, admin)
+    page.goto(f"/projects/{project.slug}/judges/prompts/{template.pk}/")
+    page.get_by_role("link", name="Fluency").click()
+    page.get_by_label("Text", exact=True).fill("Does this read well? {{ text }}")
+    expect(page.locator("#preview")).to_contain_text("Does this read well?")
+    page.get_by_role("button", name="Save the prompt").click()
+    expect(page.get_by_role("link", name="Fluency own")).to_have_attribute("aria-current", "true")
+    assert serious_violations(page) == []
+    page.get_by_role("link", name="All dimensions").click()
+    page.get_by_label("Dimension").select_option("fluency")
+    expect(page.locator("#preview")).to_contain_text("Does this read well?")
+    page.get_by_label("Dimension").select_option("coherence")
+    expect(page.locator("#preview")).to_contain_text("Judge one quality")

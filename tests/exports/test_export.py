@@ -499,8 +499,9 @@ def test_all_tables_take_a_fixed_number_of_queries(cast):
     # project 0, guidelines 4 (rounds, versions of each and of none), documents 1, items 1, ratings 1,
     # assignments 4 (round, places, units, ratings), final values 3 (disputes, round, ratings),
     # soft labels 4 (rounds, items, ratings, raters), disputes 1, posts 1, events 2 (raters), history 2
-    # (raters), judges 1, runs 1, judgments 3 (runs, scales), indicators 1, revised values 2 (raters)
-    assert len(counted) == 34
+    # (raters), judges 2 (dimensions), runs 1, judgments 4 (runs, scales, dimensions), their changes 1
+    # (dimensions), indicators 1, revised values 2 (raters)
+    assert len(counted) == 37
 
 
 @pytest.mark.parametrize("saves", [10, 5000])

@@ -74,7 +74,8 @@ def cast() -> Cast:
 
 def judged(cast: Cast) -> None:
     """Judge before any round is open, so that runs quote a guideline that no round has."""
-    template = make_template(cast.project, pattern=r"Grade: (\d)")
+    wordings = {str(cast.dimensions[1].pk): f"{STRANGE} {{{{ text }}}}"}
+    template = make_template(cast.project, pattern=r"Grade: (\d)", wordings=wordings)
     scale: dict[str, Any] = {
         "scale_minimum": 1,
         "scale_maximum": 3,
@@ -102,6 +103,12 @@ def judged(cast: Cast) -> None:
     done, unreadable = run.judgments.order_by("pk")[:2]
     Judgment.objects.filter(pk=done.pk).update(status="done", value=2.5, reply="B", attempts=1)
     Judgment.objects.filter(pk=unreadable.pk).update(status="unreadable", reason="No option.", reply=STRANGE)
+    together = [dimension.pk for dimension in reversed(cast.dimensions)]
+    how: dict[str, Any] = {"asked_together": together, "call_order": "rotated"}
+    several = make_judge(cast.project, "several", name="Several", **how)
+    shared = make_judgment(several, cast.items[0], cast.dimensions[0], asked_dimensions=together)
+    again = Judgment.objects.filter(pk=shared.pk)
+    cancel_run(run=ask_again(project=cast.project, judgments=again, by=cast.admin))
     ended = {"budget": "2.5", "spent": "2.49", "status": "stopped", "reason": "The budget is spent."}
     Run.objects.filter(pk=run.pk).update(**ended)
 

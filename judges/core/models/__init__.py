@@ -4,7 +4,7 @@ from judges.core.models.batches import Batch
 from judges.core.models.certificates import Calibration, Certificate
 from judges.core.models.endpoints import Endpoint
 from judges.core.models.holders import LeaseHolder
-from judges.core.models.judges import Judge, MaxTokensName, PromptTemplate, ScoreFrom
+from judges.core.models.judges import CallOrder, Judge, MaxTokensName, PromptTemplate, ScoreFrom
 from judges.core.models.keys import EndpointKey
 from judges.core.models.paces import ModelPace
 from judges.core.models.readings import Rereading
@@ -15,6 +15,7 @@ __all__ = [
     "Batch",
     "Calibration",
     "CalibrationUnit",
+    "CallOrder",
     "Certificate",
     "Endpoint",
     "EndpointKey",

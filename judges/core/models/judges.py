@@ -1,21 +1,31 @@
 """Judges and the prompt templates that they ask with."""
 
+from collections.abc import Sequence
+
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.guideline import FrozenDimension
+from judges.methods import METHODS
 from judges.methods.own_scale import OwnScale
+from judges.methods.several import rotated
 
 
 class PromptTemplate(models.Model):
-    """One version of a prompt; it never changes once a judgment was asked with it."""
+    """One version of a prompt; it never changes once a judgment was asked with it.
+
+    Its wordings stand in the same row, so that a version is written, compared and frozen as one.
+    """
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="prompt_templates")
     method = models.CharField(max_length=20, help_text="A key of judges.methods.METHODS.")
     name = models.CharField(max_length=80)
     version = models.PositiveIntegerField()
-    text = models.TextField()
+    text = models.TextField(help_text="For all dimensions without a wording of their own.")
+    wordings = models.JSONField(
+        default=dict, help_text="Texts of dimensions with a wording of their own, by the dimension's id."
+    )
     pattern = models.TextField(
         blank=True,
         help_text="A regular expression whose last match holds the answer; empty: Concord's own rules.",
@@ -31,6 +41,11 @@ class PromptTemplate(models.Model):
     def __str__(self) -> str:
         return f"{self.name}, version {self.version}"
 
+    def text_about(self, dimension: int) -> str:
+        """Return what is asked about a dimension: its own wording, or the common one."""
+        text: str = self.wordings.get(str(dimension), self.text)
+        return text
+
 
 class ScoreFrom(models.TextChoices):
     """Where a judgment's value is read."""
@@ -45,6 +60,13 @@ class MaxTokensName(models.TextChoices):
     UNKNOWN = "", _("found out before the first run")
     MAX_TOKENS = "max_tokens", "max_tokens"
     MAX_COMPLETION_TOKENS = "max_completion_tokens", "max_completion_tokens"
+
+
+class CallOrder(models.TextChoices):
+    """In which order the dimensions of one call stand in its prompt."""
+
+    FIXED = "fixed", _("the same for all items")
+    ROTATED = "rotated", _("rotated: which one is first is drawn for each item")
 
 
 class Judge(models.Model):
@@ -80,6 +102,12 @@ class Judge(models.Model):
     scale_table = models.JSONField(
         default=list, help_text="The dimension's value for each point of its own scale; empty: linear."
     )
+    asked_together = models.JSONField(
+        default=list,
+        help_text="Ids of the dimensions of one call in their order, where its method asks about several; "
+        "empty: all, as they are listed.",
+    )
+    call_order = models.CharField(max_length=7, choices=CallOrder.choices, default=CallOrder.FIXED)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -115,6 +143,23 @@ class Judge(models.Model):
             return None
         table = tuple(self.scale_table)
         return OwnScale(self.scale_minimum, self.scale_maximum, self.scale_modifiers, table)
+
+    @property
+    def asks_several(self) -> bool:
+        """Whether one call asks about several dimensions; one that was imported may have any method."""
+        return self.method in METHODS and METHODS[self.method].asks_several
+
+    def dimensions_of_call(self, all_dimensions: Sequence[FrozenDimension]) -> list[FrozenDimension]:
+        """Return the dimensions that one call asks about, in their order; it must ask about several."""
+        if not self.asked_together:
+            return list(all_dimensions)
+        by_id = {each.id: each for each in all_dimensions}
+        return [by_id[pk] for pk in self.asked_together if pk in by_id]
+
+    def in_order_for(self, dimensions: Sequence[FrozenDimension], item: int) -> list[FrozenDimension]:
+        """Return the dimensions of a call in the order of the prompt about an item."""
+        is_rotated = self.call_order == CallOrder.ROTATED
+        return rotated(dimensions, item) if is_rotated else list(dimensions)
 
     def asked(self, dimension: FrozenDimension) -> FrozenDimension:
         """Return a dimension as this judge is asked about it: on its own scale, if it has one."""

@@ -115,6 +115,10 @@ class Judgment(models.Model):
         max_length=64, blank=True, help_text="SHA-256 of the messages, see judges.runs.calls."
     )
     messages = models.JSONField(null=True, help_text="As sent, where the run keeps them.")
+    asked_dimensions = models.JSONField(
+        default=list,
+        help_text="Ids of all dimensions of its call, in the order of the prompt; empty: its own alone.",
+    )
     finish_reason = models.CharField(max_length=40, blank=True, help_text="In the server's words.")
     refusal = models.TextField(blank=True, help_text="The model's words, where it says that it refuses.")
     returned_model = models.CharField(max_length=200, blank=True, help_text="As the server names it.")

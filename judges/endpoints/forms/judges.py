@@ -1,6 +1,6 @@
 """A judge: whom it asks, with which prompt, how often."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django import forms
@@ -8,7 +8,8 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from judges.core.models import Endpoint, Judge, MaxTokensName, PromptTemplate, ScoreFrom
+from annotate.core.models import Dimension
+from judges.core.models import CallOrder, Endpoint, Judge, MaxTokensName, PromptTemplate, ScoreFrom
 from judges.core.specification import JudgeSpec
 from judges.methods import METHODS
 
@@ -16,7 +17,7 @@ SHIPPED = "shipped:"
 MOST_STOPS = 4  # that OpenAI takes
 NEW_LINE = "\\n"  # as it is typed
 MORE = (
-    *("scale_minimum", "scale_maximum", "scale_modifiers", "scale_table"),
+    *("scale_minimum", "scale_maximum", "scale_modifiers", "scale_table", "asked_together"),
     *("top_p", "seed", "max_tokens_name", "reasoning_effort", "system_message", "stop", "extra_body"),
 )
 SCORE_FROM = [
@@ -140,15 +141,29 @@ class JudgeForm(forms.Form):
         help_text=_("Of the own scale, from its lowest point, with commas. Empty: linear, ends to ends."),
     )
 
+    asked_together = forms.CharField(
+        label=_("Dimensions in one call"),
+        required=False,
+        max_length=5_000,
+        widget=forms.TextInput(attrs={"dir": "auto"}),
+        help_text=_(
+            "For prompts that ask about several: their names in the order of the prompt, with commas. Empty: "
+            "all, as they are listed."
+        ),
+    )
+    call_order = forms.ChoiceField(label=_("Their order"), required=False, choices=CallOrder.choices)
+
     def __init__(
         self,
         *args: Any,
         endpoints: QuerySet[Endpoint],
         templates: Iterable[PromptTemplate],
+        dimensions: Sequence[Dimension],
         reads: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
+        self._dimensions = dimensions
         self._templates = {str(template.pk): template for template in templates}
         endpoint, template = self.fields["endpoint"], self.fields["template"]
         assert isinstance(endpoint, forms.ModelChoiceField)
@@ -179,6 +194,24 @@ class JudgeForm(forms.Form):
             return [float(part) for part in parts] if parts != [""] else []
         except ValueError:
             raise forms.ValidationError(gettext("Enter numbers with commas between them.")) from None
+
+    def clean_asked_together(self) -> list[str]:
+        """Return the keys of the dimensions that are named, by name or by key."""
+        known = {each.key.casefold(): each.key for each in self._dimensions}
+        known |= {each.name.casefold(): each.key for each in self._dimensions}
+        parts = [part.strip() for part in self.cleaned_data["asked_together"].split(",")]
+        if parts == [""]:
+            return []
+        if unknown := next((part for part in parts if part.casefold() not in known), None):
+            raise forms.ValidationError(gettext("There is no dimension “{name}”.").format(name=unknown))
+        keys = [known[part.casefold()] for part in parts]
+        if len(set(keys)) < len(keys):
+            raise forms.ValidationError(gettext("Name each dimension once."))
+        return keys
+
+    def clean_call_order(self) -> str:
+        """Return the order, by default the same for all items."""
+        return self.cleaned_data["call_order"] or CallOrder.FIXED
 
     def clean_stop(self) -> list[str]:
         """Return one text for each line, with the spaces that it was written with."""
@@ -214,7 +247,12 @@ def table_line(values: Iterable[float]) -> str:
     return ", ".join(f"{value:.15g}" for value in values)
 
 
-def initial_of(judge: Judge | None) -> dict[str, Any]:
+def dimensions_line(names: Iterable[str]) -> str:
+    """Return names or keys of dimensions as the form takes them."""
+    return ", ".join(names)
+
+
+def initial_of(judge: Judge | None, dimensions: Sequence[Dimension] = ()) -> dict[str, Any]:
     """Return what the form starts with: the judge as it is, or usual settings."""
     if judge is None:
         return {"temperature": 0, "samples": 1, "score_from": ScoreFrom.TEXT, "template": f"{SHIPPED}rts"}
@@ -222,6 +260,8 @@ def initial_of(judge: Judge | None) -> dict[str, Any]:
     values["stop"] = stop_lines(judge.stop)
     values["extra_body"] = judge.extra_body or None
     values["scale_table"] = table_line(judge.scale_table)
+    names = {each.pk: each.key if "," in each.name else each.name for each in dimensions}
+    values["asked_together"] = dimensions_line(names[pk] for pk in judge.asked_together if pk in names)
     values["temperature"] = "" if judge.temperature is None else f"{judge.temperature:g}"
     return {**values, "template": str(judge.template_id)}
 

@@ -16,7 +16,7 @@ LONGEST_TEXT = 100_000
 
 
 class TemplateForm(forms.Form):
-    """A template's name and text; a file takes the place of the text."""
+    """A template's name and text, or one dimension's wording; a file takes the place of the text."""
 
     name = forms.CharField(max_length=80, widget=forms.TextInput(attrs={"dir": "auto"}))
     text = forms.CharField(
@@ -51,12 +51,20 @@ class TemplateForm(forms.Form):
     )
 
     def __init__(
-        self, *args: Any, method: str, named: bool = False, reads: bool = False, **kwargs: Any
+        self,
+        *args: Any,
+        method: str,
+        named: bool = False,
+        of_dimension: bool = False,
+        reads: bool = False,
+        **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
         self.method = method
         if named:
             del self.fields["name"]
+        if of_dimension:
+            del self.fields["pattern"], self.fields["replies"]
         for field in self.fields.values():
             field.disabled = reads
 
@@ -105,8 +113,12 @@ class ShownOnForm(forms.Form):
         assert isinstance(field, forms.ChoiceField)
         field.choices = dimensions
 
-    def chosen(self) -> dict[str, Any]:
-        """Return the dimension's key and the item's number, as a preview takes them."""
+    def chosen(self, dimension: str = "") -> dict[str, Any]:
+        """Return the dimension's key and the item's number, as a preview takes them.
+
+        dimension: the only one to show it on, if there is one.
+        """
         self.is_valid()
         data = self.cleaned_data if self.is_bound else {}
-        return {"dimension": data.get("on_dimension") or "", "number": data.get("on_item") or 1}
+        chosen = dimension or data.get("on_dimension") or ""
+        return {"dimension": chosen, "number": data.get("on_item") or 1}

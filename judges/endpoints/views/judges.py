@@ -67,12 +67,14 @@ def _edit(
     request: Request, project: Project, edited: Judge | None, save: Callable[[JudgeSpec], Judge]
 ) -> HttpResponse:
     counts = judgments_by_status(edited) if edited else []
+    dimensions = list(project.dimensions.all())
     form = JudgeForm(
         request.POST if request.method == "POST" else None,
         endpoints=endpoints_of(project),
         templates=templates_of(project),
+        dimensions=dimensions,
         reads=bool(counts) or not may_change_judges(request.user, project),
-        initial=initial_of(edited),
+        initial=initial_of(edited, dimensions),
     )
     status = 422 if form.is_bound else 200
     try:

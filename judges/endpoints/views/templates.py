@@ -1,25 +1,34 @@
 """A project's prompts: listed, written, changed, shown on real items, given and taken as files."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotate.core.access import project_for_admin
 from annotate.core.errors import DomainError
 from annotate.core.guideline import FrozenDimension
-from annotate.core.models import Project
+from annotate.core.models import Dimension, Project
 from annotate.core.page import Request, request_user
-from judges.core.access import may_change_judges, project_for_judges, template_in
+from judges.core.access import dimension_in, may_change_judges, project_for_judges, template_in
 from judges.core.models import PromptTemplate
 from judges.core.page import add_refusal, render_judges
-from judges.endpoints.commands import create_template, edit_template
+from judges.endpoints.commands import create_template, edit_template, edit_wording
 from judges.endpoints.forms.templates import ShownOnForm, TemplateForm
-from judges.endpoints.queries import preview_of, templates_of, tried_replies, versions_of, was_asked
+from judges.endpoints.queries import (
+    preview_of,
+    templates_of,
+    tried_replies,
+    versions_of,
+    was_asked,
+    wordings_of,
+)
 from judges.methods import METHODS, Method
 from judges.methods.reading.pattern import problem_of_pattern
 
@@ -33,112 +42,178 @@ def templates(request: Request, slug: str) -> HttpResponse:
     return render_judges(request, project, "judges/endpoints/templates.html", context)
 
 
+@dataclass(frozen=True)
+class Written:
+    """What is written on a page: a method's new prompt, a version, or one dimension's wording of it."""
+
+    method: Method
+    version: PromptTemplate | None = None
+    dimension: Dimension | None = None
+
+    def form(self, *entered: Any, **kwargs: Any) -> TemplateForm:
+        """Return its form."""
+        kind = {"named": self.version is not None, "of_dimension": self.dimension is not None}
+        return TemplateForm(*entered, method=self.method.key, **kind, **kwargs)
+
+    @property
+    def text(self) -> str:
+        """What it begins with."""
+        if self.version is None:
+            return self.method.default_template
+        return self.version.text_about(self.dimension.pk) if self.dimension else self.version.text
+
+    @property
+    def other_wordings(self) -> dict[str, str]:
+        """Texts that stand in place of the one on the page, by the dimension's id."""
+        return self.version.wordings if self.version and not self.dimension else {}
+
+
 @login_required
 @require_http_methods(["GET", "POST"])
 def template_new(request: Request, slug: str, method: str) -> HttpResponse:
     """Write a prompt, beginning with the method's own text."""
     project = project_for_admin(request.user, slug)
-    chosen = _method(method)
-    entered = (request.POST, request.FILES) if request.method == "POST" else (None, None)
-    form = TemplateForm(*entered, method=method, initial={"text": chosen.default_template})
+    written = Written(_method(method))
+    form = written.form(*_entered(request), initial={"text": written.text})
     if "show" in request.POST:
-        return _preview(request, project, chosen, form)
+        return _preview(request, project, written, form)
     status = 422 if form.is_bound else 200
     try:
         if form.is_valid():
             values = {name: form.cleaned_data[name] for name in ("name", "text", "pattern")}
             made = create_template(project=project, method=method, by=request_user(request), **values)
-            messages.success(request, gettext("{made} is saved.").format(made=made))
-            return redirect("template", slug, made.pk)
+            return _to_saved(request, project, made)
     except DomainError as error:
         status = add_refusal(form, error)
-    return _page(request, project, chosen, form, status=status)
+    return _page(request, project, written, form, status=status)
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def template(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Show a version of a prompt; admins change it, or make the next one once it was asked with."""
+    """Show a version of a prompt; admins change it, or make the next one once it was asked with.
+
+    `dimension` in the address: what is asked about that dimension, which may be a wording of its own.
+    """
     project = project_for_judges(request.user, slug)
-    edited = template_in(project, pk)
-    method, reads = _method(edited.method), not may_change_judges(request.user, project)
-    entered = (request.POST, request.FILES) if request.method == "POST" else (None, None)
-    initial = {"text": edited.text, "pattern": edited.pattern}
-    form = TemplateForm(*entered, method=edited.method, named=True, reads=reads, initial=initial)
+    edited, dimension = template_in(project, pk), _dimension(request, project)
+    written = Written(_method(edited.method), edited, dimension)
+    reads, initial = not may_change_judges(request.user, project), {"pattern": edited.pattern}
+    form = written.form(*_entered(request), reads=reads, initial={"text": written.text, **initial})
     if "show" in request.POST:
-        return _preview(request, project, method, form, edited)
+        return _preview(request, project, written, form)
     if request.method == "GET":
-        return _page(request, project, method, form, edited)
-    return _save(request, project_for_admin(request.user, slug), edited, form)
+        return _page(request, project, written, form)
+    project_for_admin(request.user, slug)
+    if dimension is not None:
+        return _save_wording(request, project, written, form, edited, dimension)
+    return _save(request, project, written, form, edited)
 
 
 @login_required
 @require_GET
 def template_text(request: Request, slug: str, pk: int) -> HttpResponse:
     """Give a version's text as a file, to be changed elsewhere and uploaded again."""
-    given = template_in(project_for_judges(request.user, slug), pk)
-    name = f"{given.method}-{given.pk}.txt"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return HttpResponse(given.text, content_type="text/plain; charset=utf-8", headers=headers)
+    project = project_for_judges(request.user, slug)
+    given, dimension = template_in(project, pk), _dimension(request, project)
+    name = "-".join([given.method, str(given.pk), *([dimension.key] if dimension else [])])
+    headers = {"Content-Disposition": f'attachment; filename="{name}.txt"'}
+    text = Written(_method(given.method), given, dimension).text
+    return HttpResponse(text, content_type="text/plain; charset=utf-8", headers=headers)
 
 
-def _save(request: Request, project: Project, edited: PromptTemplate, form: TemplateForm) -> HttpResponse:
+def _entered(request: Request) -> tuple[Any, Any]:
+    return (request.POST, request.FILES) if request.method == "POST" else (None, None)
+
+
+def _dimension(request: Request, project: Project) -> Dimension | None:
+    key = request.GET.get("dimension")
+    return dimension_in(project, key) if key else None
+
+
+def _save(
+    request: Request, project: Project, written: Written, form: TemplateForm, edited: PromptTemplate
+) -> HttpResponse:
     status = 422
     try:
         if form.is_valid():
             values = {name: form.cleaned_data[name] for name in ("text", "pattern")}
             saved = edit_template(template=edited, by=request_user(request), **values)
-            messages.success(request, gettext("{saved} is saved.").format(saved=saved))
-            return redirect("template", project.slug, saved.pk)
+            return _to_saved(request, project, saved)
     except DomainError as error:
         status = add_refusal(form, error)
-    return _page(request, project, _method(edited.method), form, edited, status=status)
+    return _page(request, project, written, form, status=status)
 
 
-def _preview(
+def _save_wording(
     request: Request,
     project: Project,
-    method: Method,
+    written: Written,
     form: TemplateForm,
-    edited: PromptTemplate | None = None,
+    edited: PromptTemplate,
+    dimension: Dimension,
 ) -> HttpResponse:
+    """Save what is asked about a dimension; with `common`, the wording of the others."""
+    by, is_common = request_user(request), "common" in request.POST
+    status = 422
+    try:
+        if is_common or form.is_valid():
+            text = edited.text if is_common else form.cleaned_data["text"]
+            saved = edit_wording(template=edited, dimension=dimension, text=text, by=by)
+            return _to_saved(request, project, saved, f"?dimension={dimension.key}")
+    except DomainError as error:
+        status = add_refusal(form, error)
+    return _page(request, project, written, form, status=status)
+
+
+def _to_saved(
+    request: Request, project: Project, saved: PromptTemplate, query: str = ""
+) -> HttpResponseRedirect:
+    messages.success(request, gettext("{saved} is saved.").format(saved=saved))
+    return redirect(reverse("template", args=[project.slug, saved.pk]) + query)
+
+
+def _preview(request: Request, project: Project, written: Written, form: TemplateForm) -> HttpResponse:
     """Show the text as typed so far, which is not saved and may not be right yet."""
     if request.htmx:
-        return _page(request, project, method, form, edited, part="#preview")
+        return _page(request, project, written, form, part="#preview")
     names = ("text", "name", "pattern", "replies")
     typed = {**form.initial, **{name: request.POST.get(name, "") for name in names}}
-    unsaved = TemplateForm(method=method.key, named=edited is not None, initial=typed)
-    return _page(request, project, method, unsaved, edited)
+    return _page(request, project, written, written.form(initial=typed))
 
 
 def _page(
     request: Request,
     project: Project,
-    method: Method,
+    written: Written,
     form: TemplateForm,
-    edited: PromptTemplate | None = None,
     *,
     part: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    dimensions = list(project.dimensions.values_list("key", "name"))
-    shown_on = ShownOnForm(request.POST or None, dimensions=dimensions)
-    preview = preview_of(project, method.key, form["text"].value() or "", **shown_on.chosen())
+    method, edited, dimension = written.method, written.version, written.dimension
+    lines = wordings_of(project, edited)
+    shown_on = ShownOnForm(request.POST or None, dimensions=[(line.key, line.name) for line in lines])
+    shown = shown_on.chosen(dimension.key if dimension else "")
+    text: str = form["text"].value() or ""
+    preview = preview_of(project, method.key, text, **shown, wordings=written.other_wordings)
     context: dict[str, Any] = {"form": form, "method": method, "preview": preview, "shown_on": shown_on}
+    own = {line.key for line in lines if line.is_own}
+    has_own = dimension is not None and dimension.key in own
+    context |= {"edited": edited, "dimension": dimension, "wordings": lines, "has_own": has_own}
     if request.POST.get("replies") and preview.dimension and not part:
-        context |= _tried(method, request, preview.dimension)
+        context |= _tried(project, method, request, preview.dimension)
     if edited and not part:
         context |= {"versions": versions_of(edited), "was_asked": was_asked(edited)}
-    context["edited"] = edited
     return render_judges(request, project, f"judges/endpoints/template.html{part}", context, status=status)
 
 
-def _tried(method: Method, request: Request, dimension: FrozenDimension) -> dict[str, Any]:
+def _tried(project: Project, method: Method, request: Request, dimension: FrozenDimension) -> dict[str, Any]:
     """Return what is read in pasted replies, or why the pattern cannot be used."""
     pattern = request.POST.get("pattern", "").strip()
     if problem := problem_of_pattern(pattern):
         return {"pattern_problem": problem}
-    return {"tried": tried_replies(method, pattern, request.POST["replies"], dimension)}
+    return {"tried": tried_replies(project, method, pattern, request.POST["replies"], dimension)}
 
 
 def _method(key: str) -> Method:

@@ -16,7 +16,22 @@ from judges.results.tables.indicator import INDICATOR, indicators_in
 
 
 def _judges(project: Project) -> Iterator[Row]:
-    return rows_by_column(Judge.objects.filter(project=project).order_by("pk"), _JUDGES)
+    keys = _keys_by_id(project)
+    for row in rows_by_column(Judge.objects.filter(project=project).order_by("pk"), _JUDGES):
+        yield {
+            **row,
+            "prompt_wordings": _by_key(row["prompt_wordings"], keys),
+            "asked_together": _keys(row["asked_together"], keys),
+        }
+
+
+def _keys_by_id(project: Project) -> dict[str, str]:
+    return {str(pk): key for pk, key in project.dimensions.values_list("pk", "key")}
+
+
+def _by_key(wordings: dict[str, str] | None, keys: dict[str, str]) -> dict[str, str] | None:
+    """Return a prompt's wordings by the dimensions' keys, as other projects know them."""
+    return wordings and {keys[pk]: text for pk, text in wordings.items() if pk in keys}
 
 
 _JUDGES = {
@@ -26,6 +41,7 @@ _JUDGES = {
     "prompt": "template__name",
     "prompt_version": "template__version",
     "prompt_text": "template__text",
+    "prompt_wordings": "template__wordings",
     "prompt_pattern": "template__pattern",
     "temperature": "temperature",
     "samples": "samples",
@@ -43,7 +59,14 @@ _JUDGES = {
     "scale_maximum": "scale_maximum",
     "scale_modifiers": "scale_modifiers",
     "scale_table": "scale_table",
+    "asked_together": "asked_together",
+    "call_order": "call_order",
 }
+
+
+def _keys(ids: list[int], keys: dict[str, str]) -> list[str]:
+    """Return keys of dimensions; one that is gone cannot have been asked about."""
+    return [keys[str(pk)] for pk in ids if str(pk) in keys]
 
 
 def _runs(project: Project) -> Iterator[Row]:
@@ -74,7 +97,8 @@ def _judgments(project: Project) -> Iterator[Row]:
     in_order = judgments.order_by("judge", "item", "other", "dimension__position", "sample", "pk")
     judges = Judge.objects.filter(project=project, scale_minimum__isnull=False)
     scales = {judge.name: judge.own_scale for judge in judges}
-    dimensions = {each.key: each for each in project.dimensions.all()} if scales else {}
+    dimensions = {each.key: each for each in project.dimensions.all()}
+    keys = {str(each.pk): key for key, each in dimensions.items()}
     for row in rows_by_column(in_order, _JUDGMENTS):
         scale = scales.get(row["judge"])
         row["mapped_value"] = (
@@ -82,6 +106,7 @@ def _judgments(project: Project) -> Iterator[Row]:
             if scale and row["value"] is not None
             else None
         )
+        row["asked_dimensions"] = _keys(row["asked_dimensions"], keys)
         row["run"], row["cost"] = numbers.get(row["run"]), _amount(row["cost"])
         if row["status"] == Judgment.Status.LEASED:  # who is asking it just now is nobody's business
             row["status"] = Judgment.Status.PLANNED.value
@@ -105,6 +130,7 @@ _JUDGMENTS = {
     "parameters": "parameters",
     "messages_hash": "messages_hash",
     "messages": "messages",
+    "asked_dimensions": "asked_dimensions",
     "finish_reason": "finish_reason",
     "refusal": "refusal",
     "returned_model": "returned_model",
@@ -123,14 +149,18 @@ _JUDGMENTS = {
 
 def _judgment_changes(project: Project) -> Iterator[Row]:
     changes = JudgmentChange.objects.filter(judgment__judge__project=project).order_by("pk")
-    rows = (_without_messages(row) for row in rows_by_column(changes, _JUDGMENT_CHANGES))
+    keys = _keys_by_id(project)
+    rows = (_earlier_answer(row, keys) for row in rows_by_column(changes, _JUDGMENT_CHANGES))
     return with_actors(rows, project, of="change", not_by_raters=_BY_ADMINS)
 
 
-def _without_messages(row: dict[str, Any]) -> dict[str, Any]:
+def _earlier_answer(row: dict[str, Any], keys: dict[str, str]) -> dict[str, Any]:
     """Return a change whose earlier answer keeps the messages' hash alone: they hold texts of documents."""
     before = row["answer_before"]
-    return {**row, "answer_before": {**before, "messages": None} if before else before}
+    if not before:
+        return row
+    asked = _keys(before.get("asked_dimensions", []), keys)
+    return {**row, "answer_before": {**before, "messages": None, "asked_dimensions": asked}}
 
 
 _JUDGMENT_CHANGES = {
@@ -209,7 +239,7 @@ JUDGE_TABLES = (
             integer="prompt_version samples max_tokens seed scale_minimum scale_maximum",
             number="temperature top_p",
             flag="structured scale_modifiers",
-            listed="stop extra_body scale_table",
+            listed="prompt_wordings stop extra_body scale_table asked_together",
         ),
     ),
     ExportTable(
@@ -230,7 +260,7 @@ JUDGE_TABLES = (
             integer="sample run attempts input_tokens output_tokens cached_tokens reasoning_tokens",
             number="value mapped_value seconds",
             time="answered_at",
-            listed="parameters messages",
+            listed="parameters messages asked_dimensions",
             flag="is_corrected",
         ),
         {

@@ -48,7 +48,7 @@ def find_tagged(text: str) -> list[tuple[int, str]]:
 def json_answers(text: str, own_name: str = "") -> list[tuple[str, str]]:
     """Return (answer, reason) of every JSON object in a text that has a field for an answer."""
     answers = []
-    for fields in _objects(text):
+    for fields in objects(text):
         folded = {str(name).strip().casefold(): content for name, content in fields.items()}
         answer = _answer(folded, own_name.casefold())
         if answer is not None:
@@ -56,7 +56,8 @@ def json_answers(text: str, own_name: str = "") -> list[tuple[str, str]]:
     return answers
 
 
-def _objects(text: str) -> Iterator[dict[str, Any]]:
+def objects(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects in a text, and those within them unless they have a field for an answer."""
     decoder = json.JSONDecoder()
     end = 0
     for match in list(re.finditer(r"\{", text))[:MOST_OBJECTS]:

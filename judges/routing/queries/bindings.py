@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Item, Project, text_digest
-from judges.core.models import Calibration, Judge
+from judges.core.models import Calibration, Judge, PromptTemplate
 from judges.results.queries.scores import Material, SamplesOf
 
 OF_JUDGES = ("judge__endpoint", "judge__template", "other__endpoint", "other__template")
@@ -33,6 +33,8 @@ SETTINGS = {
     "system_message": "system message",
     "extra_body": "further fields of the request",
     "scale": "scale",
+    "asked_together": "choice of dimensions in one call",
+    "call_order": "order of dimensions",
 }
 
 
@@ -125,7 +127,7 @@ def _settings(judge: Judge) -> dict[str, Any]:
         "method": judge.method,
         "endpoint": endpoint.base_url if endpoint else None,
         "prompt": str(template) if template else None,
-        "prompt_digest": text_digest(template.text + template.pattern) if template else None,
+        "prompt_digest": _digest_of(template) if template else None,
         "temperature": judge.temperature,
         "samples": judge.samples,
         "max_tokens": judge.max_tokens,
@@ -138,7 +140,14 @@ def _settings(judge: Judge) -> dict[str, Any]:
         "system_message": judge.system_message,
         "extra_body": judge.extra_body,
         "scale": _scale(judge),
+        "asked_together": judge.asked_together,
+        "call_order": str(judge.call_order),
     }
+
+
+def _digest_of(template: PromptTemplate) -> str:
+    whole = template.text + template.pattern
+    return text_digest([whole, sorted(template.wordings.items())] if template.wordings else whole)
 
 
 def _scale(judge: Judge) -> str:

@@ -17,12 +17,12 @@ from uuid import UUID
 
 from django.db import OperationalError, connections, transaction
 from django.db.models import F, QuerySet, Sum, Value
-from django.db.models.expressions import Combinable
+from django.db.models.expressions import Combinable, RawSQL
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from judges.core.models import Batch, Judge, Judgment, Run
-from judges.endpoints.client import Reply
+from judges.endpoints.client import Reply, shares_of
 from judges.endpoints.work import Outcome, Prices, Work
 from judges.runs.asking import MAX_ATTEMPTS, outcome_of_reply
 from judges.runs.commands import leases
@@ -30,6 +30,8 @@ from judges.runs.commands.budgets import used_up
 from judges.runs.commands.earlier_answers import give_back_answers
 from judges.runs.commands.unreadable import pause_if_unreadable
 from judges.runs.queries.batches import due_batches, expected_cost, open_batches, planned_by_judge
+from judges.runs.queries.selection import among
+from judges.runs.queries.shared import by_call, sizes_of_calls
 from judges.runs.queries.work import work_of
 
 MOST_REQUESTS = 50_000  # in one file, at OpenAI
@@ -91,12 +93,14 @@ def _affordable(
 ) -> tuple[list[tuple[Judge, int]], Decimal | None]:
     """Return how many judgments of each judge fit into a file and the budget, and what they may cost."""
     room, left = MOST_REQUESTS, _left(run)
+    sizes = sizes_of_calls(Judge.objects.filter(pk__in=[judge.pk for judge, _ in planned]))
     shares: list[tuple[Judge, int]] = []
     costs: list[Decimal | None] = []
     for judge, count in planned:
         each, fit = expected_cost(run, judge), min(count, room)
         if left is not None and each:
-            fit = min(fit, int(left / each))
+            size = sizes.get(judge.pk, 1)
+            fit = min(fit, int(left / (each * size)) * size)
             left -= each * fit
         if fit:
             shares.append((judge, fit))
@@ -130,10 +134,22 @@ def _new_batch(run: Run, shares: Sequence[tuple[Judge, int]], cost: Decimal | No
     )
     for of, count in shares:
         planned = Judgment.objects.filter(run=run, judge=of, status=Status.PLANNED).order_by("pk")
-        Judgment.objects.filter(pk__in=planned.values("pk")[:count]).update(
+        first: Any = _first_whole(planned, of, count) if of.asks_several else planned.values("pk")[:count]
+        Judgment.objects.filter(pk__in=first).update(
             status=Status.LEASED, lease=batch.pk, leased_until=now + KEPT
         )
     return batch
+
+
+def _first_whole(planned: QuerySet[Judgment], judge: Judge, count: int) -> RawSQL:
+    """Return the first judgments of a judge; of those that one request gives, all or none."""
+    kept: list[int] = []
+    size = sizes_of_calls(Judge.objects.filter(pk=judge.pk))[judge.pk]
+    for members in by_call(planned[: count + size], {judge.pk}).values():
+        if kept and len(kept) + len(members) > count:
+            break
+        kept += members
+    return among(kept)
 
 
 def judgments_in(batch: Batch) -> QuerySet[Judgment]:
@@ -176,7 +192,6 @@ def note(batch: Batch, **fields: Any) -> None:
 @transaction.atomic
 def shorten(batch: Batch, *, kept: Sequence[int]) -> None:
     """Leave to later batches what did not fit into the file."""
-    note(batch, requests=len(kept))
     _free(judgments_in(batch).filter(pk__gt=kept[-1]))
 
 
@@ -187,6 +202,7 @@ def store(*, batch: Batch, said: Mapping[int, Reply | str]) -> None:
     was asked MAX_ATTEMPTS times; both go back into the plan until then. Pauses a run that gets too many
     replies without a usable score.
     """
+    said = _of_each_judgment(batch, said)
     replies = {pk: each for pk, each in said.items() if isinstance(each, Reply)}
     before = {row.pk: row for row in judgments_in(batch).filter(pk__in=replies)}
     run = Run.objects.get(pk=batch.run_id)
@@ -201,6 +217,24 @@ def store(*, batch: Batch, said: Mapping[int, Reply | str]) -> None:
             _put_back(judgments_in(batch).filter(pk__in=[pk for _, pk in group]), sentence)
     if any(outcome.status == Status.UNREADABLE for outcome in outcomes):
         pause_if_unreadable(run=batch.run_id)
+
+
+def _of_each_judgment(batch: Batch, said: Mapping[int, Reply | str]) -> Mapping[int, Reply | str]:
+    """Return what is said of all judgments of a request, which names the first of them, with their shares."""
+    several = set(sizes_of_calls(Judge.objects.filter(endpoint=batch.endpoint_id)))
+    if not several:
+        return said
+    held = judgments_in(batch).order_by("pk")
+    items = held.filter(pk__in=said).values("item")
+    each_judgment = dict(said)
+    for first, *others in by_call(held.filter(judge__in=several, item__in=items), several).values():
+        of_first = said.get(first)
+        if isinstance(of_first, Reply):
+            shares = shares_of(of_first, 1 + len(others))
+            each_judgment |= zip((first, *others), shares, strict=True)
+        elif of_first is not None:
+            each_judgment |= dict.fromkeys(others, of_first)
+    return each_judgment
 
 
 def _store_replies(batch: Batch, outcomes: Sequence[Outcome], before: Mapping[int, Judgment]) -> None:

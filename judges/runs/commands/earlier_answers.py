@@ -19,6 +19,7 @@ PLAIN: dict[str, Any] = {
     "parameters": {},
     "messages_hash": "",
     "messages": None,
+    "asked_dimensions": [],
     "finish_reason": "",
     "refusal": "",
     "returned_model": "",

@@ -5,14 +5,15 @@ out, another one takes them, or the sweeper frees them. Only the holder of a lea
 each is written once.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from decimal import Decimal
+from itertools import chain
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotate.webhooks.commands import announce
@@ -22,6 +23,7 @@ from judges.runs.commands import holders
 from judges.runs.commands.budgets import used_up
 from judges.runs.commands.earlier_answers import give_back_answers
 from judges.runs.commands.holders import LEASE
+from judges.runs.queries.shared import SEVERAL, first_calls, sizes_of_calls
 
 WINDOW = timedelta(seconds=6)  # over which an endpoint's limits are kept
 RUN_FINISHED, RUN_STOPPED = "run.finished", "run.stopped"  # events of webhooks
@@ -77,8 +79,9 @@ def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, load: Load = 
     judgments = Judgment.objects.filter(run=run, judge__in=list(server.judges.values_list("pk", flat=True)))
     if not is_under_way(judgments):
         return Leased([])
-    most = how_many + load.ahead
-    affordable, allowed = _affordable(locked, server, most), _allowed_now(server, most)
+    most, sizes = how_many + load.ahead, _sizes_of_calls(locked, server)
+    size = max(sizes.values(), default=1)
+    affordable, allowed = _affordable(locked, server, most, size), _allowed_now(server, most)
     if affordable == 0 and locked.budget and not judgments.filter(status=Judgment.Status.LEASED).exists():
         stop_run(locked, used_up(locked.budget))
         return Leased([])
@@ -91,10 +94,10 @@ def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, load: Load = 
     if allowed < most:  # a window's requests are for all runs
         room = min(room, -(-allowed // claim.runs))
     room = min(room, affordable)
-    taken = _take(judgments, room, holder)
+    taken = _take(judgments, room, holder, sizes)
     _count_against_limits(server, len(taken))
     return Leased(
-        taken,
+        list(chain.from_iterable(taken)),
         come_back=bool(taken) or room <= 0,
         resting_until=server.resting_until,
         places=claim.places,
@@ -230,33 +233,46 @@ def stop_run(run: Run, reason: str, *, waits_for: Endpoint | None = None) -> Non
     announce(locked.project_id, RUN_STOPPED, {"run": locked.pk, "resumes_until": until})
 
 
-def _take(judgments: QuerySet[Judgment], how_many: int, holder: UUID) -> list[int]:
-    """Lease what a dead worker left behind first, then what was never asked.
+def _sizes_of_calls(run: Run, server: Endpoint) -> dict[int, int]:
+    """Return how many judgments a call gives, for judges of the run that ask about several dimensions."""
+    judges = server.judges.filter(method__in=SEVERAL)
+    return sizes_of_calls(judges.filter(Exists(Judgment.objects.filter(run=run, judge=OuterRef("pk")))))
 
-    What the holder was too slow to renew it is still asking.
+
+def _take(
+    judgments: QuerySet[Judgment], how_many: int, holder: UUID, sizes: Mapping[int, int]
+) -> list[Sequence[int]]:
+    """Lease what a dead worker left behind first, then what was never asked; return it by calls.
+
+    What the holder was too slow to renew it is still asking. No other worker leases of this run meanwhile, so
+    that what one call gives goes to one worker.
     """
     if how_many <= 0:
         return []
-    rows = judgments.select_for_update(skip_locked=True).values_list("pk", flat=True)
-    ended = rows.filter(status=Judgment.Status.LEASED, leased_until__lt=timezone.now())
-    taken = list(ended.exclude(lease=holder)[:how_many])
+    rows = judgments.select_for_update(skip_locked=True)
+    ended = rows.filter(status=Judgment.Status.LEASED, leased_until__lt=timezone.now()).exclude(lease=holder)
+    taken = list(first_calls(ended.order_by("pk") if sizes else ended, how_many, sizes))
     planned = rows.filter(status=Judgment.Status.PLANNED).order_by("pk")
-    taken += planned[: how_many - len(taken)]
-    Judgment.objects.filter(pk__in=taken).update(
+    if how_many > len(taken):
+        taken += first_calls(planned, how_many - len(taken), sizes)
+    Judgment.objects.filter(pk__in=list(chain.from_iterable(taken))).update(
         status=Judgment.Status.LEASED, lease=holder, leased_until=timezone.now() + LEASE
     )
     return taken
 
 
-def _affordable(run: Run, server: Endpoint, how_many: int) -> int:
-    """Return how many more calls the budget allows, if each costs half as much again as the mean so far."""
+def _affordable(run: Run, server: Endpoint, how_many: int, size: int) -> int:
+    """Return how many more calls the budget allows, if each costs half as much again as the mean so far.
+
+    size: how many judgments a call gives, at the most; each has its share of the cost.
+    """
     if run.budget is None:
         return how_many
     judgments = Judgment.objects.filter(run=run)
     in_flight = judgments.filter(status=Judgment.Status.LEASED).count()
     answered = judgments.filter(answered_at__isnull=False, cost__isnull=False).count()
-    each = run.spent / answered * Decimal("1.5") if answered else _first_guess(server)
-    left = run.budget - run.spent - each * in_flight
+    each = run.spent / answered * size * Decimal("1.5") if answered else _first_guess(server)
+    left = run.budget - run.spent - each * in_flight / size
     return max(min(how_many, int(left / each) if each else how_many), 0)
 
 

@@ -35,7 +35,7 @@ WRITE = """
     SELECT {values}
     FROM subject CROSS JOIN dimension CROSS JOIN sample
     WHERE true
-    ORDER BY subject.place, subject.document, subject.turn, dimension.place, sample.number
+    ORDER BY subject.place, subject.document, subject.turn, {order}
     ON CONFLICT DO NOTHING
 """
 VARYING = {
@@ -64,6 +64,10 @@ def write_judgments(
         subjects = PAIRED
     else:
         subjects = SINGLE
+    # What one call gives stands together: a sample of all dimensions, or a dimension's samples.
+    order = "dimension.place, sample.number"
+    if judge.asks_several:
+        order = "sample.number, dimension.place"
     columns, values, constants = _columns(Judgment(run=run, judge=judge))
     statement = WRITE.format(
         tables=", ".join(tables),
@@ -71,6 +75,7 @@ def write_judgments(
         judgments=connection.ops.quote_name(Judgment._meta.db_table),
         columns=columns,
         values=values,
+        order=order,
     )
     with connection.cursor() as cursor:
         cursor.execute(statement, [run.project_id, *constants])

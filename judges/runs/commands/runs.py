@@ -15,7 +15,7 @@ from annotate.webhooks.commands import announce
 from judges.core.errors import RunRefusedError, RunStateError
 from judges.core.models import Judge, Judgment, Run
 from judges.core.specification import Scope
-from judges.endpoints.queries import refusal
+from judges.endpoints.queries import refusal, refusal_of_scope
 from judges.methods import METHODS
 from judges.runs.commands.batches import make_due
 from judges.runs.commands.leases import RUN_FINISHED, end_plan, is_under_way
@@ -44,9 +44,12 @@ def plan_run(
     """
     project = Project.objects.select_for_update().get(pk=project.pk)
     guideline = freeze_guideline(project)
-    dimensions = _dimensions(FrozenGuideline.from_json(guideline.content), scope.dimensions)
+    frozen = FrozenGuideline.from_json(guideline.content)
+    dimensions = _dimensions(frozen, scope.dimensions)
     for judge in scope.judges:
         _refuse_unsuitable(judge, project, dimensions, scope, budget)
+        if reason := refusal_of_scope(judge, dimensions, frozen.dimensions):
+            raise RunRefusedError(f"{judge.name}: {reason}")
     run = Run.objects.create(
         project=project,
         guideline=guideline,

@@ -79,7 +79,9 @@ def expected_cost(run: Run, judge: Judge) -> Decimal | None:
     if not sample:
         return None
     length = fmean(estimated_tokens(work.question.messages) for work in sample)
-    return prices.cost(ceil(length), judge.max_tokens)
+    cost = prices.cost(ceil(length), judge.max_tokens)
+    size = len(sample[0].together)  # what one request gives has a share each
+    return None if cost is None else cost / size
 
 
 def _mean_usage(judge: Judge) -> tuple[int, int] | None:

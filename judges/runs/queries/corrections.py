@@ -1,6 +1,6 @@
 """One judgment with all that is known about it, and what stored replies would say by the present rules."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import islice
@@ -58,17 +58,19 @@ def _rereadings(judge: Judge) -> Iterator[list[OtherReading]]:
     stored = answered.filter(is_corrected=False).exclude(reply="").select_related("judge__project")
     replies = stored.order_by("pk").iterator(READ_AT_ONCE)
     while batch := list(islice(replies, READ_AT_ONCE)):
-        readings = [_read(judge, each, judge.asked(dimensions[each.dimension_id])) for each in batch]
+        readings = [_read(judge, each, dimensions) for each in batch]
         yield [each for each in readings if each.changes_judgment]
 
 
-def _read(judge: Judge, judgment: Judgment, dimension: FrozenDimension) -> OtherReading:
-    method = METHODS[judge.method]
-    pattern = judge.template.pattern if judge.template else ""
-    if judge.structured:
-        reading = method.read_structured(judgment.reply, dimension)
-    else:
-        reading = method.read_with(pattern, judgment.reply, dimension)
+def _read(judge: Judge, judgment: Judgment, dimensions: Mapping[int, FrozenDimension]) -> OtherReading:
+    together = judgment.asked_dimensions or [judgment.dimension_id]
+    reading = METHODS[judge.method].read_about(
+        judgment.reply,
+        judge.asked(dimensions[judgment.dimension_id]),
+        [judge.asked(dimensions[pk]) for pk in together if pk in dimensions],
+        pattern=judge.template.pattern if judge.template else "",
+        structured=judge.structured,
+    )
     if isinstance(reading, Readable):
         return OtherReading(judgment, Status.DONE, reading.value, reading.rationale, "")
     return OtherReading(judgment, Status.UNREADABLE, None, "", reading.reason)
@@ -110,6 +112,14 @@ def parameters_of(judgment: Judgment) -> list[tuple[str, object]]:
     judge = judgment.judge
     values = ((name.replace("_", " "), getattr(judge, name)) for name in _SETTINGS)
     return [(name, value) for name, value in values if value or (value == 0 and value is not False)]
+
+
+def names_asked_together(judgment: Judgment) -> list[str]:
+    """Return the dimensions of its call in the prompt's order, empty where it was asked alone. One query."""
+    if len(judgment.asked_dimensions) < 2:
+        return []
+    names = dict(judgment.judge.project.dimensions.values_list("pk", "name"))
+    return [names[pk] for pk in judgment.asked_dimensions if pk in names]
 
 
 _SETTINGS = (

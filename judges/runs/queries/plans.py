@@ -14,7 +14,7 @@ from annotate.core.guidelines import current_guideline
 from annotate.core.models import Document, Item, Project
 from judges.core.models import Endpoint, Judge, Judgment, Run
 from judges.core.specification import Scope
-from judges.endpoints.queries import estimated_tokens, refusal
+from judges.endpoints.queries import estimated_tokens, refusal, refusal_of_scope
 from judges.endpoints.work import BATCH_WINDOW, Prices
 from judges.methods import METHODS
 from judges.methods.base import Subject
@@ -28,9 +28,10 @@ NOTHING_MISSING = "All of these judgments are there or belong to another run; no
 
 @dataclass(frozen=True)
 class Usage:
-    """Tokens and seconds of one judgment: the mean of `answers` answered ones, or an estimate where 0.
+    """Tokens of one judgment: the mean of `answers` answered ones, or an estimate where 0.
 
-    The estimate counts the prompts of some items and the longest reply that the judge allows.
+    Where a call gives several judgments, each has its share. The estimate counts the prompts of some items
+    and the longest reply that the judge allows.
     """
 
     input_tokens: float
@@ -43,6 +44,7 @@ class JudgePlan:
     """What one judge would be asked. `problem` says why it cannot judge some of the dimensions.
 
     Of those that are `there`, some have `failed`, and others are `waiting` for an answer in another run.
+    `shared_calls`: how many calls give what is missing, where one call gives several judgments.
     """
 
     judge: Judge
@@ -53,21 +55,27 @@ class JudgePlan:
     usage: Usage | None
     problem: str = ""
     via: Run.Via = Run.Via.CALLS
+    shared_calls: int | None = None
 
     @property
-    def calls(self) -> int:
+    def missing(self) -> int:
         """Judgments that nobody has planned or made yet."""
         return self.judgments - self.there
 
     @property
+    def calls(self) -> int:
+        """Calls that give them: one for each, unless a call gives several."""
+        return self.missing if self.shared_calls is None else self.shared_calls
+
+    @property
     def input_tokens(self) -> int | None:
         """Tokens that all calls send, None where nothing is known of them."""
-        return round(self.calls * self.usage.input_tokens) if self.usage else None
+        return round(self.missing * self.usage.input_tokens) if self.usage else None
 
     @property
     def output_tokens(self) -> int | None:
         """Tokens that all calls get back; at the most where nothing was answered yet."""
-        return round(self.calls * self.usage.output_tokens) if self.usage else None
+        return round(self.missing * self.usage.output_tokens) if self.usage else None
 
     @property
     def cost(self) -> Decimal | None:
@@ -192,18 +200,33 @@ def plan_of(project: Project, scope: Scope, via: Run.Via = Run.Via.CALLS) -> Run
             failed=there[judge.pk, "failed"],
             waiting=there[judge.pk, "waiting"],
             usage=used.get(judge.pk) or _estimate_usage(judge, dimensions, sample),
-            problem=_problem(judge, dimensions),
+            problem=_problem(judge, dimensions, guideline.dimensions),
             via=via,
+            shared_calls=_shared_calls(judge, dimensions, subjects[False]),
         )
         for judge in scope.judges
     ]
     return RunPlan(plans, [] if via == Run.Via.BATCH else _times(plans), via)
 
 
-def _problem(judge: Judge, dimensions: Sequence[FrozenDimension]) -> str:
+def _problem(
+    judge: Judge, dimensions: Sequence[FrozenDimension], all_dimensions: Sequence[FrozenDimension]
+) -> str:
     reasons = (refusal(judge, dimension) for dimension in dimensions)
-    reason = next(filter(None, reasons), "")
+    reason = next(filter(None, reasons), None) or refusal_of_scope(judge, dimensions, all_dimensions)
     return f"{judge.name}: {reason}" if reason else ""
+
+
+def _shared_calls(judge: Judge, dimensions: Sequence[FrozenDimension], items: int) -> int | None:
+    """Return how many calls a judge of several dimensions still needs, None for others. One query.
+
+    Each item has as many as the dimension that lacks most.
+    """
+    if not judge.asks_several:
+        return None
+    rows = judge.judgments.filter(_counts_as_there(), dimension__in=[each.id for each in dimensions])
+    there = dict(rows.order_by().values_list("dimension").annotate(Count("pk")))
+    return max((items * judge.samples - there.get(each.id, 0) for each in dimensions), default=0)
 
 
 def _subjects(project: Project, scope: Scope) -> dict[bool, int]:
@@ -223,10 +246,10 @@ def _there(scope: Scope, dimensions: Sequence[FrozenDimension]) -> Counter[tuple
     counts: Counter[tuple[int, str]] = Counter()
     status = Judgment.Status
     waiting = Q(status__in=[status.PLANNED, status.LEASED])
-    # What plan_run takes over is to be asked: counted as there, it would never be.
-    there = ~left_behind(timezone.now()) | Q(run__isnull=True)
     rows = (
-        Judgment.objects.filter(there, judge__in=of_judges, dimension__in=[each.id for each in dimensions])
+        Judgment.objects.filter(
+            _counts_as_there(), judge__in=of_judges, dimension__in=[each.id for each in dimensions]
+        )
         .values_list("judge", "item__system", "other__system")
         .annotate(
             there=Count("pk"),
@@ -240,6 +263,11 @@ def _there(scope: Scope, dimensions: Sequence[FrozenDimension]) -> Counter[tuple
             for name, count in zip(("there", "failed", "waiting"), counted, strict=True):
                 counts[judge, name] += count
     return counts
+
+
+def _counts_as_there() -> Q:
+    """Return which judgments are there; what plan_run takes over is not, or it would never be asked."""
+    return ~left_behind(timezone.now()) | Q(run__isnull=True)
 
 
 def mean_usage(scope: Scope) -> dict[int, Usage]:
@@ -274,13 +302,17 @@ def _estimate_usage(
     """Return the mean length of a judge's prompts about the sample, and of its longest replies."""
     method = METHODS[judge.method]
     possible = [dimension for dimension in dimensions if not method.refuses(judge.asked(dimension))]
+    # A judge that asks about several dimensions asks about all of the scope's, or cannot be planned.
+    calls = [possible] if judge.asks_several and possible else [[dimension] for dimension in possible]
     lengths = [
-        estimated_tokens(question(judge, subject, dimension).messages)
+        estimated_tokens(question(judge, subject, asked).messages)
         for subject in sample
         if (subject.other is not None) == method.asks_pairs
-        for dimension in possible
+        for asked in calls
     ]
-    return Usage(fmean(lengths), judge.max_tokens) if lengths else None
+    if not lengths:
+        return None
+    return Usage(fmean(lengths) / len(calls[0]), judge.max_tokens / len(calls[0]))
 
 
 def _times(plans: Sequence[JudgePlan]) -> list[EndpointTime]:

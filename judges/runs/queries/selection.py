@@ -19,7 +19,8 @@ from judges.core.models import Judge, Judgment
 from judges.core.specification import Scope
 from judges.methods.own_scale import OwnScale
 from judges.results.queries.scores import Material, material_of, mean_of_samples
-from judges.runs.queries.plans import JudgePlan, RunPlan, mean_usage
+from judges.runs.queries.plans import JudgePlan, RunPlan, Usage, mean_usage
+from judges.runs.queries.shared import by_call, sizes_of_calls
 
 Status = Judgment.Status
 FAR = 2.0  # points of the scale
@@ -105,4 +106,17 @@ def plan_of_asking(judgments: QuerySet[Judgment]) -> RunPlan:
     judges = Judge.objects.filter(Q(pk__in=counts), endpoint__isnull=False).select_related("endpoint")
     found = list(judges.order_by("name"))
     used = mean_usage(Scope(found, []))
-    return RunPlan([JudgePlan(each, counts[each.pk], 0, 0, 0, used.get(each.pk)) for each in found], [])
+    return RunPlan([_asking_plan(each, judgments, counts[each.pk], used.get(each.pk)) for each in found], [])
+
+
+def _asking_plan(judge: Judge, judgments: QuerySet[Judgment], count: int, usage: Usage | None) -> JudgePlan:
+    """Return what asking a judge's answers again takes. Two queries more where a call gives several.
+
+    A call that gives several asks about all of its dimensions, whichever of them are wanted.
+    """
+    if not judge.asks_several:
+        return JudgePlan(judge, count, 0, 0, 0, usage)
+    own = judgments.filter(judge=judge).order_by("pk")
+    calls = len(by_call(own, {judge.pk}))
+    size = sizes_of_calls(Judge.objects.filter(pk=judge.pk))[judge.pk]
+    return JudgePlan(judge, calls * size, 0, 0, 0, usage, shared_calls=calls)

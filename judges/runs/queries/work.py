@@ -18,11 +18,15 @@ class Questions:
 
     def __init__(self) -> None:
         self._dimensions: dict[int, FrozenDimension] = {}
+        self._in_order: Sequence[FrozenDimension] = ()
         self._judges: dict[int, Judge] = {}
         self._documents: dict[int, tuple[tuple[str, str], ...]] = {}
 
     def work_of(self, judgments: Sequence[int]) -> list[Work]:
-        """Return the questions of these judgments, in their order. At most four queries."""
+        """Return the questions of these judgments in their order, those of one call together.
+
+        At most four queries.
+        """
         rows = (
             Judgment.objects.filter(pk__in=judgments)
             .order_by("pk")
@@ -31,12 +35,13 @@ class Questions:
         found = list(rows)
         if found:
             self._learn(found)
-        return [self._work(row) for row in found]
+        return _by_call([self._work(row) for row in found])
 
     def _learn(self, rows: Sequence[Any]) -> None:
         if not self._dimensions:
             frozen = FrozenGuideline.from_json(Guideline.objects.get(runs=rows[0].run).content)
             self._dimensions = {dimension.id: dimension for dimension in frozen.dimensions}
+            self._in_order = frozen.dimensions
         if unknown := {row.judge for row in rows} - self._judges.keys():
             self._judges |= Judge.objects.select_related("template", "endpoint").in_bulk(unknown)
         wanted = {row.item__document for row in rows}
@@ -46,13 +51,15 @@ class Questions:
 
     def _work(self, row: Any) -> Work:
         judge, dimension = self._judges[row.judge], self._dimensions[row.dimension]
-        asked = judge.asked(dimension)
+        together = dimensions_asked(judge, dimension, self._in_order, row.item)
         subject = Subject(self._documents[row.item__document], row.item__text, row.other__text)
         return Work(
             judgment=row.pk,
-            question=question(judge, subject, dimension, sample=row.sample),
+            question=question(judge, subject, together, sample=row.sample),
             method=METHODS[judge.method],
-            dimension=asked,
+            dimension=judge.asked(dimension),
+            together=[judge.asked(each) for each in together],
+            shared=(judge.pk, row.item, row.sample) if judge.asks_several else None,
             structured=judge.structured,
             attempts=row.attempts,
             unreadable=_unreadable(row) if row.reason else None,
@@ -73,6 +80,8 @@ _CALL = tuple(field.name for field in fields(Call))
 def _unit(judge: Judge, row: Any) -> tuple[int | None, ...] | None:
     """Return what samples share that one call may give; None where each has a seed, or was asked before."""
     if judge.samples == 1 or judge.seed is not None or row.attempts or judge.endpoint is None:
+        return None
+    if judge.asks_several:  # a sample is a call already
         return None
     shared = (judge.pk, row.dimension, row.item, row.other)
     return shared if judge.endpoint.samples_in_one_call else None
@@ -98,25 +107,48 @@ def _unreadable(row: Any) -> Outcome:
 
 
 def work_of(judgments: Sequence[int]) -> list[Work]:
-    """Return the questions of these judgments of one run, in their order. At most four queries."""
+    """Return the questions of these judgments of one run, as `Questions` does. At most four queries."""
     return Questions().work_of(judgments)
 
 
-def question(judge: Judge, subject: Subject, dimension: FrozenDimension, *, sample: int = 0) -> Question:
-    """Return what a judge asks about a subject. The judge needs its template.
+def dimensions_asked(
+    judge: Judge, dimension: FrozenDimension, all_dimensions: Sequence[FrozenDimension], item: int
+) -> list[FrozenDimension]:
+    """Return what the call asks about that judges a dimension of an item, in the order of its prompt."""
+    if not judge.asks_several:
+        return [dimension]
+    return judge.in_order_for(judge.dimensions_of_call(all_dimensions), item)
+
+
+def _by_call(works: list[Work]) -> list[Work]:
+    """Return work with what one call gives side by side, each call where its first judgment stands."""
+    if all(work.shared is None for work in works):
+        return works
+    first: dict[tuple[int, ...], int] = {}
+    for work in works:
+        if work.shared is not None:
+            first.setdefault(work.shared, work.judgment)
+    return sorted(works, key=lambda work: first[work.shared] if work.shared else work.judgment)
+
+
+def question(
+    judge: Judge, subject: Subject, dimensions: Sequence[FrozenDimension], *, sample: int = 0
+) -> Question:
+    """Return what a judge asks in one call about a subject and dimensions. The judge needs its template.
 
     sample: each has a seed of its own, where there is one, or all would be the same reply.
     """
     assert judge.template is not None
-    method, dimension = METHODS[judge.method], judge.asked(dimension)
+    method, asked = METHODS[judge.method], [judge.asked(each) for each in dimensions]
+    text = judge.template.text if judge.asks_several else judge.template.text_about(dimensions[0].id)
     system = (Message("system", judge.system_message),) if judge.system_message else ()
     return Question(
         model=judge.model,
-        messages=(*system, *method.messages(judge.template.text, subject, dimension)),
+        messages=(*system, *method.messages_about(text, subject, asked)),
         temperature=judge.temperature,
         max_tokens=judge.max_tokens,
         max_tokens_name=judge.max_tokens_name,
-        schema=method.json_schema(dimension) if judge.structured else None,
+        schema=method.schema_about(asked) if judge.structured else None,
         wants_probabilities=judge.score_from == ScoreFrom.PROBABILITIES,
         top_p=judge.top_p,
         seed=None if judge.seed is None else judge.seed + sample,

@@ -2,6 +2,7 @@ import pytest
 
 from judges.core.models import Judge, Judgment, PromptTemplate
 from judges.methods import METHODS
+from tests.api.client import ApiClient
 from tests.factories import make_project
 from tests.judges.factories import make_endpoint, make_judge, make_judgment, make_run, make_template
 from tests.judges.pages import address, text_of
@@ -218,4 +219,49 @@ def test_parameters_that_cannot_be_sent_are_refused_beside_their_field(client, c
     assert refused.status_code == 422
     assert says in text_of(refused)
     assert "<details open>" in refused.content.decode()
+    assert not Judge.objects.exists()
+
+
+def test_dimensions_of_one_call_are_named_in_order_and_shown_again(client):
+    cast = make_project(dimensions=("fluency", "coherence", "style"))
+    client.force_login(cast.admin)
+    several = {
+        "template": "shipped:several",
+        "asked_together": "Style, fluency",
+        "call_order": "rotated",
+    }
+    assert add(client, cast, **several).status_code == 302
+    judge = Judge.objects.get()
+    assert judge.asked_together == [cast.dimensions[2].pk, cast.dimensions[0].pk]
+    assert judge.call_order == "rotated"
+    form = client.get(address(cast, f"{judge.pk}/")).context["form"]
+    assert (form["asked_together"].value(), form.has_more) == ("Style, Fluency", True)
+    row = ApiClient(cast.admin).get(f"projects/{cast.project.slug}/judges/{judge.pk}/").json()
+    assert (row["asked_together"], row["call_order"]) == (["style", "fluency"], "rotated")
+    changed = {**{name: row[name] for name in ("name", "endpoint", "model", "samples", "score_from")}}
+    changed |= {"template": str(row["template"]), "temperature": 0, "asked_together": ["coherence", "style"]}
+    row = ApiClient(cast.admin).put(f"projects/{cast.project.slug}/judges/{judge.pk}/", changed).json()
+    assert (row["asked_together"], row["call_order"]) == (["coherence", "style"], "fixed")
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"template": "shipped:several", "asked_together": "Mood"}, "There is no dimension “Mood”."),
+        (
+            {"template": "shipped:several", "asked_together": "fluency, Fluency"},
+            "Name each dimension once.",
+        ),
+        ({"asked_together": "Fluency"}, "This prompt asks about one dimension a call"),
+        ({"call_order": "rotated"}, "This prompt asks about one dimension a call"),
+        (
+            {"template": "shipped:several", "score_from": "probabilities"},
+            "A reply gives several scores; read them from the reply’s text.",
+        ),
+    ],
+)
+def test_dimensions_that_cannot_be_asked_together_are_refused(client, cast, fields, says):
+    reply = add(client, cast, **fields)
+    assert reply.status_code == 422
+    assert says in text_of(reply)
     assert not Judge.objects.exists()

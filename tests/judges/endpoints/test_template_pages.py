@@ -5,7 +5,10 @@ import pytest
 from annotate.core.models import Role
 from judges.core.models import Judgment, PromptTemplate
 from judges.methods import METHODS
+from judges.runs.calls import call_of
 from judges.runs.queries.corrections import rereadings
+from judges.runs.queries.work import work_of
+from tests.api.client import ApiClient
 from tests.factories import make_member, make_project
 from tests.judges.factories import make_judge, make_judgment, make_run, make_template
 from tests.judges.pages import HTMX, address, html_of, text_of
@@ -136,6 +139,85 @@ def test_the_list_shows_every_version_and_its_judges(client, cast):
     assert "version 2 for 0 judges · version 1 for 1 judge" in listed
 
 
+# Wordings of single dimensions
+
+OWN = "How well does {{ text }} read?"
+
+
+def wording_of(cast, template, dimension="fluency"):
+    return address(cast, f"prompts/{template.pk}/?dimension={dimension}")
+
+
+def test_a_dimension_gets_a_wording_of_its_own_and_loses_it_again(client, cast):
+    template, fluency = make_template(cast.project, text=PAPER), cast.dimensions[0]
+    page = client.get(wording_of(cast, template))
+    assert page.context["form"]["text"].value() == PAPER
+    assert "Fluency is asked about in the wording for all dimensions." in text_of(page)
+    reply = client.post(wording_of(cast, template), {"text": OWN})
+    assert reply.url == wording_of(cast, template)
+    template.refresh_from_db()
+    assert (template.text, template.wordings) == (PAPER, {str(fluency.pk): OWN})
+    page = client.get(wording_of(cast, template))
+    assert page.context["form"]["text"].value() == OWN
+    assert "Fluency own Coherence" in text_of(page)
+    client.post(wording_of(cast, template), {"text": OWN, "common": "on"})
+    template.refresh_from_db()
+    assert template.wordings == {}
+
+
+def test_each_dimension_is_asked_about_in_its_wording_and_others_in_the_common_one(cast):
+    template = make_template(cast.project, text=PAPER, wordings={str(cast.dimensions[0].pk): OWN})
+    run = make_run(cast.project, make_judge(cast.project, template=template))
+    works = work_of(list(run.judgments.order_by("pk").values_list("pk", flat=True)))
+    text = cast.items[0].text
+    fluency, coherence = (work.question.messages[-1].content for work in works[:2])
+    assert fluency == f"How well does {text} read?"
+    assert coherence == f"Score the Coherence of {text} from 1 to 5.\n"
+    assert len({call_of(work).messages_hash for work in works}) == len(works) == 8
+
+
+def test_a_wording_that_was_asked_with_stays_and_the_next_version_keeps_the_others(client, cast):
+    first, second = (str(dimension.pk) for dimension in cast.dimensions)
+    judge = make_judge(cast.project, template=make_template(cast.project, wordings={first: OWN}))
+    make_judgment(judge, cast.items[0], cast.dimensions[0])
+    reply = client.post(wording_of(cast, judge.template, "coherence"), {"text": PAPER})
+    old, new = PromptTemplate.objects.order_by("version")
+    assert reply.url == wording_of(cast, new, "coherence")
+    assert (old.wordings, new.wordings) == ({first: OWN}, {first: OWN, second: PAPER})
+    client.post(address(cast, f"prompts/{new.pk}/"), {"text": PAPER, "pattern": ""})
+    new.refresh_from_db()
+    assert (new.text, new.wordings) == (PAPER, {first: OWN, second: PAPER})
+    assert PromptTemplate.objects.count() == 2
+
+
+def test_a_wording_that_cannot_be_asked_with_is_refused(client, cast):
+    template = make_template(cast.project)
+    reply = client.post(wording_of(cast, template), {"text": "Score it."})
+    assert reply.status_code == 422
+    assert "The template needs the placeholder {{ text }}." in text_of(reply)
+    assert client.get(wording_of(cast, template, "style")).status_code == 404
+
+
+def test_a_wording_is_previewed_on_its_dimension_and_given_as_a_file(client, cast):
+    template = make_template(cast.project, text=PAPER, wordings={str(cast.dimensions[1].pk): OWN})
+    common = preview(client, cast, template, text="{{ text }}", on_dimension="coherence")
+    assert f"Coherence · about 16 tokens {cast.items[0].text}" not in text_of(common)
+    assert f"How well does {cast.items[0].text} read?" in text_of(common)
+    typed = {"text": "Is {{ text }} coherent?", "show": "preview", "on_dimension": "fluency"}
+    own = client.post(wording_of(cast, template, "coherence"), typed, headers=HTMX)
+    assert "item 1 of 4, Coherence" in text_of(own)
+    assert f"Is {cast.items[0].text} coherent?" in text_of(own)
+    file = client.get(address(cast, f"prompts/{template.pk}/text/?dimension=coherence"))
+    assert file.content.decode() == OWN
+    assert "coherence.txt" in file["Content-Disposition"]
+
+
+def test_the_api_gives_the_wordings_by_dimension(cast):
+    make_template(cast.project, wordings={str(cast.dimensions[1].pk): OWN})
+    (row,) = ApiClient(cast.admin).get(f"projects/{cast.project.slug}/prompts/").json()["results"]
+    assert row["wordings"] == {"coherence": OWN}
+
+
 # Preview
 
 
@@ -245,3 +327,19 @@ def test_a_pattern_is_tried_on_pasted_replies_and_belongs_to_the_version(client,
     assert [found.value for found in rereadings([judge])] == [2]
     change(client, cast, first, pattern="")
     assert list(PromptTemplate.objects.order_by("version").values_list("pattern", flat=True)) == [pattern, ""]
+
+
+def test_a_prompt_about_several_dimensions_shows_all_of_them_and_has_one_wording(client, cast):
+    template = make_template(cast.project, "several")
+    page = client.get(address(cast, f"prompts/{template.pk}/"))
+    assert (
+        "Fluency: a number from 1 to 5\nCoherence: a number from 1 to 5"
+        in page.context["preview"].messages[0].content
+    )
+    assert "Wordings" not in page.content.decode()
+    refused = client.post(wording_of(cast, template), {"text": "{{ dimensions }} {{ text }}"})
+    assert refused.status_code == 422
+    assert "One call asks about all dimensions" in text_of(refused)
+    typed = {"text": template.text, "show": "replies", "replies": "Fluency: 4\nCoherence: 2"}
+    shown = client.post(address(cast, f"prompts/{template.pk}/"), {**typed, "on_dimension": "coherence"})
+    assert [each.value for each in shown.context["tried"]] == [2]

@@ -10,7 +10,7 @@ from annotate.exports.formats.text import export_table
 from annotate.exports.registry import TABLES
 from judges.core.models import Judgment
 from tests.factories import Cast, make_project
-from tests.judges.factories import make_judge, make_judgment, make_priced_endpoint, make_run
+from tests.judges.factories import make_judge, make_judgment, make_priced_endpoint, make_run, make_template
 from tests.judges.measured import measured_project
 
 pytestmark = pytest.mark.django_db
@@ -56,12 +56,15 @@ def test_a_pair_names_both_systems_in_the_order_shown() -> None:
 
 def test_judges_come_with_their_prompts_and_runs_with_their_budget_but_no_address_of_a_server() -> None:
     cast = make_project(documents=1)
-    judge = make_judge(cast.project, name="Reasoner", endpoint=make_priced_endpoint(cast.project))
+    template = make_template(cast.project, wordings={str(cast.dimensions[0].pk): "Is {{ text }} fluent?"})
+    endpoint = make_priced_endpoint(cast.project)
+    judge = make_judge(cast.project, name="Reasoner", endpoint=endpoint, template=template)
     make_run(cast.project, judge, budget=Decimal(5))
     (found,) = exported(cast, "judges")
     assert judge.template is not None
     assert (found["judge"], found["prompt"], found["prompt_version"]) == ("Reasoner", judge.template.name, 1)
     assert found["prompt_text"] == judge.template.text
+    assert found["prompt_wordings"] == {"fluency": "Is {{ text }} fluent?"}
     (run,) = exported(cast, "runs")
     assert (run["run"], run["status"], run["budget"]) == (1, "planned", "5.0000")
     assert "127.0.0.1" not in json.dumps(found)

@@ -41,7 +41,7 @@ def prompt(method: Method, scale: FrozenDimension) -> str:
 
 
 def test_all_methods_are_found():
-    assert set(METHODS) == {"rts", "mcq", "h2h", "stars", "direct", "g_eval"}
+    assert set(METHODS) == {"rts", "mcq", "h2h", "stars", "direct", "g_eval", "several"}
     assert all(METHODS[key].key == key for key in METHODS)
 
 

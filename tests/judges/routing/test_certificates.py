@@ -269,6 +269,10 @@ def test_certificates_are_computed_once_and_the_database_keeps_them(cast):
             "The text of Chooser's prompt was changed.",
         ),
         (
+            lambda cast: cast.project.prompt_templates.filter(method="mcq").update(wordings={"1": "Another"}),
+            "The text of Chooser's prompt was changed.",
+        ),
+        (
             lambda cast: cast.items[0].judgments.filter(judge__method="rts").update(value=5),
             "Judgments of Reasoner on fluency were added or changed.",
         ),

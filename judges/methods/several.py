@@ -1,0 +1,132 @@
+"""Scores of several dimensions in one call; the reply has a line, or a field of a JSON object, for each."""
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+from annotate.core.guideline import FrozenDimension
+from judges.methods import scales
+from judges.methods.base import Message, Subject, about_subject
+from judges.methods.reading.parts import read_part
+from judges.methods.readings import Reading
+from judges.methods.scoring import ScoreMethod, object_of, score_schema
+from judges.methods.template import render
+from judges.methods.wording import MATERIAL, paragraphs
+
+TEMPLATE = paragraphs(
+    """\
+Score several qualities of a text, each of them by itself. The text was written for a document.
+
+{{ dimensions }}
+""",
+    MATERIAL,
+    """\
+Reply with one line for each quality and nothing else, in this order and form:
+
+{{ answers }}
+""",
+)
+
+
+class SeveralDimensions(ScoreMethod):
+    """Asks for scores on all dimensions of a call."""
+
+    key = "several"
+    label = "Several dimensions in one call"
+    default_template = TEMPLATE
+    required = frozenset({"text", "dimensions"})
+    asks_several = True
+    asks_reasons = False
+    max_tokens = 512
+
+    @property
+    def placeholders(self) -> frozenset[str]:
+        """The names that a template of this method may hold between double braces."""
+        return frozenset({"document", "text", "dimensions", "answers"})
+
+    def refuses_probabilities(self, dimension: FrozenDimension) -> str | None:  # noqa: ARG002
+        """Return why there is no value from probabilities: a reply has a score for each dimension."""
+        return "A reply gives several scores; read them from the reply’s text."
+
+    def messages(self, template: str, subject: Subject, dimension: FrozenDimension) -> list[Message]:
+        """Return what to send about one dimension alone."""
+        return self.messages_about(template, subject, [dimension])
+
+    def messages_about(
+        self, template: str, subject: Subject, dimensions: Sequence[FrozenDimension]
+    ) -> list[Message]:
+        """Return what to send about all dimensions of a call, in their order."""
+        if subject.other is not None:
+            raise ValueError(f"{self.label} judges one text at a time.")
+        values = about_subject(subject) | {
+            "dimensions": "\n\n".join(map(_description, dimensions)),
+            "answers": "\n".join(f"{each.name}: {scales.answer(each)}" for each in dimensions),
+        }
+        return [Message("user", render(template, values, required=self.required))]
+
+    def read(self, reply: str, dimension: FrozenDimension) -> Reading:
+        """Return the score that a reply states on one dimension, whatever others it scores."""
+        return self.read_about(reply, dimension, [dimension])
+
+    def read_with(self, pattern: str, reply: str, dimension: FrozenDimension) -> Reading:
+        """Return the score on one dimension, by a prompt's pattern in what is said of it."""
+        return self.read_about(reply, dimension, [dimension], pattern=pattern)
+
+    def read_structured(self, reply: str, dimension: FrozenDimension) -> Reading:
+        """Return the score of a JSON reply."""
+        return self.read_about(reply, dimension, [dimension], structured=True)
+
+    def read_about(
+        self,
+        reply: str,
+        dimension: FrozenDimension,
+        dimensions: Sequence[FrozenDimension],
+        *,
+        pattern: str = "",
+        structured: bool = False,
+    ) -> Reading:
+        """Return the score on one of the dimensions of a call; what is said of the others does not count."""
+
+        def read(part: str) -> Reading:
+            if not pattern:
+                return score(part)
+            return super(SeveralDimensions, self).read_with(pattern, part, dimension)
+
+        def score(part: str) -> Reading:
+            return super(SeveralDimensions, self).read(part, dimension)
+
+        return read_part(reply, dimension, dimensions, read, structured=structured)
+
+    def json_schema(self, dimension: FrozenDimension) -> dict[str, Any]:
+        """Return an object with a score on one dimension."""
+        return self.schema_about([dimension])
+
+    def schema_about(self, dimensions: Sequence[FrozenDimension]) -> dict[str, Any]:
+        """Return an object with a score for each dimension, by its key."""
+        return object_of({each.key: score_schema(each) for each in dimensions})
+
+
+def _description(dimension: FrozenDimension) -> str:
+    lines = (
+        f"{dimension.name}: {dimension.definition}".rstrip(),
+        dimension.guidelines.strip(),
+        f"The scale of {dimension.name}:",
+        scales.points(dimension),
+    )
+    return "\n".join(line for line in lines if line)
+
+
+def rotated(dimensions: Sequence[FrozenDimension], item: int) -> list[FrozenDimension]:
+    """Return dimensions in the order in which they are asked about an item: another one comes first.
+
+    Which one is drawn from the item's number by a hash. Items stand in the order of systems: by the number
+    itself a system would always have the same dimension first.
+    """
+    if not dimensions:
+        return []
+    drawn = hashlib.sha256(str(item).encode()).digest()
+    first = int.from_bytes(drawn[:8], "big") % len(dimensions)
+    return [*dimensions[first:], *dimensions[:first]]
+
+
+METHOD = SeveralDimensions()

@@ -1,0 +1,48 @@
+"""Judgments that one call gives: of an item and sample, by a judge that asks about several dimensions."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from django.db.models import QuerySet
+
+from annotate.core.models import Dimension
+from judges.core.models import Judge, Judgment
+from judges.methods import METHODS
+
+SEVERAL = [key for key, method in METHODS.items() if method.asks_several]
+Key = tuple[int, ...]
+
+
+def sizes_of_calls(judges: QuerySet[Judge]) -> dict[int, int]:
+    """Return how many judgments a call gives, for those of the judges that ask about several dimensions.
+
+    One query where there is none, two where there are.
+    """
+    chosen = dict(judges.filter(method__in=SEVERAL).values_list("pk", "asked_together"))
+    if not chosen:
+        return {}
+    count = Dimension.objects.filter(project__judges__in=chosen).distinct().count()
+    return {judge: len(together) or count for judge, together in chosen.items()}
+
+
+def by_call(judgments: QuerySet[Judgment], several: Collection[int]) -> dict[Key, list[int]]:
+    """Return judgments by the call that gives them, calls and judgments in their order. One query.
+
+    several: the judges that ask about several dimensions in one call.
+    """
+    calls: dict[Key, list[int]] = {}
+    for pk, judge, item, sample in judgments.values_list("pk", "judge", "item", "sample"):
+        calls.setdefault((judge, item, sample) if judge in several else (pk,), []).append(pk)
+    return calls
+
+
+def first_calls(
+    judgments: QuerySet[Judgment], most: int, sizes: Mapping[int, int]
+) -> Sequence[Sequence[int]]:
+    """Return the judgments of the first calls, at most so many. One query.
+
+    Those of one call are planned one after the other, so that none is cut off. sizes: see `sizes_of_calls`.
+    """
+    if not sizes:
+        return [[pk] for pk in judgments.values_list("pk", flat=True)[:most]]
+    rows = judgments[: most * max(sizes.values())]
+    return list(by_call(rows, sizes).values())[:most]

@@ -1,0 +1,117 @@
+"""Several dimensions in one call: each is read where the reply speaks of it, and nowhere else."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from annotate.core.guideline import FrozenDimension
+from judges.methods import METHODS
+from judges.methods.base import Readable, Subject, Unreadable
+from judges.methods.several import rotated
+from tests.judges.methods.dimensions import FIVE, TOPICS
+
+SEVERAL = METHODS["several"]
+NAMES = ("Fluency", "Aspect Coverage", "Overall Fluency")
+THREE = [
+    replace(FIVE, id=place, key=name.lower().replace(" ", "-"), name=name, definition=f"What {name} is.")
+    for place, name in enumerate(NAMES)
+]
+
+
+def values(reply: str, dimensions: list[FrozenDimension] = THREE, **how: str | bool) -> list[float | str]:
+    readings = [SEVERAL.read_about(reply, each, dimensions, **how) for each in dimensions]  # type: ignore[arg-type]
+    return [each.value if isinstance(each, Readable) else each.reason for each in readings]
+
+
+def test_the_prompt_describes_all_dimensions_in_their_order() -> None:
+    template = "{{ dimensions }}\n{{ text }}\n{{ answers }}"
+    (message,) = SEVERAL.messages_about(template, Subject((), "A text."), THREE[:2])
+    assert message.content == (
+        "Fluency: What Fluency is.\nThe scale of Fluency:\n1 = the lower end\n5 = the upper end\n\n"
+        "Aspect Coverage: What Aspect Coverage is.\nThe scale of Aspect Coverage:\n1 = the lower end\n"
+        "5 = the upper end\nA text.\n"
+        "Fluency: a number from 1 to 5\nAspect Coverage: a number from 1 to 5"
+    )
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Fluency: 4\nAspect Coverage: 2\nOverall Fluency: 5",
+        "Overall Fluency: 5\nFluency: 4\nAspect coverage: 2",
+        "1. **Fluency:** 4/5\n2. **Aspect Coverage**: 2/5\n3. __Overall Fluency__ = 5",
+        "Fluency: 4, Aspect Coverage: 2; Overall Fluency: 5",
+        "| Quality | Score |\n|---|---|\n| Fluency | 4 |\n| Aspect Coverage | 2 |\n| Overall Fluency | 5 |",
+        "- Fluency (1-5): 4 - it reads well\n- Aspect Coverage (1-5): 2 - much is missing\n"
+        "- Overall Fluency - 5",
+        "Fluency: It reads well.\nScore: 4\n\nAspect Coverage: It misses 3 of 4.\nScore: 2\n\n"
+        "Overall Fluency: I would give it a 5.",
+        "Fluency: It reads well, with one slip.\nAspect Coverage: Prices are missing.\n\n"
+        "Fluency: 4\nAspect Coverage: 2\nOverall Fluency: 5",
+        "<think>Fluency: 1</think>Fluency: 4\nAspect Coverage: 2\nOverall Fluency: 5",
+        '{"Fluency": 4, "Aspect Coverage": "2", "overall-fluency": 5}',
+        '```json\n{"scores": {"fluency": 4, "aspect_coverage": 2, "overall_fluency_score": 5}}\n```',
+        '{"fluency": {"score": 4, "reason": "Well."}, "aspect-coverage": {"rating": 2}, '
+        '"overall-fluency": {"score": 5}}',
+        '[{"dimension": "Fluency", "score": 4}, {"dimension": "Aspect Coverage", "score": 2},'
+        ' {"dimension": "Overall Fluency", "score": 5}]',
+    ],
+)
+def test_each_dimension_is_read_in_every_form(reply: str) -> None:
+    assert values(reply) == [4, 2, 5]
+
+
+@pytest.mark.parametrize(
+    ("reply", "read"),
+    [
+        (
+            "Fluency: 4\nOverall Fluency: 9",
+            [
+                4,
+                "The reply gives no score of Aspect Coverage.",
+                "The score 9 is outside the scale from 1 to 5.",
+            ],
+        ),
+        (
+            "Fluency: 4\nAspect Coverage: 3\nFluency: 5\nOverall Fluency: n/a",
+            ["Two different scores were found.", 3, "No score was found."],
+        ),
+        ("4, 3 and 5", [f"The reply gives no score of {name}." for name in NAMES]),
+        ("", ["The reply is empty."] * 3),
+    ],
+)
+def test_what_lacks_one_score_gives_the_others(reply: str, read: list[float | str]) -> None:
+    assert values(reply) == read
+
+
+def test_structured_replies_are_read_by_key_only() -> None:
+    schema = SEVERAL.schema_about(THREE)
+    assert schema["required"] == ["fluency", "aspect-coverage", "overall-fluency"]
+    reply = json.dumps({"fluency": 4, "aspect-coverage": 2})
+    lacking = "The reply has no JSON object with a score of Overall Fluency."
+    assert values(reply, structured=True) == [4, 2, lacking]
+    assert isinstance(SEVERAL.read_about("Fluency: 4", THREE[0], THREE, structured=True), Unreadable)
+
+
+def test_a_pattern_is_matched_within_what_is_said_of_the_dimension() -> None:
+    reply = "Fluency: so g4h\nAspect Coverage: so g2h\nOverall Fluency: no"
+    assert values(reply, pattern=r"g(\d)h") == [4, 2, "The prompt's pattern does not match."]
+
+
+def test_categories_stand_beside_scores() -> None:
+    assert values("Fluency: 4\nTopic: Politics abroad", [THREE[0], TOPICS]) == [4, 2]
+
+
+def test_a_reply_of_blanks_is_read_at_once() -> None:
+    assert values("\n" * 100_000 + "Fluency: 4\nAspect Coverage: 2\nOverall Fluency: 5") == [4, 2, 5]
+
+
+def test_items_begin_with_each_dimension_about_as_often() -> None:
+    firsts = [rotated(THREE, item)[0].name for item in range(3000)]
+    assert all(900 < firsts.count(name) < 1100 for name in NAMES)
+    assert {tuple(each.name for each in rotated(THREE, item)) for item in range(50)} == {
+        NAMES,
+        (NAMES[1], NAMES[2], NAMES[0]),
+        (NAMES[2], NAMES[0], NAMES[1]),
+    }
