@@ -69,6 +69,10 @@ def test_a_document_is_compared_and_revised_by_keyboard(cast: Cast, browser: Bro
     page.keyboard.type("1 of 3 is better.")  # digits are words here
     page.keyboard.press("Escape")
     expect_stored(page, revised, [("fluency", 4, 3, "1 of 3 is better.")])
+    with context.expect_page() as opened_by_key:
+        page.keyboard.press("i")
+    expect(opened_by_key.value.get_by_role("heading", name="Guidelines")).to_be_visible()
+    opened_by_key.value.close()
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Enter")
     shown(page, "Coherence")
@@ -93,6 +97,11 @@ def test_a_document_is_revised_by_taps_and_nothing_is_lost(cast: Cast, browser: 
         row.locator(".point", has_text="4").tap()
     page.get_by_role("link", name="Next").tap()
     held = shown(page, "Fluency")
+    bar = page.locator(".steps").bounding_box()
+    points = held.nth(0).locator(".points").bounding_box()
+    assert bar
+    assert points
+    assert points["y"] + points["height"] <= bar["y"]  # what is decided about and the values, at once
     boxes = [each for each in (held.nth(n).bounding_box() for n in range(3)) if each]
     assert len({box["x"] for box in boxes}) == 1  # one below the other
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
@@ -115,6 +124,10 @@ def test_a_document_is_revised_by_taps_and_nothing_is_lost(cast: Cast, browser: 
     page.evaluate("dispatchEvent(new Event('online'))")
     expect_stored(page, revised, [("fluency", 5, 3, "")])
     expect(page.locator("#save-mark")).to_have_attribute("data-state", "saved")
+    page.get_by_role("link", name="Go on with the next document").tap()
+    page.wait_for_url("**/rate/4/")
+    page.go_back()
+    shown(page, "Fluency")
     close_round_one(project=cast.project, by=cast.admin)
     value(0, 2)
     expect(held.nth(0).locator(".row-refusal")).to_contain_text("Not saved: Round I was closed")
