@@ -42,6 +42,7 @@ from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.revising import revise_value
 from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two
 from annotate.rating.commands.units import WantedUnit, ask_for_units
+from annotate.rating.commands.wording import acknowledge_wording
 from annotate.rating.evidence import Passage
 from annotate.setup.commands import delete_project, reword_guidelines
 from judges.core.models import Judgment, Run
@@ -126,6 +127,8 @@ def rated(cast: Cast) -> None:
     revise_twice(cast, round, first)
     reword_guidelines(project=cast.project, guidelines="Read *twice*.", note="Clearer.", by=cast.admin)
     for annotator in (first, second):
+        assert annotator.user
+        acknowledge_wording(annotator=annotator, version=2, by=annotator.user)
         rate(cast, round, annotator, cast.items[3], 2)
     decide_counting(place=third, counted=False, note="Always 5.", by=cast.admin)
 
