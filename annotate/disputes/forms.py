@@ -174,6 +174,7 @@ class WorkFilterForm(forms.Form):
     is_new = forms.ChoiceField(
         required=False, label=_("New"), choices=[("", _("any")), ("1", _("since I looked"))]
     )
+    words = forms.CharField(required=False, label=_("Words in the text"), max_length=200)
 
     def __init__(self, entered: QueryDict, *, place: Membership) -> None:
         super().__init__(entered)
@@ -191,7 +192,14 @@ class WorkFilterForm(forms.Form):
         """What is meant."""
         self.is_valid()
         known = self.cleaned_data.get
-        return WorkFilter(known("dimension", ""), known("document", ""), bool(known("is_new")))
+        return WorkFilter(
+            known("dimension", ""), known("document", ""), bool(known("is_new")), known("words", "")
+        )
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether not all of them are meant."""
+        return self.chosen != WorkFilter()
 
 
 # When units are disputed and settled: the project's rule, and those of dimensions that differ from it.

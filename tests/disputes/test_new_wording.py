@@ -1,5 +1,7 @@
 """Wording that changed since a rater rated or read it last is read before disputes are answered."""
 
+from dataclasses import replace
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -7,7 +9,8 @@ from django.urls import reverse
 from annotate.core.models import Acknowledgement, Dispute, RatingChange
 from annotate.disputes.commands.disputes import answer_dispute
 from annotate.rating.commands.rounds import close_round_two
-from annotate.setup.commands import reword_guidelines
+from annotate.setup.commands import reword_dimension, reword_guidelines
+from annotate.setup.queries import spec_of
 from tests.factories import Cast, make_project
 from tests.rating.rounds import discussed
 
@@ -27,6 +30,12 @@ def reword(cast: Cast, guidelines: str = "Read twice.") -> None:
     reword_guidelines(project=cast.project, guidelines=guidelines, note="Clearer.", by=cast.admin)
 
 
+def define(cast: Cast, definition: str) -> None:
+    dimension = cast.project.dimensions.get()
+    to = replace(spec_of(dimension), definition=definition)
+    reword_dimension(dimension=dimension, to=to, note="Clearer.", by=cast.admin)
+
+
 def url(cast: Cast, name: str = "dispute") -> str:
     return reverse(name, args=[cast.project.slug, 1])
 
@@ -42,10 +51,12 @@ def read(client: Client, cast: Cast, *, version: object = 2, rater: str = "A", *
 def test_a_rater_reads_it_in_place_of_the_answers_and_once(client: Client, cast: Cast) -> None:
     assert "reworded" not in page(client, cast)
     reword(cast)
+    define(cast, "Reads well.")
     shown = page(client, cast)
     assert "<ins>Read twice.</ins>" in shown
+    assert '<p dir="auto">Reads well.</p>' in shown
     assert 'id="answer"' not in shown
-    assert read(client, cast).headers["Location"] == url(cast)
+    assert read(client, cast, version=3).headers["Location"] == url(cast)
     shown = page(client, cast)
     assert "reworded" not in shown
     assert 'id="answer"' in shown

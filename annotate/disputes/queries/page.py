@@ -98,10 +98,12 @@ class MarkedPart:
 
 @dataclass(frozen=True)
 class Category:
-    """A named value and the raters who hold it."""
+    """A named value, what it means, the raters who hold it, and whether it was decided."""
 
     name: str
+    meaning: str
     raters: list[Standpoint]
+    is_decided: bool
 
 
 @dataclass(frozen=True)
@@ -175,9 +177,13 @@ class DisputePage:
     @property
     def categories(self) -> list[Category]:
         """The named values with who holds them."""
+        decided, point = self.dispute.adjudicated_value, self.dimension.point
         return [
             Category(
-                self.dimension.name_of(value), [each for each in self.standpoints if each.value == value]
+                name=self.dimension.name_of(value),
+                meaning=described.description if (described := point(value)) else "",
+                raters=[each for each in self.standpoints if each.value == value],
+                is_decided=decided == value,
             )
             for value in self.dimension.values
         ]
@@ -214,7 +220,7 @@ def dispute_page(dispute: Dispute, *, reader: Membership | None) -> DisputePage:
     item = Item.objects.select_related("document").get(pk=dispute.item_id)
     rounds = Round.objects.select_related("guideline").filter(project=dispute.round.project_id)
     by_number = {round.number: round for round in rounds}
-    guideline = FrozenGuideline.from_json(by_number[1].guideline.content)
+    guideline = FrozenGuideline.from_json((by_number.get(2) or by_number[1]).guideline.content)
     dimension = next(each for each in guideline.dimensions if each.id == dispute.dimension_id)
     given = _ratings_of_unit(dispute)
     standpoints = _standpoints(dispute, given, reader)
