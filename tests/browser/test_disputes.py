@@ -239,6 +239,9 @@ def test_new_wording_is_read_before_the_next_dispute_is_answered(context: Browse
     read = Acknowledgement.objects.get()
     assert (read.annotator, read.guideline.version) == (cast.annotators[0], 2)
     expect(news).to_have_count(0)
+    with context.expect_page() as opened_by_key:
+        page.keyboard.press("i")
+    expect(opened_by_key.value.get_by_text("Read twice.")).to_be_visible()
 
 
 def test_the_disputes_about_a_text_are_one_page(context: BrowserContext, transactional_db: None) -> None:

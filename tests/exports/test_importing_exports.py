@@ -108,7 +108,7 @@ def judged(cast: Cast) -> None:
 
 
 def rated(cast: Cast) -> None:
-    choose_plan(project=cast.project, kind="queue", revises_documents=True)
+    choose_plan(project=cast.project, kind="queue", dimension_order="drawn", revises_documents=True)
     round = opened(cast)
     first, second, third = cast.annotators
     unit = WantedUnit(cast.items[4].pk, cast.dimensions[1].pk, 0.25)
@@ -157,6 +157,9 @@ def discuss(cast: Cast) -> None:
     take_back(dispute=disputes[1], rater=second, revision=revision)
     post_message(dispute=disputes[1], author=second, text=STRANGE)
     adjudicate(dispute=disputes[1], value=3, note="Two of three.", by=cast.admin)
+    reason = disputes[2].round.project.keep_reasons[0]
+    answer_dispute(dispute=disputes[2], rater=first, value=None, short_reason=reason)
+    answer_dispute(dispute=disputes[2], rater=second, value=None, differs=True)
     leave_open(dispute=disputes[2], note="Nobody knows.", by=cast.admin)
 
 
