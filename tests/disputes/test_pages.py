@@ -152,11 +152,12 @@ def test_who_rates_and_administers_can_see_their_own_and_all(client):
 def test_a_rater_sees_the_own_value_and_those_of_others_under_their_aliases(scene):
     client, cast, _ = scene
     html = page(client, cast)
-    held = re.findall(r"<li[^>]*>\s*<strong>(.*?)</strong>\s*(\d)\s*<q[^>]*>(.*?)</q>", html)
-    assert held == [
-        ("You", "1", "Reason of A."),
-        ("Rater B", "3", "Reason of B."),
-        ("Rater C", "5", "Reason of C."),
+    rows = re.search(r'<ul class="standpoints".*?</ul>', html, flags=re.S)
+    assert rows is not None
+    assert [without_blanks(row) for row in rows[0].split("</li>")[:3]] == [
+        "You 1 fluency 1: What 1 means. Reason of A.",
+        "Rater B 3 Reason of B.",
+        "Rater C 5 fluency 5: What 5 means. Reason of C.",
     ]
     assert "You and Rater C are 4 apart." in html
     for other in cast.annotators[1:]:
