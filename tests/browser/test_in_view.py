@@ -15,7 +15,7 @@ from tests.factories import make_member, make_user
 from tests.reference import reference_data
 
 LONGEST = 12
-# Of each dimension, when it is at work: what of its scales, descriptions, remarks and comment cannot be seen whole.
+# For each dimension at work: what cannot be seen whole of scales, descriptions, remarks and comment.
 HIDDEN = """async () => {
     const clips = (each) => getComputedStyle(each).overflowY !== "visible";
     const isSeen = (each) => {
