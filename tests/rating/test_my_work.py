@@ -8,7 +8,9 @@ from annotate.core.models import Assignment, Dispute, Membership, Round
 from annotate.disputes.commands.disputes import post_message
 from annotate.disputes.commands.looks import note_look
 from annotate.rating.commands.rounds import close_round_one, open_round_two
+from annotate.rating.commands.wording import acknowledge_wording
 from annotate.rating.queries.own_items import OwnFilter, own_items, own_spreads
+from annotate.setup.commands import reword_guidelines
 from tests.factories import Cast, make_project
 from tests.rating.rounds import opened, rate
 
@@ -87,6 +89,13 @@ def test_before_round_one_there_is_nothing_to_list(client: Client) -> None:
 def test_the_list_of_projects_says_what_is_left_and_what_is_new(scene: tuple[Client, Cast, Round]) -> None:
     client, cast, round = scene
     assert "3 items left to rate" in client.get("/").content.decode()
+    reworded = "The wording was changed since you rated last."
+    assert reworded not in client.get("/").content.decode()
+    reword_guidelines(project=cast.project, guidelines="Read twice.", note="Clearer.", by=cast.admin)
+    assert reworded in client.get("/").content.decode()
+    assert cast.annotators[0].user
+    acknowledge_wording(annotator=cast.annotators[0], version=2, by=cast.annotators[0].user)
+    assert reworded not in client.get("/").content.decode()
     for annotator in cast.annotators[1:]:
         rate(cast, round, annotator, cast.items[0], 1)
     close_round_one(project=cast.project, by=cast.admin)
