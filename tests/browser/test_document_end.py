@@ -133,3 +133,18 @@ def test_a_document_is_revised_by_taps_and_nothing_is_lost(cast: Cast, browser: 
     expect(page.locator(".held fieldset:not(:disabled)")).to_have_count(0)
     assert RevisedValueChange.objects.count() == 1
     context.close()
+
+
+def test_a_plan_offers_it_where_documents_end(context: BrowserContext, transactional_db: None) -> None:
+    cast = make_project()
+    page = signed_in(context, cast.admin)
+    page.goto(f"/projects/{cast.project.slug}/plan/")
+    offered = page.get_by_label("At the end of a document, raters may revise their values")
+    offered.check()
+    page.get_by_label("Fully mixed").check()
+    expect(offered).to_be_hidden()
+    page.get_by_role("button", name="Save the plan").click()
+    expect(page.get_by_text("The plan is saved")).to_be_visible()
+    page.get_by_label("By document").check()
+    expect(offered).to_be_visible()
+    expect(offered).not_to_be_checked()
