@@ -210,5 +210,10 @@ urlpatterns = [
     path("projects/<slug:slug>/disputes/<int:number>/", disputes_views.dispute, name="dispute"),
     path("projects/<slug:slug>/disputes/<int:number>/answer/", disputes_views.answer, name="dispute_answer"),
     path("projects/<slug:slug>/disputes/<int:number>/undo/", disputes_views.undo, name="dispute_undo"),
+    path(
+        "projects/<slug:slug>/disputes/<int:number>/wording/",
+        disputes_views.read_wording,
+        name="dispute_wording",
+    ),
     path("projects/<slug:slug>/disputes/<int:number>/decide/", disputes_views.decide, name="dispute_decide"),
 ]

@@ -18,10 +18,11 @@
 
   // Where the focus is when what had it is gone: at the answers, and on none, so that a key still held gives none.
   const content = document.getElementById("content");
-  const home = () => (document.querySelector("#answer-buttons:has(button)") ?? content).focus({ preventScroll: true });
-  if (document.activeElement === document.body) content.focus({ preventScroll: true });
+  const home = () => (document.querySelector("#reworded button, #answer-buttons:has(button)") ?? content).focus({ preventScroll: true });
+  if (document.activeElement === document.body) (document.querySelector("#reworded button") ?? content).focus({ preventScroll: true });
 
   document.addEventListener("keydown", (event) => {
+    if (event.repeat && event.target.closest("#reworded")) event.preventDefault(); // Enter that is still held reads nothing
     if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target.closest("textarea, select, input:not([type=checkbox], [type=radio])")) {
       if (event.key === "Escape") home();

@@ -112,7 +112,7 @@
     if (opener) document.getElementById(opener.dataset.open).showModal();
     const unfold = target.closest("[data-unfold]");
     if (unfold) fold(cardOf(unfold));
-    const link = target.closest(".steps a, .end-dimensions a, .held-head a");
+    const link = target.closest(".steps a, .end-dimensions a, .held-head a, .end-onward");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     go(link);
@@ -154,6 +154,7 @@
     up: (card) => focus(cards[cards.indexOf(card) - 1]),
     comment: (card) => field(card, "comment")?.focus(),
     fold,
+    guideline: () => document.getElementById("guideline").click(),
     help: () => document.getElementById("keys").showModal(),
     escape: (card) => { saveChanged(); focus(card); },
   };

@@ -28,6 +28,7 @@ arnj   GET       {home}disputes/{dispute}/
 arnj   GET       {home}images/{image}
 n     POST      {home}disputes/{dispute}/answer/
 n     POST      {home}disputes/{dispute}/undo/
+n     POST      {home}disputes/{dispute}/wording/
 n     GET       {home}rate/
 n     GET       {home}rate/mine/
 arnj  GET       {home}guideline/

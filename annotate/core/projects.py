@@ -29,7 +29,7 @@ def is_frozen(project: Project) -> bool:
 def project_cards(user: SomeUser) -> list[ProjectCard]:
     """Return this person's projects, the newest first. Three queries."""
     mine = Prefetch("memberships", places_of(user), to_attr="mine")
-    rounds = Prefetch("rounds", Round.objects.order_by("number"))
+    rounds = Prefetch("rounds", Round.objects.select_related("guideline").order_by("number"))
     projects = projects_of(user).prefetch_related(mine, rounds).order_by("-created_at", "-pk")
     return [
         ProjectCard(

@@ -50,6 +50,7 @@ class DisputeAnswerForm(forms.Form):
     )
 
     seen_status = forms.CharField(required=False)
+    guideline_version = forms.IntegerField(required=False, min_value=1, max_value=2**31 - 1)
     stay = forms.BooleanField(required=False)
     only_send = forms.BooleanField(required=False)
 
@@ -58,7 +59,7 @@ class DisputeAnswerForm(forms.Form):
         """The answer, and what the page showed when it was given."""
         given = (
             *("value", "comment", "short_reason", "differs", "evidence"),
-            *("seen_revision", "seen_status"),
+            *("seen_revision", "seen_status", "guideline_version"),
         )
         return {name: self.cleaned_data[name] for name in given}
 
@@ -82,6 +83,12 @@ class UndoForm(forms.Form):
     revision = forms.IntegerField(
         min_value=1, error_messages={"required": _("This page is out of date; load it again.")}
     )
+
+
+class WordingForm(forms.Form):
+    """Which version of the guideline was read."""
+
+    version = forms.IntegerField(min_value=1, max_value=2**31 - 1)
 
 
 class AfterForm(forms.Form):
@@ -167,6 +174,7 @@ class WorkFilterForm(forms.Form):
     is_new = forms.ChoiceField(
         required=False, label=_("New"), choices=[("", _("any")), ("1", _("since I looked"))]
     )
+    words = forms.CharField(required=False, label=_("Words in the text"), max_length=200)
 
     def __init__(self, entered: QueryDict, *, place: Membership) -> None:
         super().__init__(entered)
@@ -184,7 +192,14 @@ class WorkFilterForm(forms.Form):
         """What is meant."""
         self.is_valid()
         known = self.cleaned_data.get
-        return WorkFilter(known("dimension", ""), known("document", ""), bool(known("is_new")))
+        return WorkFilter(
+            known("dimension", ""), known("document", ""), bool(known("is_new")), known("words", "")
+        )
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether not all of them are meant."""
+        return self.chosen != WorkFilter()
 
 
 # When units are disputed and settled: the project's rule, and those of dimensions that differ from it.

@@ -47,6 +47,7 @@ from annotate.disputes.forms import (
     DisputeFilterForm,
     DisputeRulesForm,
     UndoForm,
+    WordingForm,
     WorkFilterForm,
 )
 from annotate.disputes.queries.disputes import (
@@ -65,6 +66,8 @@ from annotate.disputes.queries.rules import rule_previews
 from annotate.disputes.queries.version import version_of
 from annotate.people.invitation_mail import mail_is_sent
 from annotate.people.preferences import key_map_of
+from annotate.rating.commands.wording import acknowledge_wording
+from annotate.rating.queries.wording import new_wording
 
 # Round II: the work list of disputes, one dispute, its answers, thread and adjudication.
 
@@ -208,6 +211,24 @@ def undo(request: Request, slug: str, number: int) -> HttpResponse:
 
 @signed_in
 @require_POST
+def read_wording(request: Request, slug: str, number: int) -> HttpResponse:
+    """Note that a rater has read changed wording, and show the dispute again, with its answers."""
+    place = access.membership(request.user, slug, Role.ANNOTATOR)
+    access.dispute_for_rater(place, number)
+    form = WordingForm(request.POST)
+
+    def note_it() -> None:
+        version = form.cleaned_data["version"]
+        acknowledge_wording(annotator=place, version=version, by=request_user(request))
+
+    refusal = _refusal(form, note_it, written_by=place)
+    if refusal or request.htmx:
+        return _page(request, slug, number, refusal=refusal, part=Part.AT_WORK)
+    return redirect("dispute", slug, number)
+
+
+@signed_in
+@require_POST
 def decide(request: Request, slug: str, number: int) -> HttpResponse:
     """Adjudicate a dispute, leave it open, open it again or have it answered again."""
     found = access.dispute_for_decider(request.user, slug, number)
@@ -329,6 +350,8 @@ def _around(reading: Reading, page: DisputePage) -> dict[str, Any]:
     around: dict[str, Any] = {"on_text": disputes_on_text(reading.dispute, reading.place, held)}
     if reading.place:
         around["left"] = left_after(reading.place, reading.dispute)
+        if page.round_two and page.takes_answers:
+            around["new_wording"] = new_wording(page.round_two, reading.place)
     elif reading.decides:
         around["left"] = left_to_decide(reading.dispute)
     return around

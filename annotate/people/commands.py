@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urljoin
 
 from allauth.account.models import EmailAddress
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -327,11 +327,14 @@ def change_address(*, user: User, token: str) -> str:
     """
     person = User.objects.select_for_update().get(pk=user.pk)
     email, before = proven_change(person, token), person.email
-    if User.objects.filter(email__iexact=email).exclude(pk=person.pk).exists():
-        raise InvalidValueError(gettext("Another account has this address."))
     FormerName.objects.create(user=person, at=timezone.now(), name=person.name, email=before)
     person.email = email
-    person.save(update_fields=["email"])
+    try:
+        # Not asked for beforehand: another account may take the address between the question and the save.
+        with transaction.atomic():
+            person.save(update_fields=["email"])
+    except IntegrityError:
+        raise InvalidValueError(gettext("Another account has this address.")) from None
     EmailAddress.objects.filter(user=person).delete()  # by which the old address could still sign in
     for place in Membership.objects.filter(user=person).select_related("project").order_by("pk"):
         facts = {"email": before}, {"email": email}

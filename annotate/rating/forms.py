@@ -14,7 +14,6 @@ from annotate.core.addresses import query_of
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import AssignmentPlan, DimensionOrder, Project, WorkOrder
-from annotate.rating.commands.plans import ONLY_BY_DOCUMENT
 from annotate.rating.commands.ratings import Answer, Sent
 from annotate.rating.evidence import Passage
 from annotate.rating.planning import ListRefusedError, read_list
@@ -145,8 +144,8 @@ class PlanForm(forms.Form):
         values["pairs"] = []
         for name in ("dealt_by", "work_order", "dimension_order"):
             values[name] = values.get(name) or getattr(self.choice, name)
-        if values.get("revises_documents") and values["work_order"] != WorkOrder.BY_DOCUMENT:
-            self.add_error("revises_documents", ONLY_BY_DOCUMENT)
+        if values["work_order"] != WorkOrder.BY_DOCUMENT:
+            values["revises_documents"] = False  # the page does not show it then, however it stands
         if values.get("kind") == Kind.LISTED and "file" not in self.errors:
             if values.get("file"):
                 values["pairs"] = self._read_list(values["file"], self.choice.project)

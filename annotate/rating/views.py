@@ -160,6 +160,7 @@ def my_work(request: HttpRequest, slug: str) -> HttpResponse:
         "spreads": own_spreads(round, place),
         "seconds": seconds_for_an_item(place, round),
         "checks": own_checks(place, has_finished=not round.is_open),
+        "ended": queries.ended_documents(round, place),
     }
     return render_in_project(request, place.project, "rating/my_work.html", context)
 

@@ -15,6 +15,7 @@ from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.revising import revise_value
 from annotate.rating.commands.rounds import close_round_one, open_round_two
 from annotate.rating.evidence import Passage
+from annotate.setup.commands import reword_guidelines
 from tests.factories import Cast, make_project
 from tests.rating.rounds import assigned, frozen, opened
 
@@ -88,6 +89,28 @@ def while_discussing() -> Visit:
     user, home = _user(cast), _home(cast)
     inside = [home, f"{home}rate/", f"{home}disputes/", f"{home}disputes/{first.number}/"]
     return Visit(user, [*inside, f"/account/digest/{digest_token(user)}/", *(f"/{each}" for each in OWN)])
+
+
+def with_new_wording() -> Visit:
+    """An item, and a dispute, before which old and new wording stand side by side."""
+    disputed = make_project()
+    round = opened(disputed)
+    for annotator, value in zip(disputed.annotators, (1, 3, 5), strict=True):
+        _answered(disputed, round, annotator, disputed.items[0], replace(REASONED, value=value))
+    close_round_one(project=disputed.project, by=disputed.admin)
+    _reword(disputed)
+    open_round_two(project=disputed.project, by=disputed.admin)
+    user = _user(disputed)
+    rated = make_project()
+    rated.project.memberships.filter(pk=rated.annotators[0].pk).update(user=user)
+    rated.annotators[0].refresh_from_db()
+    position = _answered(rated, opened(rated), rated.annotators[0], rated.items[0], REASONED)
+    _reword(rated)
+    return Visit(user, [f"{_home(disputed)}disputes/1/", f"{_home(rated)}rate/{position}/"])
+
+
+def _reword(cast: Cast) -> None:
+    reword_guidelines(project=cast.project, guidelines="Read *twice*. " * 30, note="Clearer.", by=cast.admin)
 
 
 def _answered(cast: Cast, round: Round, annotator: Membership, item: Item, answer: Answer) -> int:

@@ -12,6 +12,7 @@ from tests.browser.annotators_pages import (
     in_practice,
     while_discussing,
     while_rating,
+    with_new_wording,
 )
 from tests.browser.axe import bring_axe, every_violation, poor_contrasts
 from tests.browser.focus import problems_of_focus
@@ -34,7 +35,8 @@ SMALL = """([targets, least]) => [...document.querySelectorAll(targets)]
 
 
 @pytest.mark.parametrize(
-    "visited", [before_the_door, in_practice, while_rating, at_a_documents_end, while_discussing]
+    "visited",
+    [before_the_door, in_practice, while_rating, at_a_documents_end, while_discussing, with_new_wording],
 )
 def test_nothing_is_wrong_in_any_look(
     context: BrowserContext, transactional_db: None, visited: Callable[[], Visit]

@@ -7,9 +7,10 @@ import pytest
 from django.contrib.sessions.models import Session
 from playwright.sync_api import BrowserContext, Page, Request, expect
 
-from annotate.core.models import Dispute, Rating, RatingChange, User
+from annotate.core.models import Acknowledgement, Dispute, Rating, RatingChange, User
 from annotate.disputes.commands.disputes import adjudicate, post_message
 from annotate.rating.commands.rounds import close_round_one, open_round_two
+from annotate.setup.commands import reword_guidelines
 from tests.browser.people import signed_in
 from tests.browser.waiting import read_news, stop_clock
 from tests.factories import PASSWORD, Cast, make_project
@@ -214,6 +215,33 @@ def test_a_stalemate_is_argued_then_left_open_and_an_admin_decides_it(
     admin.get_by_role("button", name="Adjudicate").click()
     expect(admin.locator("#discussion")).to_contain_text("Decided by adjudication: 4.")
     assert Dispute.objects.get(number=1).status == "adjudicated"
+
+
+def test_new_wording_is_read_before_the_next_dispute_is_answered(context: BrowserContext, cast: Cast) -> None:
+    page = at_dispute(context, cast)
+    reword_guidelines(project=cast.project, guidelines="Read twice.", note="Clearer.", by=cast.admin)
+    page.keyboard.press("d")  # the answer to what was at work is given under the old wording
+    page.wait_for_url(f"**{address(cast, 2)}?after=1")
+    read_news(page)
+    news = page.locator("#reworded")
+    expect(news.locator("ins")).to_have_text("Read twice.")
+    page.keyboard.press("d")
+    page.keyboard.press("5")
+    expect(page.locator("#answer")).to_have_count(0)
+    assert answers() == 1
+    page.keyboard.press("Enter")  # "I have read it" has the focus
+    expect(news).to_have_count(0)
+    read_news(page)
+    page.keyboard.press("d")
+    page.wait_for_url(f"**{address(cast, 3)}?after=2")
+    given = RatingChange.objects.filter(rating__assignment__round__number=2).order_by("pk")
+    assert list(given.values_list("guideline__version", flat=True)) == [1, 2]
+    read = Acknowledgement.objects.get()
+    assert (read.annotator, read.guideline.version) == (cast.annotators[0], 2)
+    expect(news).to_have_count(0)
+    with context.expect_page() as opened_by_key:
+        page.keyboard.press("i")
+    expect(opened_by_key.value.get_by_text("Read twice.")).to_be_visible()
 
 
 def test_the_disputes_about_a_text_are_one_page(context: BrowserContext, transactional_db: None) -> None:

@@ -69,6 +69,10 @@ def test_a_document_is_compared_and_revised_by_keyboard(cast: Cast, browser: Bro
     page.keyboard.type("1 of 3 is better.")  # digits are words here
     page.keyboard.press("Escape")
     expect_stored(page, revised, [("fluency", 4, 3, "1 of 3 is better.")])
+    with context.expect_page() as opened_by_key:
+        page.keyboard.press("i")
+    expect(opened_by_key.value.get_by_role("heading", name="Guidelines")).to_be_visible()
+    opened_by_key.value.close()
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Enter")
     shown(page, "Coherence")
@@ -93,6 +97,9 @@ def test_a_document_is_revised_by_taps_and_nothing_is_lost(cast: Cast, browser: 
         row.locator(".point", has_text="4").tap()
     page.get_by_role("link", name="Next").tap()
     held = shown(page, "Fluency")
+    points = held.nth(0).locator(".points").bounding_box()
+    assert points
+    assert points["y"] + points["height"] <= PHONE["height"]  # what is decided about and the values, at once
     boxes = [each for each in (held.nth(n).bounding_box() for n in range(3)) if each]
     assert len({box["x"] for box in boxes}) == 1  # one below the other
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
@@ -115,6 +122,10 @@ def test_a_document_is_revised_by_taps_and_nothing_is_lost(cast: Cast, browser: 
     page.evaluate("dispatchEvent(new Event('online'))")
     expect_stored(page, revised, [("fluency", 5, 3, "")])
     expect(page.locator("#save-mark")).to_have_attribute("data-state", "saved")
+    page.get_by_role("link", name="Go on with the next document").tap()
+    page.wait_for_url("**/rate/4/")
+    page.go_back()
+    shown(page, "Fluency")
     close_round_one(project=cast.project, by=cast.admin)
     value(0, 2)
     expect(held.nth(0).locator(".row-refusal")).to_contain_text("Not saved: Round I was closed")
@@ -122,3 +133,18 @@ def test_a_document_is_revised_by_taps_and_nothing_is_lost(cast: Cast, browser: 
     expect(page.locator(".held fieldset:not(:disabled)")).to_have_count(0)
     assert RevisedValueChange.objects.count() == 1
     context.close()
+
+
+def test_a_plan_offers_it_where_documents_end(context: BrowserContext, transactional_db: None) -> None:
+    cast = make_project()
+    page = signed_in(context, cast.admin)
+    page.goto(f"/projects/{cast.project.slug}/plan/")
+    offered = page.get_by_label("At the end of a document, raters may revise their values")
+    offered.check()
+    page.get_by_label("Fully mixed").check()
+    expect(offered).to_be_hidden()
+    page.get_by_role("button", name="Save the plan").click()
+    expect(page.get_by_text("The plan is saved")).to_be_visible()
+    page.get_by_label("By document").check()
+    expect(offered).to_be_visible()
+    expect(offered).not_to_be_checked()

@@ -105,6 +105,18 @@ def test_unsure_and_cannot_rate_by_key(rating: Page) -> None:
     expect_stored(rating, given, [("fluency", None, True, False, ""), ("coherence", None, False, True, "")])
 
 
+def test_a_key_opens_the_guidelines_beside_the_work(rating: Page, cast: Cast) -> None:
+    rating.keyboard.press("4")
+    with rating.context.expect_page() as opened_by_key:
+        rating.keyboard.press("i")
+    guidelines = opened_by_key.value
+    expect(guidelines.get_by_role("heading", name="Coherence")).to_be_visible()
+    expect(guidelines.get_by_text("How good the coherence is.")).to_be_visible()
+    guidelines.close()
+    rating.keyboard.press("2")
+    expect_stored(rating, values, {"fluency": 4, "coherence": 2})
+
+
 def test_a_remark_right_after_a_digit_is_about_what_was_just_rated(rating: Page) -> None:
     rating.keyboard.press("4")
     rating.keyboard.press("u")

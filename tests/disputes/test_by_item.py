@@ -1,13 +1,16 @@
 """A rater goes through disputes by item and document, finds them, and sees the own values."""
 
+from datetime import timedelta
+
 import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotate.core.models import Dispute
+from annotate.core.models import Dispute, Item
 from annotate.disputes.commands.disputes import answer_dispute, post_message
 from annotate.disputes.commands.looks import note_look
 from annotate.disputes.queries.disputes import WorkFilter, disputes_on_text, left_after, listed, work_list
+from tests.conftest import Clock
 from tests.disputes.disputed_texts import make_disputed_texts
 from tests.factories import Cast
 
@@ -40,6 +43,10 @@ def test_a_rater_finds_disputes_by_dimension_document_and_what_is_new(cast: Cast
     own = Dispute.objects.filter(item__document=document, dimension__key="fluency")
     assert numbers(dimension="fluency", document=document.key) == set(own.values_list("number", flat=True))
     assert numbers(is_new=True) == set()
+    text = Item.objects.get(pk=cast.items[2].pk).text
+    found = set(Dispute.objects.filter(item=cast.items[2]).values_list("number", flat=True))
+    assert numbers(words=text[:-1].upper()) == found
+    assert numbers(words="Product 2") > found
     looked_at = Dispute.objects.get(number=3)
     note_look(dispute=looked_at, rater=me)
     post_message(dispute=looked_at, author=other, text="Is it?")
@@ -49,6 +56,9 @@ def test_a_rater_finds_disputes_by_dimension_document_and_what_is_new(cast: Cast
     html = client.get(address, {"is_new": "1"}).content.decode()
     assert "Dispute 3" in html
     assert "Dispute 4" not in html
+    html = client.get(address, {"words": "nowhere said"}).content.decode()
+    assert "Show all" in html
+    assert "Dispute 3" not in html
     assert "Dispute 4" in client.get(address, {"dimension": "nonsense"}).content.decode()
 
 
@@ -73,6 +83,26 @@ def test_a_page_leads_to_the_items_other_disputes_and_to_the_next_document(
     assert "disputed text 1 of 2 · document 1 of 2" in html
     for number in (2, 5):
         assert reverse("dispute", args=[cast.project.slug, number]) in html
+
+
+def test_the_time_left_follows_from_the_pauses_between_answers(
+    cast: Cast, client: Client, clock: Clock
+) -> None:
+    me = cast.annotators[0]
+    client.force_login(me.user)  # type: ignore[arg-type]
+    pages = [reverse("disputes", args=[cast.project.slug]), reverse("dispute", args=[cast.project.slug, 8])]
+
+    def told() -> list[bool]:
+        return ["about 6 min to go" in client.get(page).content.decode() for page in pages]
+
+    for number, pause in ((1, 0), (2, 60), (3, 3600), (4, 120)):  # an hour is a break
+        clock.now += timedelta(seconds=pause)
+        answer_dispute(dispute=Dispute.objects.get(number=number), rater=me, value=2)
+    assert told() == [False, False]
+    clock.now += timedelta(seconds=240)
+    answer_dispute(dispute=Dispute.objects.get(number=5), rater=me, value=2)
+    assert told() == [True, False]  # three disputes of two minutes; beside the last of them two are left
+    assert "about 4 min to go" in client.get(pages[1]).content.decode()
 
 
 def test_the_last_document_has_no_next_one(cast: Cast) -> None:

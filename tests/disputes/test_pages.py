@@ -152,11 +152,12 @@ def test_who_rates_and_administers_can_see_their_own_and_all(client):
 def test_a_rater_sees_the_own_value_and_those_of_others_under_their_aliases(scene):
     client, cast, _ = scene
     html = page(client, cast)
-    held = re.findall(r"<li[^>]*>\s*<strong>(.*?)</strong>\s*(\d)\s*<q[^>]*>(.*?)</q>", html)
-    assert held == [
-        ("You", "1", "Reason of A."),
-        ("Rater B", "3", "Reason of B."),
-        ("Rater C", "5", "Reason of C."),
+    rows = re.search(r'<ul class="standpoints".*?</ul>', html, flags=re.S)
+    assert rows is not None
+    assert [without_blanks(row) for row in rows[0].split("</li>")[:3]] == [
+        "You 1 fluency 1: What 1 means. Reason of A.",
+        "Rater B 3 Reason of B.",
+        "Rater C 5 fluency 5: What 5 means. Reason of C.",
     ]
     assert "You and Rater C are 4 apart." in html
     for other in cast.annotators[1:]:
@@ -190,12 +191,14 @@ def test_categories_stand_by_their_names_with_who_holds_them(client):
     rows = re.search(r'<ul class="categories".*?</ul>', html, flags=re.S)
     assert rows is not None
     assert [without_blanks(row) for row in rows[0].split("</li>")[:3]] == [
-        "supported you",
+        "supported What 1 means. you",
         "1 nobody",
         "2 B C",
     ]
     assert "The raters hold different categories." in html
     assert "supported" in re.findall(r'data-keys="k 0">Keep (\w+)', html)
+    adjudicate(dispute=Dispute.objects.get(), value=1, note="Between them.", by=cast.admin)
+    assert "1 decided nobody" in without_blanks(page(client, cast))
 
 
 def test_who_said_that_it_does_not_apply_is_named_and_takes_no_part(client):
@@ -806,12 +809,12 @@ def test_queries_are_the_same_whatever_the_number_of_disputes_and_posts(client, 
     answer_dispute(dispute=disputes[0], rater=cast.annotators[1], value=4)
     client.force_login(cast.annotators[0].user)
     listing = reverse("disputes", args=[cast.project.slug])
-    # session, user, place, dimensions, documents, round, disputes, which need me, nudge, guideline, values,
-    # roles
-    assert queries(client, listing) == 12
+    # session, user, place, dimensions, documents, round, disputes, which need me, nudge, pace, guideline,
+    # values, roles
+    assert queries(client, listing) == 13
     # session, user, version, place twice, dispute, look, the page's eight, on the text twice, what is left,
-    # where the text stands
-    assert queries(client, url("dispute", cast)) == 19
+    # pace, where the text stands
+    assert queries(client, url("dispute", cast)) == 20
     client.force_login(cast.admin)
     # session, user, place twice, rates, dimensions, raters, rounds, count, disputes, whom for, roles twice,
     # reasons twice

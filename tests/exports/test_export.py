@@ -17,9 +17,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate.core.models import (
+    Acknowledgement,
     Dimension,
     Dispute,
     Document,
+    Guideline,
     Item,
     Membership,
     Rating,
@@ -37,6 +39,7 @@ from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.revising import revise_value
 from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two
+from annotate.rating.commands.wording import acknowledge_wording
 from tests.factories import Cast, make_member
 from tests.factories import make_project as project_of_people
 from tests.rating.rounds import assigned, discussed, frozen, opened, rate
@@ -53,6 +56,7 @@ ALL += [
     "dispute_events",
     "history",
     "revised_values",
+    "acknowledgements",
     "judges",
     "runs",
     "judgments",
@@ -135,6 +139,14 @@ def test_a_revised_value_stands_beside_the_independent_one(client, cast):
     (change,) = rows(client, cast, "revised_values")
     assert (change["value_before"], change["value_after"], change["comment"]) == (3, 4, STRANGE)
     assert change["by"] == "Rater B"
+
+
+def test_who_read_which_wording_is_exported(client, cast):
+    reader, version = cast.annotators[1], Guideline.objects.get().version
+    acknowledge_wording(annotator=reader, version=version, by=reader.user)
+    (read,) = rows(client, cast, "acknowledgements")
+    assert (read["rater"], read["guideline_version"]) == ("Rater B", version)
+    assert read["at"] == Acknowledgement.objects.get().at.isoformat()
 
 
 def test_the_documentation_names_every_table_and_column_in_order():
@@ -501,7 +513,7 @@ def test_all_tables_take_a_fixed_number_of_queries(cast):
     # soft labels 4 (rounds, items, ratings, raters), disputes 1, posts 1, events 2 (raters), history 2
     # (raters), judges 2 (dimensions), runs 1, judgments 4 (runs, scales, dimensions), their changes 1
     # (dimensions), indicators 1, revised values 2 (raters)
-    assert len(counted) == 37
+    assert len(counted) == 38
 
 
 @pytest.mark.parametrize("saves", [10, 5000])

@@ -42,6 +42,7 @@ from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.revising import revise_value
 from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two
 from annotate.rating.commands.units import WantedUnit, ask_for_units
+from annotate.rating.commands.wording import acknowledge_wording
 from annotate.rating.evidence import Passage
 from annotate.setup.commands import delete_project, reword_guidelines
 from judges.core.models import Judgment, Run
@@ -114,7 +115,7 @@ def judged(cast: Cast) -> None:
 
 
 def rated(cast: Cast) -> None:
-    choose_plan(project=cast.project, kind="queue", revises_documents=True)
+    choose_plan(project=cast.project, kind="queue", dimension_order="drawn", revises_documents=True)
     round = opened(cast)
     first, second, third = cast.annotators
     unit = WantedUnit(cast.items[4].pk, cast.dimensions[1].pk, 0.25)
@@ -133,6 +134,8 @@ def rated(cast: Cast) -> None:
     revise_twice(cast, round, first)
     reword_guidelines(project=cast.project, guidelines="Read *twice*.", note="Clearer.", by=cast.admin)
     for annotator in (first, second):
+        assert annotator.user
+        acknowledge_wording(annotator=annotator, version=2, by=annotator.user)
         rate(cast, round, annotator, cast.items[3], 2)
     decide_counting(place=third, counted=False, note="Always 5.", by=cast.admin)
 
@@ -161,6 +164,9 @@ def discuss(cast: Cast) -> None:
     take_back(dispute=disputes[1], rater=second, revision=revision)
     post_message(dispute=disputes[1], author=second, text=STRANGE)
     adjudicate(dispute=disputes[1], value=3, note="Two of three.", by=cast.admin)
+    reason = disputes[2].round.project.keep_reasons[0]
+    answer_dispute(dispute=disputes[2], rater=first, value=None, short_reason=reason)
+    answer_dispute(dispute=disputes[2], rater=second, value=None, differs=True)
     leave_open(dispute=disputes[2], note="Nobody knows.", by=cast.admin)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.core import mail
 from django.core.cache import cache
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.test import Client, override_settings
 from django.utils import timezone
 
@@ -110,6 +110,25 @@ def test_an_address_of_another_account_stays_theirs(cast: Cast, annotator: User)
     assert "If mail can reach" in answer.content.decode()
     assert client.post(mailed_link(cast.admin.email)).status_code == 422
     assert address_of(annotator) == annotator.email
+
+
+def test_who_confirms_an_address_second_is_told_in_a_sentence(cast: Cast, annotator: User) -> None:
+    """The other account takes it just before this one writes; one connection plays both."""
+    client = signed_in(annotator)
+    taken: list[int] = []
+
+    def other_account_first(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if sql.startswith('UPDATE "annotate_user"') and not taken:
+            taken.append(cast.researcher.pk)
+            User.objects.filter(pk=cast.researcher.pk).update(email=PROFESSOR)
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(other_account_first):
+        answer = client.post(f"/account/address/{change_token(annotator, PROFESSOR)}/")
+    assert (len(taken), answer.status_code) == (1, 422)
+    assert "Another account has this address." in answer.content.decode()
+    assert address_of(annotator) == annotator.email
+    assert not FormerName.objects.exists()
 
 
 def test_the_log_keeps_who_acted_as_they_were_called_then(cast: Cast, annotator: User) -> None:

@@ -9,6 +9,7 @@ from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.rounds import close_round_one
 from annotate.rating.queries.places import own_order
+from annotate.rating.queries.plans import plan_of
 from tests.api.client import ApiClient
 from tests.factories import Cast, make_project
 from tests.rating.rounds import opened, rate
@@ -134,21 +135,33 @@ def test_nobody_else_sees_it(client, cast):
     assert client.get(address(cast)).status_code == 302
 
 
+def test_my_work_leads_to_each_document_that_is_all_rated_once(client, cast):
+    mine = reverse("my_work", args=[cast.project.slug])
+    html = client.get(mine).content.decode()
+    assert html.count("Compare your values") == html.count(address(cast)) == 1
+    assert address(cast, 3) not in html
+    for item in cast.items[3:]:
+        for key in ("fluency", "coherence"):
+            rate(cast, cast.project.rounds.get(), cast.annotators[0], item, 4, key=key)
+    assert address(cast, 3) in client.get(mine, {"document": cast.items[3].document.key}).content.decode()
+    close_round_one(project=cast.project, by=cast.admin)
+    assert "Compare your values" not in client.get(mine).content.decode()
+
+
 def test_a_page_takes_a_fixed_number_of_queries(client, cast, django_assert_max_num_queries):
     client.get(address(cast))
     with django_assert_max_num_queries(14):
         client.get(address(cast))
 
 
-def test_the_setting_is_offered_with_the_plan_and_refused_for_mixed_documents(client):
+def test_the_setting_is_offered_with_the_plan_and_means_nothing_for_mixed_documents(client):
     cast = make_project()
     client.force_login(cast.admin)
     url = reverse("plan", args=[cast.project.slug])
     fields = {"kind": "everyone", "share": 10, "gold_every": 10, "repeat_every": 0, "revises_documents": "on"}
-    refused = client.post(url, {**fields, "work_order": "mixed"})
-    assert refused.status_code == 422
-    assert "only where work goes by document" in refused.content.decode()
-    client.post(url, {**fields, "work_order": "by_document"})
+    for work_order in ("by_document", "mixed", "by_document"):
+        assert client.post(url, {**fields, "work_order": work_order}).status_code == 302
+        assert plan_of(cast.project).revises_documents == (work_order == "by_document")
     assert opened(cast).revises_documents
     assert "raters may revise their values" in client.get(url).content.decode()
 

@@ -5,6 +5,7 @@ import re
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -111,6 +112,24 @@ def test_checks_are_met_among_the_items_and_counted_nowhere(cast: Cast, kind: st
     assert first.checks.gold == {"Fluency": CheckComparison(1, 0, 0)}
     assert first.checks.all_gold == CheckComparison(1, 0, 0)
     assert {name: each.others for name, each in first.checks.calibrations.items()} == {"Fluency": 1}
+
+
+def test_their_rater_learns_of_them_on_my_work_when_round_one_is_closed(cast: Cast, client: Client) -> None:
+    choose_plan(project=cast.project, kind="everyone", gold_every=5, repeat_every=12)
+    rate_all(opened(cast), cast)
+    page = reverse("my_work", args=[cast.project.slug])
+    held = "Items that came a second time, the same value:"
+
+    def shown(annotator: int) -> str:
+        client.force_login(cast.annotators[annotator].user)  # type: ignore[arg-type]
+        html = re.sub(r"<[^>]*>", " ", client.get(page).content.decode())
+        return " ".join(html.split())
+
+    assert held not in shown(0)  # who may still change values could find them by it
+    close_round_one(project=cast.project, by=cast.admin)
+    assert f"{held} Fluency 0 of 1, within one point 1 of 1" in shown(0)
+    assert "Beside reference values, Fluency : 2 below the reference on 1 of 1" in shown(0)
+    assert held not in shown(1)
 
 
 def test_checks_close_with_round_one_and_open_no_dispute(cast: Cast) -> None:

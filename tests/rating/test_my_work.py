@@ -4,13 +4,13 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotate.core.models import Assignment, Dispute, Membership, Project, Round
+from annotate.core.models import Assignment, Dispute, Membership, Round
 from annotate.disputes.commands.disputes import post_message
 from annotate.disputes.commands.looks import note_look
-from annotate.rating.calibration import calibrate
 from annotate.rating.commands.rounds import close_round_one, open_round_two
-from annotate.rating.queries.hidden_checks import CheckComparison, Checks
-from annotate.rating.queries.own_items import OwnFilter, own_checks, own_items, own_spreads
+from annotate.rating.commands.wording import acknowledge_wording
+from annotate.rating.queries.own_items import OwnFilter, own_items, own_spreads
+from annotate.setup.commands import reword_guidelines
 from tests.factories import Cast, make_project
 from tests.rating.rounds import opened, rate
 
@@ -78,30 +78,6 @@ def test_queries_are_the_same_whatever_the_number_of_items(
         client.get(address)
 
 
-def test_hidden_checks_are_told_when_the_work_is_done(
-    scene: tuple[Client, Cast, Round], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    client, cast, _ = scene
-    me = cast.annotators[0]
-    calibration = calibrate([(4, 3), (5, 4), (2, 2)], is_named=False)
-    assert calibration
-    repeats = {"Fluency": CheckComparison(4, 3, 4)}
-    held = Checks(repeats=repeats, calibrations={"Fluency": calibration})
-
-    def checks_of_me(project: Project) -> dict[int, Checks]:
-        return {me.pk: held}
-
-    monkeypatch.setattr("annotate.rating.queries.own_items.checks_of", checks_of_me)
-    assert own_checks(me, has_finished=False) is None
-    address = reverse("my_work", args=[cast.project.slug])
-    assert "came a second time" not in client.get(address).content.decode()
-    close_round_one(project=cast.project, by=cast.admin)
-    html = client.get(address).content.decode()
-    assert "Items that came a second time, the same value:" in html
-    assert "3 of 4" in html
-    assert "1 above the reference on 2 of 3" in html
-
-
 def test_before_round_one_there_is_nothing_to_list(client: Client) -> None:
     cast = make_project()
     client.force_login(cast.annotators[0].user)  # type: ignore[arg-type]
@@ -113,6 +89,13 @@ def test_before_round_one_there_is_nothing_to_list(client: Client) -> None:
 def test_the_list_of_projects_says_what_is_left_and_what_is_new(scene: tuple[Client, Cast, Round]) -> None:
     client, cast, round = scene
     assert "3 items left to rate" in client.get("/").content.decode()
+    reworded = "The wording was changed since you rated last."
+    assert reworded not in client.get("/").content.decode()
+    reword_guidelines(project=cast.project, guidelines="Read twice.", note="Clearer.", by=cast.admin)
+    assert reworded in client.get("/").content.decode()
+    assert cast.annotators[0].user
+    acknowledge_wording(annotator=cast.annotators[0], version=2, by=cast.annotators[0].user)
+    assert reworded not in client.get("/").content.decode()
     for annotator in cast.annotators[1:]:
         rate(cast, round, annotator, cast.items[0], 1)
     close_round_one(project=cast.project, by=cast.admin)

@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from annotate.api.commands import SCOPES, make_token
 from annotate.core.models import Assignment, ComputedResult, Project
+from annotate.quality.commands import decide_counting
 from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.revising import revise_value
 from annotate.results.commands import current_page
@@ -67,15 +68,46 @@ def test_both_alphas_stand_beside_each_other_and_all_else_is_independent() -> No
     table = kept.table("revised")
     assert table is not None
     (row,) = table.rows
-    name, independent, revised, difference, changed, values = row
+    name, independent, revised, difference, changed, later, values = row
     # Interval level, (n - 1) sum o d / sum n n d. Before: o_24 = 1, n = 2 3 2 1; after: all pairs equal.
     first = 1 - 7 * 8 / (2 * (2 * 3 * 1 + 2 * 2 * 4 + 2 * 1 * 9 + 3 * 2 * 1 + 3 * 1 * 4 + 2 * 1 * 1))
     assert name.key == "fluency"
     assert independent.value == pytest.approx(first)
     assert revised.value == pytest.approx(1)
     assert difference.value == pytest.approx(1 - first)
-    assert (changed.value, values.value) == (1, 8)
+    assert (changed.value, later.value, values.value) == (1, 0, 8)
     assert plain(each for each in kept.tables if each.key != "revised") == before
+
+
+def change(cast: Cast, annotator: int, item: int, *values: int) -> None:
+    for value in values:
+        rate(cast, cast.project.rounds.get(), cast.annotators[annotator], cast.items[item], value)
+
+
+def changed_later(cast: Cast) -> object:
+    table = agreement(cast.project, values="revised").table("revised")
+    assert table is not None
+    place = [column.key for column in table.columns].index("changed_later")
+    return table.rows[0][place].value
+
+
+def test_independent_values_that_changed_after_the_comparison_are_counted() -> None:
+    cast = make_project(annotators=2, raters_per_item=2)  # two documents of two items
+    choose_plan(project=cast.project, kind="everyone", revises_documents=True)
+    opened(cast)
+    change(cast, 0, 0, 1, 2)  # before the other item of its document was rated
+    change(cast, 0, 1, 3)
+    change(cast, 0, 2, 4, 5)  # its document was never rated to the end
+    change(cast, 1, 0, 1)
+    assert changed_later(cast) == 0
+    change(cast, 0, 0, 4, 2)  # there and back is one value
+    change(cast, 0, 1, 3)  # the same again is none
+    assert changed_later(cast) == 1
+    change(cast, 1, 1, 5)
+    change(cast, 1, 0, 2)
+    assert changed_later(cast) == 2
+    decide_counting(place=cast.annotators[1], counted=False, note="Left.", by=cast.admin)
+    assert changed_later(cast) == 1
 
 
 def test_only_the_result_with_revised_values_is_computed_anew() -> None:
@@ -122,4 +154,4 @@ def test_it_takes_a_fixed_number_of_queries() -> None:
     result = result_of(cast.project, "agreement", {"values": "revised"})
     with CaptureQueriesContext(connection) as counted:
         result.page.sections(cast.project, result.chosen)
-    assert len(counted) <= 10
+    assert len(counted) <= 14

@@ -295,4 +295,4 @@ def test_queries_are_the_same_whatever_the_projects_size(client, documents, anno
     open_round_two(project=cast.project, by=cast.admin)
     assert queries(client, cast, cast.admin) == 26  # and four of the open disputes
     # of progress one less, since nothing is left to take, and four of the work list
-    assert queries(client, cast, cast.annotators[0].user) == 15
+    assert queries(client, cast, cast.annotators[0].user) == 16

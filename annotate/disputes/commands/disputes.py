@@ -28,7 +28,7 @@ from annotate.disputes.commands.state import (
     status_of,
     status_with,
 )
-from annotate.rating.commands.ratings import Answer, check_answer, write_rating
+from annotate.rating.commands.ratings import Answer, check_answer, seen_guideline, write_rating
 from annotate.rating.evidence import Passage, check_passages, passages_from_json
 from annotate.rating.queries.texts import item_texts
 
@@ -47,6 +47,7 @@ def answer_dispute(
     differs: bool = False,
     seen_revision: int | None = None,
     seen_status: str = "",
+    guideline_version: int | None = None,
 ) -> Dispute:
     """Keep (None) or change the rater's value of a disputed unit, and settle the unit if all values have met.
 
@@ -62,6 +63,7 @@ def answer_dispute(
     answer to what no longer stands is refused, unless it is the one that stands. None: there was no page.
     `seen_status` is the dispute's on that page: an answer that would open a unit again which the page did not
     show as settled is refused once, so that nobody undoes unknowingly what the others agreed on.
+    `guideline_version` is of the wording that the page showed; None for the version in force.
     Raises NotYoursError, RoundClosedError, DisputeClosedError, InvalidValueError, ChangedElsewhereError.
     """
     dispute, round, dimension = locked_for_discussion(dispute, rater)
@@ -88,7 +90,7 @@ def answer_dispute(
         answer,
         by=rater.user,
         cause=_cause(changed=value != standing, differs=differs),
-        guideline=round.guideline,
+        guideline=seen_guideline(round, guideline_version),
         repeat=True,
         short_reason=short_reason if value == standing else "",
     )

@@ -1,7 +1,7 @@
 """A rater's disputes, by what they wait for."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from django.db.models import Count, DateTimeField, OuterRef, Q, QuerySet, Subquery, Value
@@ -23,6 +23,8 @@ from annotate.core.models import (
 )
 from annotate.core.raters import disputes_of
 from annotate.disputes.queries.activity import needing, to_decide
+from annotate.disputes.queries.pace import seconds_for_a_dispute
+from annotate.rating.queries.progress import rough_time
 from annotate.rating.queries.work import PlaceInOrder
 
 # What happened to disputes since one of their raters last looked at them.
@@ -68,11 +70,15 @@ def count_needing_and_new(place: Membership) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class WorkFilter:
-    """Which of a rater's disputes are meant: empty is any. `is_new`: with news since the rater looked."""
+    """Which of a rater's disputes are meant: empty is any.
+
+    `is_new`: with news since the rater looked. `words`: in the text, or in the title of its document.
+    """
 
     dimension: str = ""
     document: str = ""
     is_new: bool = False
+    words: str = ""
 
 
 EVERYTHING = WorkFilter()
@@ -92,7 +98,7 @@ class WorkList:
 
     `nudge` is the last time an admin asked to look at those that need an answer, None where none does.
     `round_two` is None until it has been opened; nothing is listed before, since Round I's spreads are not
-    a rater's to know.
+    a rater's to know. `seconds_each`: the rater's pace, None where it is not known.
     """
 
     round_two: Round | None
@@ -100,10 +106,16 @@ class WorkList:
     waiting: list[Dispute]
     done: list[Dispute]
     nudge: Nudge | None
+    seconds_each: float | None = None
+
+    @property
+    def time_left(self) -> str:
+        """How long those that need the rater may take, in words, empty where no pace is known."""
+        return rough_time(len(self.needing_me) * (self.seconds_each or 0))
 
 
 def work_list(place: Membership, chosen: WorkFilter = EVERYTHING) -> WorkList:
-    """Return the rater's disputes by what they wait for, with what is new. Five queries at most."""
+    """Return the rater's disputes by what they wait for, with what is new. Six queries at most."""
     round_two = Round.objects.filter(project=place.project_id, number=2).first()
     found = with_news(disputes_of(place), place).select_related("dimension", "item__document")
     if chosen.dimension:
@@ -112,6 +124,9 @@ def work_list(place: Membership, chosen: WorkFilter = EVERYTHING) -> WorkList:
         found = found.filter(item__document__key=chosen.document)
     if chosen.is_new:
         found = found.filter(HAS_NEWS)
+    if chosen.words:
+        in_title = Q(item__document__title__icontains=chosen.words)
+        found = found.filter(Q(item__text__icontains=chosen.words) | in_title)
     disputes = list(found.order_by("number"))
     open_ones = [dispute for dispute in disputes if dispute.status == Dispute.Status.OPEN]
     needing = set(_needing(place).values_list("pk", flat=True))
@@ -121,6 +136,7 @@ def work_list(place: Membership, chosen: WorkFilter = EVERYTHING) -> WorkList:
         waiting=[dispute for dispute in open_ones if dispute.pk not in needing],
         done=[dispute for dispute in disputes if dispute.status != Dispute.Status.OPEN],
         nudge=place.nudges.order_by("-at").first() if needing else None,
+        seconds_each=seconds_for_a_dispute(place) if needing else None,
     )
 
 
@@ -180,17 +196,23 @@ def _needing(place: Membership) -> QuerySet[Dispute]:
 class Left:
     """What still needs somebody: how many disputes, the next of them, the first of the next document.
 
-    Those about the same text come first.
+    Those about the same text come first. `seconds_each`: a rater's pace, None where it is not known.
     """
 
     disputes: int
     following: int | None
     next_document: int | None
+    seconds_each: float | None = None
+
+    @property
+    def time_left(self) -> str:
+        """How long they may take, in words, empty where no pace is known."""
+        return rough_time(self.disputes * (self.seconds_each or 0))
 
 
 def left_after(place: Membership, after: Dispute) -> Left:
-    """Return what needs this rater beside a dispute, going round at the end. One query."""
-    return _what_is_left(_needing(place), after)
+    """Return what needs this rater beside a dispute, going round at the end. Two queries."""
+    return replace(_what_is_left(_needing(place), after), seconds_each=seconds_for_a_dispute(place))
 
 
 def left_to_decide(after: Dispute) -> Left:

@@ -33,6 +33,7 @@ class Standpoint:
     is_me: bool
     first: Rating
     last: Rating | None
+    dimension: FrozenDimension
 
     @property
     def answer(self) -> Rating | None:
@@ -55,6 +56,11 @@ class Standpoint:
         value = (self.answer or self.first).value
         assert value is not None  # a rater gave one in Round I, and an answer is one
         return value
+
+    @property
+    def point(self) -> FrozenPoint | None:
+        """What that value means, None where nothing was written about it, or its name says it."""
+        return None if self.dimension.is_named else self.dimension.point(self.value)
 
     @property
     def revision(self) -> int:
@@ -98,10 +104,12 @@ class MarkedPart:
 
 @dataclass(frozen=True)
 class Category:
-    """A named value and the raters who hold it."""
+    """A named value, what it means, the raters who hold it, and whether it was decided."""
 
     name: str
+    meaning: str
     raters: list[Standpoint]
+    is_decided: bool
 
 
 @dataclass(frozen=True)
@@ -167,17 +175,22 @@ class DisputePage:
         )
 
     @property
-    def points_held(self) -> list[FrozenPoint]:
-        """The points of the scale, from the lowest value that anyone holds to the highest."""
-        values = [each.value for each in self.standpoints]
-        return [each for each in self.dimension.points if min(values) <= each.value <= max(values)]
+    def points_between(self) -> list[FrozenPoint]:
+        """The points of the scale between those that anyone holds; what these mean stands beside each."""
+        held = {each.value for each in self.standpoints}
+        between = range(min(held) + 1, max(held))
+        return [each for each in self.dimension.points if each.value in between and each.value not in held]
 
     @property
     def categories(self) -> list[Category]:
         """The named values with who holds them."""
+        decided, point = self.dispute.adjudicated_value, self.dimension.point
         return [
             Category(
-                self.dimension.name_of(value), [each for each in self.standpoints if each.value == value]
+                name=self.dimension.name_of(value),
+                meaning=described.description if (described := point(value)) else "",
+                raters=[each for each in self.standpoints if each.value == value],
+                is_decided=decided == value,
             )
             for value in self.dimension.values
         ]
@@ -214,10 +227,10 @@ def dispute_page(dispute: Dispute, *, reader: Membership | None) -> DisputePage:
     item = Item.objects.select_related("document").get(pk=dispute.item_id)
     rounds = Round.objects.select_related("guideline").filter(project=dispute.round.project_id)
     by_number = {round.number: round for round in rounds}
-    guideline = FrozenGuideline.from_json(by_number[1].guideline.content)
+    guideline = FrozenGuideline.from_json((by_number.get(2) or by_number[1]).guideline.content)
     dimension = next(each for each in guideline.dimensions if each.id == dispute.dimension_id)
     given = _ratings_of_unit(dispute)
-    standpoints = _standpoints(dispute, given, reader)
+    standpoints = _standpoints(dispute, given, reader, dimension)
     rated, *parts = _mark_passages(item, standpoints)
     return DisputePage(
         dispute=dispute,
@@ -246,7 +259,10 @@ def _ratings_of_unit(dispute: Dispute) -> dict[tuple[int, int | None], Rating]:
 
 
 def _standpoints(
-    dispute: Dispute, given: dict[tuple[int, int | None], Rating], reader: Membership | None
+    dispute: Dispute,
+    given: dict[tuple[int, int | None], Rating],
+    reader: Membership | None,
+    dimension: FrozenDimension,
 ) -> list[Standpoint]:
     return [
         Standpoint(
@@ -254,6 +270,7 @@ def _standpoints(
             is_me=reader is not None and rater.pk == reader.pk,
             first=given[1, rater.pk],
             last=given.get((2, rater.pk)),
+            dimension=dimension,
         )
         for rater in raters_of(dispute)
     ]

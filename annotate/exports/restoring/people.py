@@ -14,6 +14,8 @@ def restore_raters(restored: Restored, archive: ExportArchive) -> None:
     for row in archive.rows("assignments"):
         if row["rater"] is not None:
             counted.setdefault(row["rater"], True)
+    for row in archive.rows("acknowledgements"):
+        counted.setdefault(row["rater"], True)
     for row in archive.rows("ratings"):
         counted[row["rater"]] = row["counted"]
     for pseudonym, counts in counted.items():

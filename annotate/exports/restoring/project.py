@@ -24,6 +24,7 @@ from annotate.core.models import (
     WorkOrder,
 )
 from annotate.core.rounds import seed_of_round
+from annotate.exports.restoring.acknowledgements import restore_acknowledgements
 from annotate.exports.restoring.archive import ExportArchive
 from annotate.exports.restoring.disputes import restore_disputes
 from annotate.exports.restoring.material import restore_material
@@ -98,6 +99,7 @@ def _restore(archive: ExportArchive, admin: User | None) -> Project:
     _restore_guidelines(restored, archive)
     restore_material(restored, archive)
     restore_raters(restored, archive)
+    restore_acknowledgements(restored, archive)
     restore_places(restored, archive)
     restore_ratings(restored, archive)
     restore_revised_values(restored, archive)

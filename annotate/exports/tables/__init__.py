@@ -1,5 +1,6 @@
 """What annotate exports, each table streamed row by row; annotators appear under their pseudonyms only."""
 
+from annotate.exports.tables.acknowledgements import ACKNOWLEDGEMENT_TABLE
 from annotate.exports.tables.disputes import DISPUTE_TABLES
 from annotate.exports.tables.material import MATERIAL_TABLES
 from annotate.exports.tables.outcomes import OUTCOME_TABLE
@@ -14,4 +15,5 @@ OWN_TABLES = (
     *DISPUTE_TABLES,
     HISTORY_TABLE,
     REVISED_TABLE,
+    ACKNOWLEDGEMENT_TABLE,
 )

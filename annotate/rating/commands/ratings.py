@@ -155,7 +155,7 @@ def _step(
         )
     rating = ratings.get(dimension.id)
     _check_evidence(assignment, rating, answer)
-    seen = _seen_guideline(round, sent.guideline_version)
+    seen = seen_guideline(round, sent.guideline_version)
     if rating and _is_overtaken(rating, sent):
         return _Step(given, rating, seen, None, _answer_of(rating))
     replaced = _unseen_answer(rating, answer, sent.seen_revision)
@@ -217,7 +217,7 @@ _RATINGS = Prepared(
 )
 
 
-def _seen_guideline(round: Round, version: int | None) -> Guideline:
+def seen_guideline(round: Round, version: int | None) -> Guideline:
     """Return the version that a page showed; the one in force where it does not say, or says nonsense."""
     if version is None or version == round.guideline.version:
         return round.guideline

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from django.db.models import Min, QuerySet
+from django.db.models import Count, Min, Q, QuerySet
 
 from annotate.core.access import token_of
 from annotate.core.guideline import FrozenDimension
@@ -99,6 +99,16 @@ def own_in_document_of(assignment: Assignment) -> QuerySet[Assignment]:
     document = Item.objects.filter(pk=assignment.item_id).values("document")
     own = met_together(assignment.round.project_id).filter(annotator=assignment.annotator_id)
     return own.filter(item__document__in=document).exclude(plan=Assignment.Plan.REPEAT)
+
+
+def ended_documents(round: Round, annotator: Membership) -> frozenset[int]:
+    """Return the keys of the documents whose own values stand side by side on a page. One query at most."""
+    if not (round.revises_documents and round.is_open):
+        return frozenset()
+    own = met_together(round.project_id).filter(annotator=annotator).exclude(plan=Assignment.Plan.REPEAT)
+    missing = Count("pk", filter=Q(completed_at__isnull=True))
+    of_document = own.order_by().values_list("item__document").annotate(items=Count("pk"), missing=missing)
+    return frozenset(document for document, items, missing in of_document if items > 1 and not missing)
 
 
 def is_rated(own: QuerySet[Assignment]) -> bool:

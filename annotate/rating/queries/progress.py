@@ -36,16 +36,21 @@ class Progress:
     @property
     def time_left(self) -> str:
         """The estimate in words, empty where there is none."""
-        if not self.seconds_left:
-            return ""
-        minutes = max(round(self.seconds_left / 60), 1)
-        return f"{minutes} min" if minutes < 90 else f"{round(minutes / 60)} h"
+        return rough_time(self.seconds_left)
 
     @property
     def time_active(self) -> str:
         """The time spent in words, empty below a minute."""
         hours, minutes = divmod(int(self.seconds_active / 60), 60)
         return f"{hours} h {minutes} min" if hours else f"{minutes} min" if minutes else ""
+
+
+def rough_time(seconds: float | None) -> str:
+    """Return a time in whole minutes, or hours where it is long; empty where there is none."""
+    if not seconds:
+        return ""
+    minutes = max(round(seconds / 60), 1)
+    return f"{minutes} min" if minutes < 90 else f"{round(minutes / 60)} h"
 
 
 def progress(round: Round, annotator: Membership) -> Progress:

@@ -37,9 +37,7 @@ def last_known_version(annotator: Membership) -> Guideline | None:
     if last := read.order_by("-pk").first():
         return last.guideline
     rated = Rating.objects.select_related("guideline").filter(
-        assignment__annotator=annotator,
-        assignment__round__number__in=Round.MET_TOGETHER,
-        guideline__isnull=False,
+        assignment__annotator=annotator, guideline__isnull=False
     )
     found = rated.order_by("-updated_at").first()
     return found.guideline if found else None

@@ -1,11 +1,15 @@
 """Alpha of the independent values of Round I beside alpha of those that raters revised."""
 
+from collections import Counter
 from collections.abc import Callable
+from datetime import datetime
 
 import numpy as np
+from django.db.models import Count, F, Max
 
 from annotate.agreement import Coefficient, alpha_difference
 from annotate.core.guideline import FrozenDimension
+from annotate.core.models import Assignment, Rating, RatingChange, Round
 from annotate.results.page import Section
 from annotate.results.queries.material import RatedRound
 from annotate.results.queries.reliability_data import RatedItems, rated_items
@@ -16,12 +20,19 @@ SAYS = (
     "them. The independent values are primary: all other figures take them. Raters still worked alone."
 )
 _HOW = "How many values differ from the independent ones (of counted raters)."
+_LATER = (
+    "How many independent values (of counted raters) were changed after their rater had rated all of the "
+    "document, and so may have seen the others beside them."
+)
+
+Work = tuple[int, int]  # annotator, document
 
 
 def revised_section(
     rated: RatedRound, alpha: Callable[[RatedRound, FrozenDimension], Coefficient]
 ) -> Section:
-    """Return a table of both alphas by dimension, given Round I and what computes alpha. Two queries."""
+    """Return a table of both alphas by dimension, given Round I and what computes alpha. Six queries."""
+    later = _changed_after_comparison(rated.round)
     after = RatedRound(rated.round, rated.dimensions, rated_items(rated.round, revised=True), rated.drawn)
     rows = [
         [
@@ -30,6 +41,7 @@ def revised_section(
             figure(alpha(after, dimension)),
             figure(_difference(rated, after, dimension)),
             Cell(_revised(rated.rated[dimension.key], after.rated[dimension.key]), how=_HOW),
+            Cell(later[dimension.id], how=_LATER),
             Cell(int(np.sum(rated.data(dimension).ratings_per_unit)), how=_HOW),
         ]
         for dimension in rated.dimensions
@@ -40,6 +52,7 @@ def revised_section(
         Column("alpha_revised", "alpha, revised"),
         Column("difference", "difference"),
         Column("revised", "values revised", Kind.COUNT),
+        Column("changed_later", "independent values changed later", Kind.COUNT),
         Column("values", "of", Kind.COUNT),
     ]
     says = "The difference is revised minus independent, with an interval over the same resamples."
@@ -59,3 +72,39 @@ def _difference(before: RatedRound, after: RatedRound, dimension: FrozenDimensio
 def _revised(before: RatedItems, after: RatedItems) -> int:
     rated = ~np.isnan(before.data.values)
     return int(np.sum(before.data.values[rated] != after.data.values[rated]))
+
+
+def _changed_after_comparison(round: Round) -> Counter[int]:
+    """Count, by dimension, the independent values that were changed when their document was all rated."""
+    compared = _compared_at(round)
+    changes = RatingChange.objects.filter(
+        rating__assignment__round=round,
+        rating__assignment__annotator__counted=True,
+        rating__value__isnull=False,
+        value_before__isnull=False,
+    ).exclude(value_before=F("value_after"))
+    of = ("rating__assignment__annotator", "rating__assignment__item__document")
+    changed = {
+        (rating, dimension)
+        for rating, dimension, at, *work in changes.values_list("rating", "rating__dimension", "at", *of)
+        if (seen := compared.get((work[0], work[1]))) and at > seen
+    }
+    return Counter(dimension for _, dimension in changed)
+
+
+def _compared_at(round: Round) -> dict[Work, datetime]:
+    """Return since when raters could see their values of a document side by side.
+
+    That is when the last of its units was first saved, hidden checks among them, but no item met again.
+    """
+    met = Assignment.objects.filter(
+        round__project=round.project_id, round__number__in=Round.MET_TOGETHER, annotator__isnull=False
+    ).exclude(plan=Assignment.Plan.REPEAT)
+    work = ("annotator", "item__document")
+    several = met.order_by().values_list(*work).annotate(items=Count("pk")).filter(items__gt=1)
+    # What is asked about again, as its wording changed, was complete before.
+    missing = met.filter(completed_at=None).exclude(ratings__asked_again_at__isnull=False)
+    ended = {(row[0], row[1]) for row in several} - set(missing.order_by().values_list(*work))
+    saved = Rating.objects.filter(assignment__in=met.values("pk")).order_by()
+    last = saved.values_list(*(f"assignment__{each}" for each in work)).annotate(at=Max("created_at"))
+    return {(annotator, document): at for annotator, document, at in last if (annotator, document) in ended}

@@ -11,6 +11,7 @@ from annotate.disputes.queries.activity import AgeCount, RaterDisputes, open_by_
 from annotate.disputes.queries.disputes import WorkList, count_needing_and_new, work_list
 from annotate.quality.queries import must_practise
 from annotate.rating.queries.progress import Progress, count_left, progress
+from annotate.rating.queries.wording import new_wording
 from annotate.watching.queries.needs import needs_of
 from annotate.watching.queries.round_progress import RoundProgress, round_progress
 from annotate.watching.queries.workers import WorkerHealth, worker_health
@@ -95,21 +96,27 @@ def dispute_counts(project: Project) -> DisputeCounts:
 
 @dataclass(frozen=True)
 class Waiting:
-    """What waits for an annotator in an open round: items to rate, or disputes, and those with news."""
+    """What waits for an annotator in an open round: items to rate, or disputes, and those with news.
+
+    is_reworded: whether wording is to be read that changed.
+    """
 
     round: Round
     left: int
     new: int = 0
+    is_reworded: bool = False
 
 
 def waiting_for(place: Membership, rounds: Sequence[Round]) -> Waiting | None:
-    """Return what waits for an annotator, None where no round is open. Two queries."""
+    """Return what waits for an annotator, None where no round is open.
+
+    Two queries, and three more where wording has changed. The rounds need their guideline.
+    """
     current = next((each for each in rounds if each.is_open and each.number in (1, 2)), None)
     if current is None:
         return None
-    if current.number == 1:
-        return Waiting(current, count_left(current, place))
-    return Waiting(current, *count_needing_and_new(place))
+    left, new = (count_left(current, place), 0) if current.number == 1 else count_needing_and_new(place)
+    return Waiting(current, left, new, new_wording(current, place) is not None)
 
 
 def own_work(place: Membership) -> OwnWork:

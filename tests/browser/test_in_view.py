@@ -1,0 +1,70 @@
+"""What is decided about and what records it, on the screen together: on SummEval-OP's longest texts."""
+
+import pytest
+from django.core.management import call_command
+from django.db.models.functions import Length
+from playwright.sync_api import BrowserContext, expect
+
+from annotate.core.models import Assignment, Membership
+from annotate.rating.commands.plans import choose_plan
+from annotate.rating.commands.rounds import open_round_one
+from annotate.setup.commands import create_project
+from annotate.setup.presets import TEMPLATES
+from tests.browser.people import signed_in
+from tests.factories import make_member, make_user
+from tests.reference import reference_data
+
+LONGEST = 12
+# For each dimension at work: what cannot be seen whole of scales, descriptions, remarks and comment.
+HIDDEN = """async () => {
+    const clips = (each) => getComputedStyle(each).overflowY !== "visible";
+    const isSeen = (each) => {
+        const { top, bottom, height } = each.getBoundingClientRect();
+        let [from, to] = [0, innerHeight];
+        for (let around = each.parentElement; around; around = around.parentElement) {
+            if (!clips(around)) continue;
+            const box = around.getBoundingClientRect();
+            [from, to] = [Math.max(from, box.top), Math.min(to, box.bottom)];
+        }
+        return height > 0 && top >= from - 0.5 && bottom <= to + 0.5;
+    };
+    const rows = [...document.querySelectorAll("fieldset.row")];
+    const hidden = [];
+    for (const row of rows) {
+        row.querySelector("input").focus();
+        await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+        const panel = document.querySelector(".panel.focused");
+        const parts = [...panel.querySelectorAll(".point-list dd, .remarks label, textarea")];
+        if (panel.dataset.key !== row.dataset.key || parts.length !== 5 + 3 + 1) hidden.push(row.dataset.key);
+        hidden.push(...[...rows, ...parts].filter((each) => !isSeen(each)).map((each) => each.textContent));
+    }
+    return hidden;
+}"""
+
+
+@pytest.fixture
+def annotator(transactional_db: None) -> Membership:
+    """An annotator of SummEval-OP, of whom nothing is rated."""
+    admin = make_user()
+    project = create_project(user=admin, name="SummEval-OP", template=TEMPLATES["opinion-summaries"])
+    items = reference_data() / "summeval_op" / "summeval-op.jsonl"
+    call_command("import_items", project.slug, str(items), verbosity=0)
+    place = make_member(project)
+    choose_plan(project=project, kind="everyone")
+    open_round_one(project=project, by=admin)
+    return place
+
+
+def test_points_remarks_and_comment_are_in_view_in_one_place(
+    annotator: Membership, context: BrowserContext
+) -> None:
+    page = signed_in(context, annotator.user)
+    places = Assignment.objects.filter(annotator=annotator).order_by(Length("item__text").desc())
+    tops = set()
+    for position in places.values_list("position", flat=True)[:LONGEST]:
+        page.goto(f"/projects/{annotator.project.slug}/rate/{position}/")
+        expect(page.locator("fieldset.row.focused")).to_have_count(1)
+        assert page.evaluate(HIDDEN) == []
+        assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
+        tops.add(page.evaluate("document.querySelector('fieldset.row').getBoundingClientRect().top"))
+    assert len(tops) == 1
