@@ -81,6 +81,15 @@ TEMPLATES = [
 ]
 
 DATABASES = {"default": database(DATA_DIR / "concord.sqlite3")}
+# What all processes count together, and what each one keeps for itself.
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "annotate_sharedentry",
+        "OPTIONS": {"MAX_ENTRIES": 10_000},  # Django's 300 would forget attempts while they count
+    },
+    "process": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_USER_MODEL = "annotate.User"
@@ -95,11 +104,24 @@ ACCOUNT_ADAPTER = "annotate.people.accounts.AccountAdapter"
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
-ACCOUNT_FORMS = {"signup": "annotate.people.forms.SignupForm"}
+ACCOUNT_FORMS = {
+    "signup": "annotate.people.forms.SignupForm",
+    "reset_password": "annotate.people.forms.ResetPasswordForm",
+}
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "Concord: "
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 ACCOUNT_SESSION_REMEMBER = True
+# Whoever follows the link reads the owner's mail, so that device is known from then on, see sign_in_limits.
+ACCOUNT_LOGIN_ON_PASSWORD_RESET = True
+# allauth limits what one person does. What many do from one address at once (signing in, making accounts,
+# asking for mails) is limited by annotate.people.sign_in_limits: allauth's lock would refuse some of them.
+ACCOUNT_RATE_LIMITS = {
+    "login": None,
+    "signup": None,
+    "reset_password": None,
+    "reset_password_from_key": None,
+}
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 60 * positive("CONCORD_PASSWORD_AGAIN_MINUTES", 5)
 SESSION_ENGINE = "annotate.fastpath.sessions"
 FAST_PATH = fast_path()

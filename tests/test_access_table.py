@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 from django.test import Client
@@ -56,7 +56,7 @@ class Scene:
 
 @pytest.fixture
 def scene(db: None) -> Scene:
-    cache.clear()
+    caches["process"].clear()
     cast = calibrated_project(documents=20, annotators=3, raters=3)
     project, rater = cast.project, cast.annotators[0]
     picture = b"\x89PNG\r\n\x1a\n a picture"
@@ -167,7 +167,7 @@ def test_every_page_lets_in_whom_the_table_names(scene: Scene) -> None:
 
 
 def test_every_operation_lets_in_whom_the_table_names(scene: Scene) -> None:
-    cache.clear()
+    caches["process"].clear()
     wrong = []
     for allowed, method, address in api_rows(scene.names):
         for who in scene.people:

@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
+from allauth.account.forms import ResetPasswordForm as AllauthResetPasswordForm
 from allauth.account.forms import SignupForm as AllauthSignupForm
 from allauth.core import context
 from django import forms
+from django.http import HttpRequest
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -15,6 +17,7 @@ from annotate.core.models import Membership, Preferences, Role
 from annotate.core.models.preferences import CHOSEN
 from annotate.people.invitation_mail import mail_is_sent
 from annotate.people.session import proven_address
+from annotate.people.sign_in_limits import may_send_mail
 
 # Inviting people, and changing what they do.
 
@@ -133,6 +136,17 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
                     email=self.proven
                 )
             )
+        return email
+
+
+class ResetPasswordForm(AllauthResetPasswordForm):  # type: ignore[misc]
+    """Asks for a link by which a new password is chosen."""
+
+    def save(self, request: HttpRequest, **options: Any) -> str:
+        """Send the link, but fill nobody's mailbox; the page says the same, whether one was sent or not."""
+        email: str = self.cleaned_data["email"]
+        if may_send_mail(request, email):
+            super().save(request, **options)
         return email
 
 

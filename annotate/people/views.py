@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from allauth.account.views import signup as allauth_signup
-from allauth.core import ratelimit
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -66,6 +65,7 @@ from annotate.people.invitations import (
 from annotate.people.preferences import preferences_of
 from annotate.people.queries import Load, loads_of, other_annotators, people_of
 from annotate.people.session import ADDRESS_IN_SESSION, INVITATION_IN_SESSION, invitation_of, proven_address
+from annotate.people.sign_in_limits import may_send_mail
 from annotate.rating.commands.reassignment import HandedOver, hand_over_work
 
 # A project's people: their places, the links that invite to one, and the page behind such a link.
@@ -271,11 +271,11 @@ def address_confirm(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _mail(request: HttpRequest, email: str, send: Callable[[], None]) -> bool:
-    """Send a link unless this address had one just now, and say whether a page may say so.
+    """Send a link unless this address had several just now, and say whether a page may say so.
 
-    The answer is the same where an address had one: nobody learns it, and no mailbox is filled.
+    The answer is the same where it had them: nobody learns it, and no mailbox is filled.
     """
-    if ratelimit.consume(request, action="confirm_email", key=email):
+    if may_send_mail(request, email):
         try:
             send()
         except MailError as error:

@@ -36,6 +36,7 @@ FOR_ANNOTATORS = (
     "annotate/people/commands.py::_refuse_last_admin",
     "annotate/people/commands.py::_refuse_taken",
     "annotate/people/commands.py::_take_place",
+    "annotate/people/accounts.py",
     "annotate/people/addresses.py",
     "annotate/people/commands.py::change_address",
     "annotate/people/commands.py::change_role",
