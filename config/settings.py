@@ -1,5 +1,6 @@
 """Settings of Concord. Every choice comes from the environment; docs/deployment.md lists the variables."""
 
+from datetime import timedelta
 from pathlib import Path
 
 from config.environment import (
@@ -37,6 +38,7 @@ INSTALLED_APPS = [
     "django.contrib.humanize",
     "allauth",
     "allauth.account",
+    "allauth.usersessions",
     "django_htmx",
     "template_partials",
     "rest_framework",
@@ -56,6 +58,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "annotate.people.sessions.SessionLimitsMiddleware",
     "annotate.people.preferences.LanguageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "annotate.core.acting_user.ActingMiddleware",
@@ -88,7 +91,11 @@ CACHES = {
         "LOCATION": "annotate_sharedentry",
         "OPTIONS": {"MAX_ENTRIES": 10_000},  # Django's 300 would forget attempts while they count
     },
-    "process": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+    "process": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "process"},
+    "template_fragments": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "LOCATION": "fragments",
+    },
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -107,6 +114,8 @@ ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
 ACCOUNT_FORMS = {
     "signup": "annotate.people.forms.SignupForm",
     "reset_password": "annotate.people.forms.ResetPasswordForm",
+    "reset_password_from_key": "annotate.people.forms.ResetPasswordKeyForm",
+    "change_password": "annotate.people.forms.ChangePasswordForm",
 }
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "Concord: "
@@ -125,7 +134,9 @@ ACCOUNT_RATE_LIMITS = {
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 60 * positive("CONCORD_PASSWORD_AGAIN_MINUTES", 5)
 SESSION_ENGINE = "annotate.fastpath.sessions"
 FAST_PATH = fast_path()
-SESSION_COOKIE_AGE = 60 * 60 * 24 * 30
+SESSION_LASTS = timedelta(days=positive("CONCORD_SESSION_DAYS", 30))
+SESSION_IDLE = timedelta(hours=positive("CONCORD_SESSION_IDLE_HOURS", 14 * 24))
+SESSION_COOKIE_AGE = int(SESSION_LASTS.total_seconds())
 
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("de", "Deutsch")]

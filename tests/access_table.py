@@ -12,12 +12,14 @@ arnjo  GET POST  account/address/
 arnjo  GET POST  account/address/{anything}/
 arnjox GET       signup/{anything}/
 arnjo  GET POST  account/tokens/
+arnjo  GET POST  account/sessions/
 arnjo  GET
 arnjox GET POST  invitations/{invited}/
 arnjox GET POST  account/digest/{digest}/
 arnjox GET       api/v1/
 arnjox GET       api/v1/openapi.json
 a     POST      account/tokens/{token}/revoke/
+a     POST      account/sessions/{session}/end/
 a     GET POST  templates/
 a     GET       templates/opinion-summaries.json
 a     GET POST  projects/new/

@@ -98,6 +98,7 @@ def nothing_remembered() -> None:
     """Let no test find what another has cached: queries that it counts, or how often someone signed in."""
     frozen_guideline.cache_clear()
     caches["process"].clear()
+    caches["template_fragments"].clear()
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from allauth.usersessions.models import UserSession
 from django.core.cache import caches
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
@@ -103,6 +104,7 @@ def scene(db: None) -> Scene:
         "digest": digest_token(cast.admin),
         "invitation": invitation.pk,
         "token": tokens["a"][0].pk,
+        "session": UserSession.objects.create(user=cast.admin, session_key="elsewhere", ip="192.0.2.1").pk,
         "template": SavedTemplate.objects.create(owner=cast.admin, name="T", content="{}").pk,
         "dispute": disputes_of(rater)[0].number,
         "image": image.key,

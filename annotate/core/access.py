@@ -3,6 +3,7 @@
 Whatever a person may not see answers 404, so that nothing tells whether it exists.
 """
 
+from allauth.usersessions.models import UserSession
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
 from django.core.signing import BadSignature, Signer
@@ -325,6 +326,14 @@ def token_of_user(user: SomeUser, pk: int) -> ApiToken:
     found = ApiToken.objects.filter(user=user.pk, pk=pk).first()
     if found is None:
         raise Http404(gettext("There is no such token."))
+    return found
+
+
+def session_of_user(user: SomeUser, pk: int) -> UserSession:
+    """Return a session in which this person signed in."""
+    found = UserSession.objects.filter(user=user.pk, pk=pk).first()
+    if found is None:
+        raise Http404(gettext("You are not signed in there."))
     return found
 
 

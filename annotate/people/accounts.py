@@ -7,6 +7,7 @@ from allauth.account.auth_backends import AuthenticationBackend
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.errors import InvitationUnusableError
@@ -15,6 +16,7 @@ from annotate.fastpath.queries import NUMBERS, Prepared
 from annotate.people.attempts import count_attempt, take_back
 from annotate.people.commands import accept_invitation
 from annotate.people.session import ADDRESS_IN_SESSION, INVITATION_IN_SESSION, invitation_of
+from annotate.people.sessions import SIGNED_IN_AT
 from annotate.people.sign_in_limits import guess_counters, remember_device
 
 PERSON = Prepared(
@@ -58,6 +60,11 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             response = join_project(request, user)
         remember_device(request, response, user.email)
         return response
+
+    def login(self, request: HttpRequest, user: User) -> None:
+        """Sign a person in, and let the session know since when."""
+        super().login(request, user)
+        request.session[SIGNED_IN_AT] = timezone.now().timestamp()
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Count a wrong password before it is looked at: of many that come at once, none slips through."""

@@ -56,6 +56,7 @@ NO_PAGES = {
 ANYWHERE = (
     "",
     "account/tokens/",
+    "account/sessions/",
     "projects/new/",
     "templates/",
     "api/v1/",
