@@ -87,6 +87,7 @@ def scene(db: None) -> Scene:
         "n": rater.user,
         "j": adjudicator,
         "o": cast.outsider,
+        "s": User.objects.create_user("operator@example.org", is_staff=True),
     }
     tokens = {
         who: make_token(user=user, name=who, scopes=SCOPES, lasts=timedelta(days=1))
@@ -103,6 +104,7 @@ def scene(db: None) -> Scene:
         "anything": "forged",
         "digest": digest_token(cast.admin),
         "invitation": invitation.pk,
+        "person": cast.outsider.pk,
         "token": tokens["a"][0].pk,
         "session": UserSession.objects.create(user=cast.admin, session_key="elsewhere", ip="192.0.2.1").pk,
         "template": SavedTemplate.objects.create(owner=cast.admin, name="T", content="{}").pk,

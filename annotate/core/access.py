@@ -286,6 +286,21 @@ def may_begin_projects(user: SomeUser) -> bool:
     return user.is_staff or places_of(user).filter(role=Role.ADMIN).exists()
 
 
+def refuse_all_but_operators(user: SomeUser) -> None:
+    """Answer that there is nothing here, unless this person runs the installation: Django's staff."""
+    if not user.is_staff:
+        raise Http404(gettext("There is no such page."))
+
+
+def person_for_operator(user: SomeUser, pk: int) -> User:
+    """Return anybody with an account to who runs the installation."""
+    refuse_all_but_operators(user)
+    found = User.objects.filter(pk=pk).first()
+    if found is None:
+        raise Http404(gettext("There is no such person."))
+    return found
+
+
 def gold_in(project: Project, pk: int) -> GoldItem:
     """Return a gold item of a project that this person administers (see `project_for_admin`)."""
     items = GoldItem.objects.select_related("item__document", "item__system").prefetch_related("values")
