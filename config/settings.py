@@ -38,6 +38,7 @@ INSTALLED_APPS = [
     "django.contrib.humanize",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
     "allauth.usersessions",
     "django_htmx",
     "template_partials",
@@ -132,6 +133,12 @@ ACCOUNT_RATE_LIMITS = {
     "reset_password_from_key": None,
 }
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 60 * positive("CONCORD_PASSWORD_AGAIN_MINUTES", 5)
+MFA_ADAPTER = "annotate.people.second_factor.SecondFactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_TOTP_ISSUER = "Concord"
+MFA_TOTP_TOLERANCE = 1  # a clock may differ by half a minute
+# Admins without one are asked to set it up before they see a project.
+ADMINS_NEED_SECOND_FACTOR = read("bool", "CONCORD_ADMINS_NEED_SECOND_FACTOR", False)
 SESSION_ENGINE = "annotate.fastpath.sessions"
 FAST_PATH = fast_path()
 SESSION_LASTS = timedelta(days=positive("CONCORD_SESSION_DAYS", 30))

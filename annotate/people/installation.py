@@ -12,7 +12,7 @@ from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
@@ -22,15 +22,23 @@ from annotate.core.models import ApiToken, Membership, User
 from annotate.core.page import request_user, show_refusal
 from annotate.core.password_again import password_again
 from annotate.people.blocking import block_person, unblock_person
+from annotate.people.second_factor import has_second_factor, remove_second_factor
 from annotate.people.sessions import sessions_of
 
 View = Callable[..., HttpResponse]
 MOST_SHOWN = 200
+# By the value of the button, and what is said when it is done.
+CHANGES: dict[str, tuple[Callable[..., object], str]] = {
+    "unblock": (unblock_person, gettext_noop("{name} can sign in again.")),
+    "remove_factor": (remove_second_factor, gettext_noop("{name} signs in without a second factor now.")),
+    "block": (block_person, gettext_noop("{name} is blocked.")),
+}
 
 
-class BlockForm(forms.Form):
-    """Why somebody is blocked, or let in again."""
+class ChangeForm(forms.Form):
+    """What is done about a person's access, and why."""
 
+    change = forms.ChoiceField(choices=[(name, name) for name in CHANGES], widget=forms.HiddenInput)
     note = forms.CharField(
         label=_("Reason"),
         required=False,
@@ -47,6 +55,7 @@ class Access:
     places: list[Membership]
     sessions: int
     tokens: int
+    has_second_factor: bool
 
 
 def people_of_installation(word: str) -> list[User]:
@@ -58,10 +67,10 @@ def people_of_installation(word: str) -> list[User]:
 
 
 def access_of(person: User) -> Access:
-    """Return by what a person gets in, and where to. Three queries."""
+    """Return by what a person gets in, and where to. Four queries."""
     places = Membership.objects.filter(user=person).select_related("project").order_by("project__name", "pk")
     usable = ApiToken.objects.filter(user=person, revoked_at=None, expires_at__gt=timezone.now())
-    return Access(list(places), sessions_of(person).count(), usable.count())
+    return Access(list(places), sessions_of(person).count(), usable.count(), has_second_factor(person))
 
 
 def operators_only(view: View) -> View:
@@ -95,15 +104,14 @@ def people(request: HttpRequest) -> HttpResponse:
 def person(request: HttpRequest, pk: int) -> HttpResponse:
     """Show by what a person gets in; a POST blocks them, or lets them in again."""
     found = person_for_operator(request.user, pk)
-    form = BlockForm(request.POST if request.method == "POST" else None)
+    form = ChangeForm(request.POST if request.method == "POST" else None)
     if not form.is_valid():
         context = {"person": found, "access": access_of(found), "form": form}
         return render(
             request, "people/installation_person.html", context, status=422 if form.is_bound else 200
         )
-    change = unblock_person if "unblock" in request.POST else block_person
+    change, said = CHANGES[form.cleaned_data["change"]]
     with show_refusal(request):
-        now = change(user=found, by=request_user(request), note=form.cleaned_data["note"])
-        said = gettext("{name} can sign in again.") if now.is_active else gettext("{name} is blocked.")
-        messages.success(request, said.format(name=now))
+        change(user=found, by=request_user(request), note=form.cleaned_data["note"])
+        messages.success(request, gettext(said).format(name=found))
     return redirect("installation_person", pk)

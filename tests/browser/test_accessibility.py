@@ -57,6 +57,7 @@ ANYWHERE = (
     "",
     "account/tokens/",
     "account/sessions/",
+    "accounts/2fa/",
     "installation/people/",
     "installation/people/{person}/",
     "projects/new/",

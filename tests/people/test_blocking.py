@@ -45,7 +45,7 @@ def page(operator: User) -> Client:
 
 
 def block(page: Client, user: User, **fields: str) -> str:
-    response = page.post(f"/installation/people/{user.pk}/", {"block": "1", **fields}, follow=True)
+    response = page.post(f"/installation/people/{user.pk}/", {"change": "block", **fields}, follow=True)
     return response.content.decode()
 
 
@@ -71,7 +71,7 @@ def test_what_they_rated_and_their_places_stay(page: Client, cast: Cast, rater: 
 def test_who_is_let_in_again_signs_in_and_makes_new_tokens(page: Client, rater: User) -> None:
     make_token(user=rater, name="n", scopes=["rate"], lasts=timedelta(days=1))
     block(page, rater)
-    said = page.post(f"/installation/people/{rater.pk}/", {"unblock": "1"}, follow=True).content.decode()
+    said = page.post(f"/installation/people/{rater.pk}/", {"change": "unblock"}, follow=True).content.decode()
     assert "can sign in again" in said
     assert is_signed_in(sign_in(rater))
     assert tokens_of(rater) == []
@@ -104,14 +104,14 @@ def test_nobody_blocks_themselves(page: Client, operator: User) -> None:
 
 
 def test_an_open_computer_blocks_nobody(operator: User, rater: User) -> None:
-    asked = sign_in(operator).post(f"/installation/people/{rater.pk}/", {"block": "1"})
+    asked = sign_in(operator).post(f"/installation/people/{rater.pk}/", {"change": "block"})
     assert asked["Location"].startswith("/accounts/reauthenticate/")
     assert User.objects.get(pk=rater.pk).is_active
 
 
 def test_admins_of_projects_block_nobody(cast: Cast, rater: User) -> None:
     client = sign_in(cast.admin)
-    assert client.post(f"/installation/people/{rater.pk}/", {"block": "1"}).status_code == 404
+    assert client.post(f"/installation/people/{rater.pk}/", {"change": "block"}).status_code == 404
     assert User.objects.get(pk=rater.pk).is_active
 
 
