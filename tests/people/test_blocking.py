@@ -5,6 +5,7 @@ from datetime import timedelta
 from io import StringIO
 
 import pytest
+from django.core import mail
 from django.core.management import CommandError, call_command
 from django.test import Client
 
@@ -150,3 +151,17 @@ def test_the_command_does_the_same(cast: Cast, rater: User) -> None:
 def test_the_command_says_who_is_not_there() -> None:
     with pytest.raises(CommandError, match="Nobody has an account"):
         run("nobody@example.org")
+
+
+def test_a_link_for_a_new_password_from_before_lets_nobody_in(rater: User) -> None:
+    client = Client()
+    client.post("/accounts/password/reset/", {"email": rater.email})
+    link = str(mail.outbox[0].body).partition("http://testserver")[2].split()[0]
+    block_person(user=rater)
+    form = client.get(link)["Location"]
+    new = {"password1": "another fine pass", "password2": "another fine pass"}
+    answer = client.post(form, new, follow=True)
+    assert "Your account is blocked" in answer.content.decode()
+    assert not is_signed_in(client)
+    client.post("/accounts/password/reset/", {"email": rater.email})
+    assert "There is no such account." in str(mail.outbox[1].body)

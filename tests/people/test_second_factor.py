@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
+from django.core import mail
 from django.core.management import CommandError, call_command
 from django.test import Client
 
@@ -210,3 +211,16 @@ def test_operators_need_it_too(cast: Cast, required: None) -> None:
     assert client.get("/installation/people/").status_code == 403
     set_up(client)
     assert client.get("/installation/people/").status_code == 200
+
+
+def test_a_link_for_a_new_password_does_not_replace_the_code(user: User) -> None:
+    secret = set_up(sign_in(user))
+    client = Client()
+    client.post("/accounts/password/reset/", {"email": user.email})
+    link = str(mail.outbox[0].body).partition("http://testserver")[2].split()[0]
+    form = client.get(link)["Location"]
+    new = {"password1": "another fine pass", "password2": "another fine pass"}
+    assert client.post(form, new)["Location"] == AUTHENTICATE
+    assert not is_signed_in(client)
+    client.post(AUTHENTICATE, {"code": code_of(secret)})
+    assert is_signed_in(client)
