@@ -133,7 +133,7 @@ ACCOUNT_RATE_LIMITS = {
     "reset_password_from_key": None,
 }
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 60 * positive("CONCORD_PASSWORD_AGAIN_MINUTES", 5)
-MFA_ADAPTER = "annotate.people.second_factor.SecondFactorAdapter"
+MFA_ADAPTER = "annotate.people.factor_secrets.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Concord"
 MFA_TOTP_TOLERANCE = 1  # a clock may differ by half a minute

@@ -48,7 +48,7 @@ FOR_ANNOTATORS = (
     "annotate/people/invitations.py",
     "annotate/people/views.py::address_confirm",
     "annotate/people/views.py::keys",
-    "annotate/people/second_factor.py",
+    "annotate/people/factor_secrets.py",
     "annotate/people/sessions.py",
     "annotate/people/views.py::preferences",
     "annotate/people/views.py::session_end",

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotate.people.second_factor import encrypt_second_factors_again
+from annotate.people.factor_secrets import encrypt_second_factors_again
 from judges.endpoints.commands import encrypt_all_again
 
 
