@@ -15,12 +15,12 @@ class AnnotateConfig(AppConfig):
         from annotate.exports.tables import OWN_TABLES
         from annotate.extension import Extension, extend
         from annotate.material.commands.uploads import MATERIAL_KIND
-        from annotate.periodic_tasks import SendDueDeliveries, SendDueDigests
+        from annotate.periodic_tasks import ForgetOldAttempts, SendDueDeliveries, SendDueDigests
         from annotate.results.queries.pages import OWN_PAGES
         from annotate.results.reproduction.summeval_op import SUMMEVAL_OP
         from annotate.watching.heartbeat import Heartbeat
 
-        current_app.steps["worker"].update((Heartbeat, SendDueDigests, SendDueDeliveries))
+        current_app.steps["worker"].update((Heartbeat, SendDueDigests, SendDueDeliveries, ForgetOldAttempts))
         extend(
             Extension(
                 app="annotate",

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from annotate.core.periodic import PeriodicTask
 from annotate.disputes.queries.digests import without_digest_today
+from annotate.people.attempts import forget_old_attempts
 from annotate.tasks import deliver, send_digests
 from annotate.webhooks.queries import due_deliveries
 
@@ -35,6 +36,21 @@ class SendDueDigests(PeriodicTask):
     def run(self) -> None:
         """Look once."""
         enqueue_digests()
+
+
+class ForgetOldAttempts(PeriodicTask):
+    """Every ten minutes removes counts of sign-ins and mails that limit nothing any more."""
+
+    at_start = 60.0
+    every = EVERY
+
+    def run(self) -> None:
+        """Remove them once."""
+        close_old_connections()
+        try:
+            forget_old_attempts()
+        except DatabaseError as error:  # the next one removes them
+            logger.warning("Old attempts could not be removed: %s", error)
 
 
 def enqueue_deliveries() -> None:

@@ -6,6 +6,7 @@ from django.views.generic import RedirectView
 from annotate.disputes import views as disputes_views
 from annotate.exports import views as exports_views
 from annotate.material import views as material_views
+from annotate.people import installation
 from annotate.people import views as people_views
 from annotate.quality import views as quality_views
 from annotate.rating import views as rating_views
@@ -55,6 +56,10 @@ urlpatterns = [
     path("account/address/<str:token>/", people_views.address_confirm, name="address_confirm"),
     path("signup/<str:token>/", people_views.signup_address, name="signup_address"),
     path("account/keys/", people_views.keys, name="keys"),
+    path("account/sessions/", people_views.sessions, name="sessions"),
+    path("account/sessions/<int:pk>/end/", people_views.session_end, name="session_end"),
+    path("installation/people/", installation.people, name="installation_people"),
+    path("installation/people/<int:pk>/", installation.person, name="installation_person"),
     path("account/tokens/", people_views.tokens, name="tokens"),
     path("account/tokens/<int:pk>/revoke/", people_views.token_revoke, name="token_revoke"),
     path("account/digest/<str:token>/", disputes_views.digest_stop, name="digest_stop"),

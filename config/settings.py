@@ -1,5 +1,6 @@
 """Settings of Concord. Every choice comes from the environment; docs/deployment.md lists the variables."""
 
+from datetime import timedelta
 from pathlib import Path
 
 from config.environment import (
@@ -37,6 +38,8 @@ INSTALLED_APPS = [
     "django.contrib.humanize",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
+    "allauth.usersessions",
     "django_htmx",
     "template_partials",
     "rest_framework",
@@ -56,6 +59,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "annotate.people.sessions.SessionLimitsMiddleware",
     "annotate.people.preferences.LanguageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "annotate.core.acting_user.ActingMiddleware",
@@ -81,6 +85,19 @@ TEMPLATES = [
 ]
 
 DATABASES = {"default": database(DATA_DIR / "concord.sqlite3")}
+# What all processes count together, and what each one keeps for itself.
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "annotate_sharedentry",
+        "OPTIONS": {"MAX_ENTRIES": 10_000},  # Django's 300 would forget attempts while they count
+    },
+    "process": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "process"},
+    "template_fragments": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "LOCATION": "fragments",
+    },
+}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_USER_MODEL = "annotate.User"
@@ -95,15 +112,38 @@ ACCOUNT_ADAPTER = "annotate.people.accounts.AccountAdapter"
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
-ACCOUNT_FORMS = {"signup": "annotate.people.forms.SignupForm"}
+ACCOUNT_FORMS = {
+    "signup": "annotate.people.forms.SignupForm",
+    "reset_password": "annotate.people.forms.ResetPasswordForm",
+    "reset_password_from_key": "annotate.people.forms.ResetPasswordKeyForm",
+    "change_password": "annotate.people.forms.ChangePasswordForm",
+}
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "Concord: "
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 ACCOUNT_SESSION_REMEMBER = True
+# Whoever follows the link reads the owner's mail, so that device is known from then on, see sign_in_limits.
+ACCOUNT_LOGIN_ON_PASSWORD_RESET = True
+# allauth limits what one person does. What many do from one address at once (signing in, making accounts,
+# asking for mails) is limited by annotate.people.sign_in_limits: allauth's lock would refuse some of them.
+ACCOUNT_RATE_LIMITS = {
+    "login": None,
+    "signup": None,
+    "reset_password": None,
+    "reset_password_from_key": None,
+}
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 60 * positive("CONCORD_PASSWORD_AGAIN_MINUTES", 5)
+MFA_ADAPTER = "annotate.people.factor_secrets.SecondFactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_TOTP_ISSUER = "Concord"
+MFA_TOTP_TOLERANCE = 1  # a clock may differ by half a minute
+# Admins without one are asked to set it up before they see a project.
+ADMINS_NEED_SECOND_FACTOR = read("bool", "CONCORD_ADMINS_NEED_SECOND_FACTOR", False)
 SESSION_ENGINE = "annotate.fastpath.sessions"
 FAST_PATH = fast_path()
-SESSION_COOKIE_AGE = 60 * 60 * 24 * 30
+SESSION_LASTS = timedelta(days=positive("CONCORD_SESSION_DAYS", 30))
+SESSION_IDLE = timedelta(hours=positive("CONCORD_SESSION_IDLE_HOURS", 14 * 24))
+SESSION_COOKIE_AGE = int(SESSION_LASTS.total_seconds())
 
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("de", "Deutsch")]

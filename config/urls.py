@@ -11,6 +11,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotate.urls")),
     # Addresses are proven before they count, which allauth's own page of them does not wait for.
     path("accounts/email/", RedirectView.as_view(pattern_name="address")),
+    path("accounts/sessions/", RedirectView.as_view(pattern_name="sessions")),
     path("accounts/signup/", signup),
     path("accounts/", include("allauth.urls")),
     path("api/v1/", include("annotate.api_urls")),

@@ -1,26 +1,30 @@
 """Who gets an answer at every address of the site and for every operation of the API.
 
 a: the project's admin, r: its researcher, n: one of its annotators, j: its adjudicator, o: someone with an
-account and no place in it, x: nobody signed in, -: none of them, as there is no file yet. Who is not named
-finds nothing (404), or is asked to sign in.
+account and no place in it, s: such a one who runs the installation, x: nobody signed in, -: none of them, as
+there is no file yet. Who is not named finds nothing (404), or is asked to sign in.
 """
 
 PAGES = """
-arnjo  GET POST  account/preferences/
-arnjo  GET POST  account/keys/
-arnjo  GET POST  account/address/
-arnjo  GET POST  account/address/{anything}/
-arnjox GET       signup/{anything}/
-arnjo  GET POST  account/tokens/
-arnjo  GET
-arnjox GET POST  invitations/{invited}/
-arnjox GET POST  account/digest/{digest}/
-arnjox GET       api/v1/
-arnjox GET       api/v1/openapi.json
+arnjos  GET POST  account/preferences/
+arnjos  GET POST  account/keys/
+arnjos  GET POST  account/address/
+arnjos  GET POST  account/address/{anything}/
+arnjosx GET       signup/{anything}/
+arnjos  GET POST  account/tokens/
+arnjos  GET POST  account/sessions/
+arnjos  GET
+arnjosx GET POST  invitations/{invited}/
+arnjosx GET POST  account/digest/{digest}/
+arnjosx GET       api/v1/
+arnjosx GET       api/v1/openapi.json
 a     POST      account/tokens/{token}/revoke/
-a     GET POST  templates/
-a     GET       templates/opinion-summaries.json
-a     GET POST  projects/new/
+a     POST      account/sessions/{session}/end/
+as    GET POST  templates/
+as    GET       templates/opinion-summaries.json
+as    GET POST  projects/new/
+s     GET       installation/people/
+s     GET POST  installation/people/{person}/
 a     POST      templates/{template}/remove/
 arnj   GET       {home}
 arnj   GET       {home}disputes/
@@ -178,10 +182,10 @@ ELSEWHERE = {
 }
 
 API = """
-arnjo  GET    me/
-arnjo  GET    projects/
-arnjo  GET    templates/
-a     POST   projects/
+arnjos  GET    me/
+arnjos  GET    projects/
+arnjos  GET    templates/
+as    POST   projects/
 arnj   GET    {home}
 a     PATCH  {home}
 a     POST   {home}template/

@@ -60,7 +60,7 @@ django.setup()
 # process's folder, before they make their own.
 del os.environ["DJANGO_SETTINGS_MODULE"]
 
-from django.core.cache import cache  # noqa: E402
+from django.core.cache import caches  # noqa: E402
 from django.db import connection  # noqa: E402
 from django.db.backends.postgresql.base import DatabaseWrapper as PostgreSQL  # noqa: E402
 from django.db.backends.sqlite3.base import DatabaseWrapper as SQLite  # noqa: E402
@@ -97,7 +97,8 @@ def settings_of_tests() -> Iterator[None]:
 def nothing_remembered() -> None:
     """Let no test find what another has cached: queries that it counts, or how often someone signed in."""
     frozen_guideline.cache_clear()
-    cache.clear()
+    caches["process"].clear()
+    caches["template_fragments"].clear()
 
 
 @pytest.fixture

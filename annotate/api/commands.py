@@ -43,6 +43,11 @@ def revoke_token(*, token: ApiToken) -> None:
     ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now())
 
 
+def revoke_tokens(*, user: User) -> int:
+    """Make all tokens of a person unusable for good, and return how many that were."""
+    return ApiToken.objects.filter(user=user, revoked_at=None).update(revoked_at=timezone.now())
+
+
 def note_use(*, token: ApiToken) -> None:
     """Note that a token is used, once an hour: reading shall not write each time."""
     now = timezone.now()

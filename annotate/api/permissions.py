@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from django.core.cache import caches
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.throttling import SimpleRateThrottle
@@ -37,6 +38,7 @@ class TokenThrottle(SimpleRateThrottle):
     """Counts the requests of each token, at most CONCORD_API_RATE."""
 
     scope = "token"
+    cache = caches["process"]
 
     def get_cache_key(self, request: Request, _view: "APIView") -> str | None:
         """Return under what the token's requests are counted."""

@@ -3,6 +3,10 @@
 Whatever a person may not see answers 404, so that nothing tells whether it exists.
 """
 
+from allauth.mfa.models import Authenticator
+from allauth.mfa.utils import is_mfa_enabled
+from allauth.usersessions.models import UserSession
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
 from django.core.signing import BadSignature, Signer
@@ -44,6 +48,7 @@ SomeUser = User | AnonymousUser
 # Who decides disputes, and who reads all of them. Adjudicators see nothing else of what others gave.
 DECIDERS = (Role.ADMIN, Role.ADJUDICATOR)
 DISPUTE_READERS = (*DECIDERS, Role.RESEARCHER)
+FACTORS = [Authenticator.Type.TOTP]
 DIGEST = "annotate.digest"  # what the tokens of digests are signed for
 
 
@@ -68,7 +73,17 @@ def membership(user: SomeUser, slug: str, *roles: Role) -> Membership:
     found = sorted(places, key=lambda place: list(roles or Role).index(Role(place.role)))
     if not found:
         raise Http404(gettext("There is no such project, or it is not yours."))
+    if found[0].role == Role.ADMIN:
+        refuse_without_second_factor(user)
     return found[0]
+
+
+def refuse_without_second_factor(user: SomeUser) -> None:
+    """Raise PermissionDenied where this installation asks admins for one, and this one has none."""
+    if settings.ADMINS_NEED_SECOND_FACTOR and not is_mfa_enabled(user, FACTORS):
+        raise PermissionDenied(
+            gettext("Admins need a second factor here. Set it up under Preferences, then come back.")
+        )
 
 
 def sending_annotator(user: SomeUser, slug: str, place: str) -> Membership:
@@ -285,6 +300,22 @@ def may_begin_projects(user: SomeUser) -> bool:
     return user.is_staff or places_of(user).filter(role=Role.ADMIN).exists()
 
 
+def refuse_all_but_operators(user: SomeUser) -> None:
+    """Answer that there is nothing here, unless this person runs the installation: Django's staff."""
+    if not user.is_staff:
+        raise Http404(gettext("There is no such page."))
+    refuse_without_second_factor(user)
+
+
+def person_for_operator(user: SomeUser, pk: int) -> User:
+    """Return anybody with an account to who runs the installation."""
+    refuse_all_but_operators(user)
+    found = User.objects.filter(pk=pk).first()
+    if found is None:
+        raise Http404(gettext("There is no such person."))
+    return found
+
+
 def gold_in(project: Project, pk: int) -> GoldItem:
     """Return a gold item of a project that this person administers (see `project_for_admin`)."""
     items = GoldItem.objects.select_related("item__document", "item__system").prefetch_related("values")
@@ -325,6 +356,14 @@ def token_of_user(user: SomeUser, pk: int) -> ApiToken:
     found = ApiToken.objects.filter(user=user.pk, pk=pk).first()
     if found is None:
         raise Http404(gettext("There is no such token."))
+    return found
+
+
+def session_of_user(user: SomeUser, pk: int) -> UserSession:
+    """Return a session in which this person signed in."""
+    found = UserSession.objects.filter(user=user.pk, pk=pk).first()
+    if found is None:
+        raise Http404(gettext("You are not signed in there."))
     return found
 
 

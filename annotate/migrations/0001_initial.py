@@ -898,5 +898,24 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(models.F('revised'), models.F('revision'), name='one_change_per_revised_value')],
             },
         ),
+        migrations.CreateModel(
+            name='AttemptCount',
+            fields=[
+                ('key', models.CharField(help_text='SHA-256 of what is limited, and whose.', max_length=64, primary_key=True, serialize=False)),
+                ('count', models.PositiveIntegerField()),
+                ('ends', models.DateTimeField(db_index=True)),
+            ],
+        ),
+        migrations.CreateModel(
+            name='SharedEntry',
+            fields=[
+                ('cache_key', models.CharField(max_length=255, primary_key=True, serialize=False)),
+                ('value', models.TextField()),
+                ('expires', models.DateTimeField(db_index=True)),
+            ],
+            options={
+                'verbose_name_plural': 'shared entries',
+            },
+        ),
         migrations.RunPython(guard, migrations.RunPython.noop),
     ]

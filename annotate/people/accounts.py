@@ -1,18 +1,23 @@
-"""How accounts come to be: by invitation only."""
+"""How accounts come to be, by invitation only, and how people sign in to them."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.auth_backends import AuthenticationBackend
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from annotate.core.errors import InvitationUnusableError
 from annotate.core.models import User
 from annotate.fastpath.queries import NUMBERS, Prepared
+from annotate.people.attempts import count_attempt, take_back
 from annotate.people.commands import accept_invitation
 from annotate.people.session import ADDRESS_IN_SESSION, INVITATION_IN_SESSION, invitation_of
+from annotate.people.sessions import SIGNED_IN_AT
+from annotate.people.sign_in_limits import guess_counters, remember_device
 
 PERSON = Prepared(
     lambda key: User.objects.select_related("preferences").defer("date_joined", "last_login").filter(pk=key),
@@ -30,7 +35,14 @@ class Backend(AuthenticationBackend):  # type: ignore[misc]
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
-    """Lets only people who hold an invitation sign up, and takes them where it leads."""
+    """Lets only people who hold an invitation sign up, takes them where it leads, and limits guessing."""
+
+    error_messages: ClassVar[dict[str, Any]] = {
+        **DefaultAccountAdapter.error_messages,
+        "too_many_login_attempts": _(
+            "Too many wrong passwords. Try again in a few minutes, or get a link for a new password by mail."
+        ),
+    }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Return whether an invitation was opened in this session and can still be accepted."""
@@ -42,9 +54,29 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return super().save_user(request, user, form, commit)
 
     def post_login(self, request: HttpRequest, user: User, *, signup: bool, **kwargs: Any) -> HttpResponse:
-        """Let a new account accept the invitation that it was made for."""
+        """Remember the device, and let a new account accept the invitation that it was made for."""
         response: HttpResponse = super().post_login(request, user, signup=signup, **kwargs)
-        return join_project(request, user) if signup else response
+        if signup:
+            response = join_project(request, user)
+        remember_device(request, response, user.email)
+        return response
+
+    def login(self, request: HttpRequest, user: User) -> None:
+        """Sign a person in, and let the session know since when."""
+        super().login(request, user)
+        request.session[SIGNED_IN_AT] = timezone.now().timestamp()
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Count a wrong password before it is looked at: of many that come at once, none slips through."""
+        if not count_attempt(guess_counters(request, str(credentials.get("email", "")))):
+            raise self.validation_error("too_many_login_attempts")
+
+    def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
+        """Return whose password it is; a right one counts for nothing."""
+        user: User | None = super().authenticate(request, **credentials)
+        if user is not None:
+            take_back(guess_counters(request, str(credentials.get("email", ""))))
+        return user
 
 
 def join_project(request: HttpRequest, user: User) -> HttpResponse:

@@ -4,17 +4,24 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
+from allauth.account.forms import ChangePasswordForm as AllauthChangePasswordForm
+from allauth.account.forms import ResetPasswordForm as AllauthResetPasswordForm
+from allauth.account.forms import ResetPasswordKeyForm as AllauthResetPasswordKeyForm
 from allauth.account.forms import SignupForm as AllauthSignupForm
 from allauth.core import context
 from django import forms
+from django.http import HttpRequest
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from annotate.api.commands import revoke_tokens
 from annotate.core.keys import ACTIONS, DIGITS, NAMED, VALUES, KeySet, problems_of
-from annotate.core.models import Membership, Preferences, Role
+from annotate.core.models import Membership, Preferences, Role, User
 from annotate.core.models.preferences import CHOSEN
 from annotate.people.invitation_mail import mail_is_sent
 from annotate.people.session import proven_address
+from annotate.people.sessions import end_sessions
+from annotate.people.sign_in_limits import may_send_mail
 
 # Inviting people, and changing what they do.
 
@@ -134,6 +141,47 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
                 )
             )
         return email
+
+
+class ResetPasswordForm(AllauthResetPasswordForm):  # type: ignore[misc]
+    """Asks for a link by which a new password is chosen."""
+
+    def save(self, request: HttpRequest, **options: Any) -> str:
+        """Send the link, but fill nobody's mailbox; the page says the same, whether one was sent or not."""
+        email: str = self.cleaned_data["email"]
+        if may_send_mail(request, email):
+            super().save(request, **options)
+        return email
+
+
+class NewPassword(forms.Form):
+    """A new password signs out everywhere else, and revokes tokens of the API by choice."""
+
+    revoke_tokens = forms.BooleanField(
+        label=_("Revoke my tokens of the API, too"),
+        required=False,
+        help_text=_("If someone else may know the old password. What uses them is refused from then on."),
+    )
+
+    def save(self) -> None:
+        """Keep the password."""
+        super().save()  # type: ignore[misc]
+        user: User = self.user  # type: ignore[attr-defined]
+        end_sessions(user=user, besides=context.request.session.session_key)
+        if self.cleaned_data["revoke_tokens"]:
+            revoke_tokens(user=user)
+
+
+class ChangePasswordForm(NewPassword, AllauthChangePasswordForm):  # type: ignore[misc]
+    """Another password for who knows the old one."""
+
+    field_order = ("oldpassword", "password1", "password2", "revoke_tokens")
+
+
+class ResetPasswordKeyForm(NewPassword, AllauthResetPasswordKeyForm):  # type: ignore[misc]
+    """Another password for who followed the mailed link."""
+
+    field_order = ("password1", "password2", "revoke_tokens")
 
 
 # The keys that a person chooses for the rating page.

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from allauth.account.views import signup as allauth_signup
-from allauth.core import ratelimit
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -16,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotate.api.commands import make_token, revoke_token
 from annotate.api.queries import tokens_of
-from annotate.core.access import invitation_in, place_in, project_for_admin, token_of_user
+from annotate.core.access import invitation_in, place_in, project_for_admin, session_of_user, token_of_user
 from annotate.core.errors import (
     AddressLinkError,
     DomainError,
@@ -66,6 +65,8 @@ from annotate.people.invitations import (
 from annotate.people.preferences import preferences_of
 from annotate.people.queries import Load, loads_of, other_annotators, people_of
 from annotate.people.session import ADDRESS_IN_SESSION, INVITATION_IN_SESSION, invitation_of, proven_address
+from annotate.people.sessions import end_session, end_sessions, signed_in
+from annotate.people.sign_in_limits import may_send_mail
 from annotate.rating.commands.reassignment import HandedOver, hand_over_work
 
 # A project's people: their places, the links that invite to one, and the page behind such a link.
@@ -271,11 +272,11 @@ def address_confirm(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _mail(request: HttpRequest, email: str, send: Callable[[], None]) -> bool:
-    """Send a link unless this address had one just now, and say whether a page may say so.
+    """Send a link unless this address had several just now, and say whether a page may say so.
 
-    The answer is the same where an address had one: nobody learns it, and no mailbox is filled.
+    The answer is the same where it had them: nobody learns it, and no mailbox is filled.
     """
-    if ratelimit.consume(request, action="confirm_email", key=email):
+    if may_send_mail(request, email):
         try:
             send()
         except MailError as error:
@@ -369,6 +370,33 @@ def keys(request: HttpRequest) -> HttpResponse:
         return redirect(back or "keys")
     context = {"form": form, "back": back}
     return render(request, "people/keys.html", context, status=422 if form.is_bound else 200)
+
+
+# Where a person is signed in.
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "POST"])
+def sessions(request: HttpRequest) -> HttpResponse:
+    """List where the person is signed in; a POST signs them out everywhere else."""
+    user, current = request_user(request), request.session.session_key
+    if request.method == "POST":
+        end_sessions(user=user, besides=current)
+        messages.success(request, gettext("You are signed out everywhere else."))
+        return redirect("sessions")
+    found = signed_in(user, current)
+    context = {"sessions": found, "others": [each for each in found if not each.is_this]}
+    return render(request, "people/sessions.html", context)
+
+
+@login_required
+@require_POST
+def session_end(request: HttpRequest, pk: int) -> HttpResponse:
+    """Sign the person out in one session."""
+    end_session(session=session_of_user(request.user, pk))
+    messages.success(request, gettext("That device is signed out."))
+    return redirect("sessions")
 
 
 # A person's tokens of the API.

@@ -3,7 +3,7 @@
 import hashlib
 import re
 
-from django.core.cache import cache
+from django.core.cache import caches
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.safestring import SafeString
@@ -35,9 +35,9 @@ def rows_as_html(project: Project, page: ItemPage) -> SafeString:
     version = (round.guideline.version, round.guideline.digest, get_language())
     about = repr((project.slug, *version, round.status, asked))
     key = f"rating rows {hashlib.sha256(about.encode()).hexdigest()}".replace(" ", "-")
-    kept = cache.get(key)
+    kept = caches["process"].get(key)
     if kept is None:
         html = render_to_string("rating/_rows.html", {**context, "address": address})
         kept = INDENTED.sub(">\n<", html)  # a sixth of it is the template's indentation
-        cache.set(key, kept, timeout=None)
+        caches["process"].set(key, kept, timeout=None)
     return SafeString(kept.replace(address, here))

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from django.utils import timezone
 
 from annotate.api.permissions import TokenThrottle
@@ -137,7 +137,7 @@ def test_a_cursor_that_was_made_up_is_not_found(cast, cursor):
 
 
 def test_a_token_that_asks_too_often_is_told_when_to_come_back(cast, monkeypatch):
-    cache.clear()
+    caches["process"].clear()
     monkeypatch.setattr(TokenThrottle, "rate", "2/minute", raising=False)
     program, other = ApiClient(cast.admin), ApiClient(cast.admin)
     answers = [program.get("me/") for _ in range(3)]

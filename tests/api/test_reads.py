@@ -1,7 +1,7 @@
 """What is read is what was given, under aliases, a fixed number of queries for any number of rows."""
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 
 from annotate.core.raters import disputes_of
 from annotate.disputes.commands.disputes import post_message
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def disputed():
     """A project in Round II, whose first item was rated 1, 3 and 5."""
-    cache.clear()
+    caches["process"].clear()
     cast = make_project()
     round = opened(cast)
     for annotator, value in zip(cast.annotators, (1, 3, 5), strict=True):

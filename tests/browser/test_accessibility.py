@@ -56,6 +56,10 @@ NO_PAGES = {
 ANYWHERE = (
     "",
     "account/tokens/",
+    "account/sessions/",
+    "accounts/2fa/",
+    "installation/people/",
+    "installation/people/{person}/",
     "projects/new/",
     "templates/",
     "api/v1/",
@@ -106,6 +110,7 @@ def people_at_work() -> Scene:
     """Set a project in Round II, one in Round I, and one before it with practice."""
     discussed, rated, fresh = make_project(), make_project(), make_project()
     admin = discussed.admin
+    User.objects.filter(pk=admin.pk).update(is_staff=True)
     for other in (rated, fresh):
         make_member(other.project, Role.ADMIN, user=admin)
     add_image(project=discussed.project, by=admin, name="scale.png", content=b"\x89PNG\r\n\x1a\n a picture")
@@ -136,7 +141,7 @@ def people_at_work() -> Scene:
     return Scene(
         admin,
         [
-            *(f"/{each}" for each in ANYWHERE),
+            *(f"/{each.format(person=admin.pk)}" for each in ANYWHERE),
             home(discussed),
             *(home(discussed, each.format(**keys)) for each in OF_PEOPLE.split()),
             *(home(rated, each) for each in WHILE_RATED),

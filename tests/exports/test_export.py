@@ -512,7 +512,7 @@ def test_all_tables_take_a_fixed_number_of_queries(cast):
     # assignments 4 (round, places, units, ratings), final values 3 (disputes, round, ratings),
     # soft labels 4 (rounds, items, ratings, raters), disputes 1, posts 1, events 2 (raters), history 2
     # (raters), judges 2 (dimensions), runs 1, judgments 4 (runs, scales, dimensions), their changes 1
-    # (dimensions), indicators 1, revised values 2 (raters)
+    # (dimensions), indicators 1, revised values 2 (raters), new wording that was read 1
     assert len(counted) == 38
 
 

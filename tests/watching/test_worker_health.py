@@ -5,7 +5,7 @@ from datetime import timedelta
 from threading import Thread
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from django.urls import reverse
 from django.utils import timezone
 
@@ -60,7 +60,7 @@ def test_a_worker_that_has_been_silent_for_two_minutes_is_missed(client):
 
 
 def test_a_broker_that_cannot_be_reached_is_named_without_its_password():
-    cache.clear()
+    caches["process"].clear()
     problem = broker_problem("redis://:secret@127.0.0.1:1/0")
     assert problem.startswith("The message broker at redis://:**@127.0.0.1:1/0 cannot be reached")
     assert problem.endswith("start it, or correct CONCORD_BROKER_URL.")
@@ -74,7 +74,7 @@ def refuse(server):
 
 
 def test_another_server_at_the_brokers_address_is_no_broker():
-    cache.clear()
+    caches["process"].clear()
     with socket.create_server(("127.0.0.1", 0)) as server:
         answer = Thread(target=refuse, args=(server,))
         answer.start()

@@ -20,6 +20,7 @@ from annotate.core.models.ratings import Rating, RatingChange
 from annotate.core.models.results import ComputedResult
 from annotate.core.models.revisions import RevisedValue, RevisedValueChange
 from annotate.core.models.rounds import AssignedUnit, Assignment, DimensionOrder, Guideline, Round, WorkOrder
+from annotate.core.models.shared import AttemptCount, SharedEntry
 from annotate.core.models.templates import SavedTemplate
 from annotate.core.models.tokens import ApiToken, KeptAnswer, token_digest
 from annotate.core.models.webhooks import Delivery, Webhook
@@ -32,6 +33,7 @@ __all__ = [
     "AssignedUnit",
     "Assignment",
     "AssignmentPlan",
+    "AttemptCount",
     "AuditEntry",
     "ComputedResult",
     "CountingDecision",
@@ -71,6 +73,7 @@ __all__ = [
     "Round",
     "SavedTemplate",
     "ScalePoint",
+    "SharedEntry",
     "System",
     "User",
     "Webhook",

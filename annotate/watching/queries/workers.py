@@ -6,7 +6,7 @@ from functools import reduce
 from operator import or_
 
 from celery import current_app
-from django.core.cache import cache
+from django.core.cache import caches
 from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q
 from django.utils import timezone
 from kombu import Connection
@@ -25,10 +25,10 @@ REMEMBERED = 20  # seconds
 def broker_problem(url: str | None = None) -> str:
     """Return in a sentence why the broker cannot be reached, empty where it can; remembered for a while."""
     key = f"annotate.watching.queries.workers.{url}"
-    problem: str | None = cache.get(key)
+    problem: str | None = caches["process"].get(key)
     if problem is None:
         problem = _problem(url)
-        cache.set(key, problem, REMEMBERED)
+        caches["process"].set(key, problem, REMEMBERED)
     return problem
 
 

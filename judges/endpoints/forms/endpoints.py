@@ -14,6 +14,7 @@ from judges.core.specification import EndpointSpec
 from judges.endpoints.commands import KEY_SUFFIX, LONGEST_KEY, refuse_key, refuse_other_variables
 
 CALLS_PATH = "/chat/completions"
+SECRETS = ("key", "password")
 PRICES = ("input_price", "output_price", "cached_price")
 
 
@@ -36,6 +37,13 @@ class EndpointForm(forms.Form):
             "Stored encrypted, sent only to this address's server, and never shown again. "
             "Leave it empty to keep the current key, or if the server needs none."
         ),
+    )
+    password = forms.CharField(
+        label=_("Your own password"),
+        required=False,
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+        help_text=_("Only if you enter a key, so that nobody else does at a computer that you left."),
     )
     key_variable = forms.CharField(
         label=_("Variable with the key"),
@@ -105,6 +113,21 @@ class EndpointForm(forms.Form):
         help_text=_("Once the server answers again. 0: never. Empty: 24."),
     )
 
+    def __init__(self, *args: Any, password_is_due: bool = False, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if not password_is_due:
+            del self.fields["password"]
+
+    @property
+    def needs_password(self) -> bool:
+        """Whether what was entered is taken only with the password."""
+        return "password" in self.fields and bool(self.cleaned_data["key"])
+
+    def refuse_password(self, problem: str) -> None:
+        """Say why nothing was saved; a key is not sent back, so it is asked for again."""
+        self.add_error("password", problem)
+        self.add_error("key", gettext("Nothing was saved yet. Enter the key again, with your password."))
+
     def clean_base_url(self) -> str:
         """Refuse what is no address, and what would put a key into the database."""
         url: str = self.cleaned_data["base_url"].rstrip("/")
@@ -149,7 +172,7 @@ class EndpointForm(forms.Form):
     def to_spec(self) -> EndpointSpec:
         """Return the checked input as what a command takes."""
         usual = {name for name in ("patience_minutes", "resume_hours") if self.cleaned_data[name] is None}
-        given = {name: value for name, value in self.cleaned_data.items() if name not in {"key", *usual}}
+        given = {name: value for name, value in self.cleaned_data.items() if name not in {*SECRETS, *usual}}
         return EndpointSpec(**given)
 
 
@@ -170,6 +193,6 @@ def initial_of(endpoint: Endpoint | None) -> dict[str, Any]:
     """Return what the form starts with: the endpoint as it is, or usual values."""
     if endpoint is None:
         return {"timeout_seconds": 60, "calls_in_flight": 16, "patience_minutes": 15, "resume_hours": 24}
-    values = {name: getattr(endpoint, name) for name in EndpointForm.base_fields if name != "key"}
+    values = {name: getattr(endpoint, name) for name in EndpointForm.base_fields if name not in SECRETS}
     prices = {name: values[name] for name in PRICES if values[name] is not None}
     return values | {name: f"{price.normalize():f}" for name, price in prices.items()}

@@ -16,6 +16,7 @@ from annotate.core.access import project_for_admin
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
 from annotate.core.page import Request, request_user
+from annotate.core.password_again import give_password_again, password_is_due
 from judges.core.access import endpoint_in, project_for_judges
 from judges.core.models import Endpoint
 from judges.core.page import add_refusal, render_judges
@@ -34,7 +35,7 @@ def endpoints(request: Request, slug: str) -> HttpResponse:
     )
 
 
-@sensitive_post_parameters("key")
+@sensitive_post_parameters("key", "password")
 @login_required
 @require_http_methods(["GET", "POST"])
 def endpoint_new(request: Request, slug: str) -> HttpResponse:
@@ -43,7 +44,7 @@ def endpoint_new(request: Request, slug: str) -> HttpResponse:
     return _edit(request, project, None, partial(add_endpoint, project=project))
 
 
-@sensitive_post_parameters("key")
+@sensitive_post_parameters("key", "password")
 @login_required
 @require_http_methods(["GET", "POST"])
 def endpoint(request: Request, slug: str, pk: int) -> HttpResponse:
@@ -63,7 +64,8 @@ def endpoint_test(request: Request, slug: str, pk: int) -> HttpResponse:
     context: dict[str, Any] = {"trial_form": form, "endpoint": tried}
     if form.is_valid():
         context["trial"] = try_endpoint(endpoint=tried, **form.cleaned_data)
-    context |= {"form": EndpointForm(initial=initial_of(tried)), "entered": entered_key_of(tried)}
+    shown = EndpointForm(initial=initial_of(tried), password_is_due=password_is_due(request))
+    context |= {"form": shown, "entered": entered_key_of(tried)}
     template = "judges/endpoints/endpoint.html#trial" if request.htmx else "judges/endpoints/endpoint.html"
     return render_judges(request, project, template, context, status=422 if form.errors else 200)
 
@@ -84,10 +86,11 @@ def endpoint_key_remove(request: Request, slug: str, pk: int) -> HttpResponse:
 def _edit(
     request: Request, project: Project, edited: Endpoint | None, save: Callable[..., Endpoint]
 ) -> HttpResponse:
-    form = EndpointForm(request.POST if request.method == "POST" else None, initial=initial_of(edited))
+    entered = request.POST if request.method == "POST" else None
+    form = EndpointForm(entered, initial=initial_of(edited), password_is_due=password_is_due(request))
     status = 422 if form.is_bound else 200
     try:
-        if form.is_valid():
+        if form.is_valid() and _password_given(request, form):
             key, by = form.cleaned_data["key"], request_user(request)
             saved = save(spec=form.to_spec(), key=key, by=by)
             messages.success(
@@ -99,3 +102,12 @@ def _edit(
     trial_form = TrialForm(initial=usual_trial(edited)) if edited else None
     context = {"form": form, "endpoint": edited, "trial_form": trial_form, "entered": entered_key_of(edited)}
     return render_judges(request, project, "judges/endpoints/endpoint.html", context, status=status)
+
+
+@sensitive_variables()
+def _password_given(request: Request, form: EndpointForm) -> bool:
+    # Asked for on the form itself: a page in between would have to keep the key in the session.
+    problem = give_password_again(request, form.cleaned_data["password"]) if form.needs_password else ""
+    if problem:
+        form.refuse_password(problem)
+    return not problem

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from annotate.people.factor_secrets import encrypt_second_factors_again
 from judges.endpoints.commands import encrypt_all_again
 
 
@@ -11,14 +12,22 @@ class Command(BaseCommand):
     """Encrypts every key of an endpoint with the first secret of the settings."""
 
     help = (
-        "Encrypts the keys of endpoints with the first secret of CONCORD_KEY_ENCRYPTION, else with the "
-        "secret key. Run it after another secret was put first; then the old one can be left out."
+        "Encrypts the keys of endpoints and second factors with the first secret of CONCORD_KEY_ENCRYPTION, "
+        "else with the secret key. Run it after another secret was put first; then leave the old one out."
     )
 
     def handle(self, *_args: Any, **_options: Any) -> None:
         """Encrypt, and fail where a key cannot be read with any of the secrets."""
+        factors, people = encrypt_second_factors_again()
         done = encrypt_all_again()
         self.stdout.write(f"{done.count} keys are encrypted with the first secret.")
+        if factors:
+            self.stdout.write(f"So are {factors} secrets of second factors.")
+        if people:
+            self.stderr.write(
+                "These second factors cannot be read with any secret: "
+                f"{', '.join(sorted(each.email for each in people))}. Remove them, or put their secret back."
+            )
         if done.unreadable:
             named = ", ".join(f"{each.name} of {each.project.slug}" for each in done.unreadable)
             raise CommandError(

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-from django.core.cache import cache
+from django.core.cache import caches
 
 T = TypeVar("T")
 SECONDS = 600
@@ -18,8 +18,8 @@ def remember(parts: Sequence[object], make: Callable[[], T]) -> T:
         digest.update(part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode())
         digest.update(b"\0")
     key = f"routing-{digest.hexdigest()}"
-    found: Any = cache.get(key)
+    found: Any = caches["process"].get(key)
     if found is None:
         found = make()
-        cache.set(key, found, SECONDS)
+        caches["process"].set(key, found, SECONDS)
     return found  # type: ignore[no-any-return]

@@ -25,7 +25,7 @@ from judges.endpoints.client import BatchClient, Client, RequestFailed, Server
 from judges.endpoints.commands import enter_key, try_endpoint
 from judges.endpoints.encryption import UnreadableKeyError, decrypt
 from tests.api.client import ApiClient
-from tests.factories import make_project
+from tests.factories import PASSWORD, make_project
 from tests.judges.endpoints.test_client import ask, failure
 from tests.judges.factories import make_endpoint, make_permit
 from tests.judges.pages import address, text_of
@@ -48,6 +48,7 @@ def cast(client, monkeypatch, settings):
     settings.ENVIRONMENT_KEYS = (make_permit("OPENAI_API_KEY", OPENAI),)
     cast = make_project()
     client.force_login(cast.admin)
+    client.post("/accounts/reauthenticate/", {"password": PASSWORD})  # counts for the next minutes
     return cast
 
 

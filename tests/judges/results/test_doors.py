@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
@@ -114,7 +114,7 @@ def figures_of(cast: Cast) -> dict[Place, Figure]:
 
 @pytest.fixture
 def cast(client: Client) -> Cast:
-    cache.clear()
+    caches["process"].clear()
     made = scene()
     client.force_login(made.researcher)
     return made

@@ -1,7 +1,7 @@
 """Every page of results at every measurement level: what needs amounts is not shown of names."""
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from django.test import Client
 
 from annotate.core.models import Dimension, ScalePoint
@@ -117,7 +117,7 @@ def test_of_several_samples_a_category_is_the_most_frequent_and_no_mean() -> Non
 
 
 def test_every_door_gives_every_figure_of_names(client: Client) -> None:
-    cache.clear()
+    caches["process"].clear()
     cast = at_level("nominal")
     client.force_login(cast.researcher)
     for name in ("agreement", "systems", "estimates", "judges"):

@@ -7,7 +7,7 @@ from io import StringIO
 from typing import Any
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from django.core.management import call_command
 from django.test import Client
 
@@ -51,7 +51,7 @@ Figures = dict[tuple[str, str], Figure]  # by system and dimension
 
 @pytest.fixture
 def cast(client: Client) -> Cast:
-    cache.clear()
+    caches["process"].clear()
     made = routing_project()
     client.force_login(made.admin)
     return made

@@ -4,7 +4,7 @@ import json
 from io import StringIO
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -85,7 +85,7 @@ def test_moving_r_reads_and_computes_nothing_again_until_a_judgment_changes(clie
             page = text_of(client.post(address(cast, "routing/new/"), fields, headers=HTMX))
         return page, any('"judges_judgment"."sample"' in each["sql"] for each in asked)
 
-    cache.clear()
+    caches["process"].clear()
     page, read = shown(0.5)
     assert ("go to people 90 units" in page, read) == (True, True)
     page, read = shown(1)
@@ -240,7 +240,7 @@ def test_the_pages_take_a_fixed_number_of_queries(client, documents):
     cast = routing_project(documents=documents)
     client.force_login(cast.admin)
     policy = made(cast)
-    cache.clear()
+    caches["process"].clear()
     with CaptureQueriesContext(connection) as counted:
         client.get(page_of(policy))
     route(policy=policy, by=cast.admin)

@@ -1,0 +1,30 @@
+"""What all processes know for a while."""
+
+from django.db import models
+
+
+class AttemptCount(models.Model):
+    """How often something was tried since the first time, which counts until it ends."""
+
+    key = models.CharField(
+        max_length=64, primary_key=True, help_text="SHA-256 of what is limited, and whose."
+    )
+    count = models.PositiveIntegerField()
+    ends = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return f"{self.count} until {self.ends:%Y-%m-%d %H:%M}"
+
+
+class SharedEntry(models.Model):
+    """An entry of Django's cache in the database, with the columns that it expects."""
+
+    cache_key = models.CharField(max_length=255, primary_key=True)
+    value = models.TextField()
+    expires = models.DateTimeField(db_index=True)
+
+    class Meta:
+        verbose_name_plural = "shared entries"
+
+    def __str__(self) -> str:
+        return self.cache_key

@@ -1,0 +1,42 @@
+"""manage.py block EMAIL, block EMAIL --undo."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotate.core.models import User
+from annotate.management.printing import print_rows
+from annotate.people.blocking import block_person, unblock_person
+from annotate.people.installation import access_of
+
+
+class Command(BaseCommand):
+    """Blocks a person: signs them out everywhere, revokes their tokens, and lets them sign in no more."""
+
+    help = __doc__
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare whom, and why."""
+        parser.add_argument("email", help="the address of their account")
+        parser.add_argument("--undo", action="store_true", help="let them sign in again")
+        parser.add_argument("--note", default="", help="the reason, for the audit log of their projects")
+        parser.add_argument("--json", action="store_true", help="print the same as JSON")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        """Do it, and print by what the person gets in now."""
+        user = User.objects.filter(email=options["email"].strip().lower()).first()
+        if user is None:
+            raise CommandError(f"Nobody has an account with the address {options['email']!r}.")
+        change = unblock_person if options["undo"] else block_person
+        person = change(user=user, note=options["note"])
+        access = access_of(person)
+        row = {
+            "email": person.email,
+            "name": person.name,
+            "blocked": not person.is_active,
+            "sessions": access.sessions,
+            "tokens": access.tokens,
+            "projects": sorted({place.project.slug for place in access.places}),
+        }
+        print_rows(self.stdout, [row], as_json=options["json"], nothing="")

@@ -1,0 +1,33 @@
+"""manage.py second_factor EMAIL, second_factor EMAIL --remove."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotate.core.models import User
+from annotate.management.printing import print_rows
+from annotate.people.second_factor import has_second_factor, remove_second_factor
+
+
+class Command(BaseCommand):
+    """Says whether a person signs in with a second factor, and removes it from who lost app and codes."""
+
+    help = __doc__
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare whose, and whether it goes."""
+        parser.add_argument("email", help="the address of their account")
+        parser.add_argument("--remove", action="store_true", help="let them sign in by password alone")
+        parser.add_argument("--note", default="", help="the reason, for the audit log of their projects")
+        parser.add_argument("--json", action="store_true", help="print the same as JSON")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        """Remove it if asked, and print whether there is one."""
+        user = User.objects.filter(email=options["email"].strip().lower()).first()
+        if user is None:
+            raise CommandError(f"Nobody has an account with the address {options['email']!r}.")
+        if options["remove"]:
+            remove_second_factor(user=user, note=options["note"])
+        row = {"email": user.email, "second_factor": has_second_factor(user)}
+        print_rows(self.stdout, [row], as_json=options["json"], nothing="")

@@ -1,0 +1,39 @@
+"""Keeping a person out of the installation, and letting them in again. What they did stays."""
+
+from django.db import transaction
+from django.utils.translation import gettext
+
+from annotate.api.commands import revoke_tokens
+from annotate.core.errors import InvalidValueError
+from annotate.core.models import User
+from annotate.people.acts import record_everywhere
+from annotate.people.sessions import end_sessions
+
+
+@transaction.atomic
+def block_person(*, user: User, by: User | None = None, note: str = "") -> User:
+    """Let a person sign in no more, sign them out everywhere and revoke all their tokens.
+
+    Each of their projects is told, once. Locks the person's row. by: None on the command line. Raises
+    InvalidValueError for who would block themselves.
+    """
+    if by is not None and by.pk == user.pk:
+        raise InvalidValueError(gettext("You cannot block yourself: another operator can."))
+    person = User.objects.select_for_update().get(pk=user.pk)
+    was_active, person.is_active = person.is_active, False
+    person.save(update_fields=["is_active"])
+    ended = {"tokens": revoke_tokens(user=person), "sessions": end_sessions(user=person)}
+    if was_active:
+        record_everywhere(person, "person.blocked", by=by, note=note, **ended)
+    return person
+
+
+@transaction.atomic
+def unblock_person(*, user: User, by: User | None = None, note: str = "") -> User:
+    """Let a person sign in again; their tokens stay revoked. Locks the person's row."""
+    person = User.objects.select_for_update().get(pk=user.pk)
+    was_active, person.is_active = person.is_active, True
+    person.save(update_fields=["is_active"])
+    if not was_active:
+        record_everywhere(person, "person.unblocked", by=by, note=note)
+    return person

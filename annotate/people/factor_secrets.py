@@ -1,0 +1,63 @@
+"""What second factors are made from, encrypted. Loaded only when used, with what encrypts and draws."""
+
+import qrcode
+from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.models import Authenticator
+from cryptography.fernet import InvalidToken
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.utils.translation import gettext
+from django.views.decorators.debug import sensitive_variables
+from qrcode.image.svg import SvgPathFillImage
+
+from annotate.core.encryption import cipher_for
+from annotate.core.models import User
+
+PURPOSE = b"concord: second factors"
+SECRETS = ("secret", "seed")  # of an app's codes, and of recovery codes
+
+
+class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
+    """Encrypts what codes are made from: who reads a copy of the database makes none."""
+
+    @sensitive_variables()
+    def encrypt(self, text: str) -> str:
+        """Return the secret encrypted."""
+        return cipher_for(PURPOSE).encrypt(text.encode()).decode()
+
+    @sensitive_variables()
+    def decrypt(self, encrypted_text: str) -> str:
+        """Return the secret. Raises PermissionDenied where the installation's secrets are others by now."""
+        try:
+            return cipher_for(PURPOSE).decrypt(encrypted_text.encode()).decode()
+        except InvalidToken:
+            raise PermissionDenied(
+                gettext("Your second factor cannot be checked any more. Ask who runs this installation.")
+            ) from None
+
+    def build_totp_svg(self, url: str) -> str:
+        """Return the picture for the app on a white ground, so that it is read from a dark page, too."""
+        return str(qrcode.make(url, image_factory=SvgPathFillImage).to_string(encoding="unicode"))
+
+
+def encrypt_second_factors_again() -> tuple[int, list[User]]:
+    """Encrypt every secret with the first of the settings'; return how many, and whose could not be read."""
+    count, unreadable = 0, []
+    for factor in Authenticator.objects.select_related("user").order_by("pk"):
+        try:
+            _encrypt_again(factor.pk)
+            count += 1
+        except InvalidToken:
+            unreadable.append(factor.user)
+    return count, unreadable
+
+
+@transaction.atomic
+def _encrypt_again(pk: int) -> None:
+    factor = Authenticator.objects.select_for_update().get(pk=pk)
+    cipher = cipher_for(PURPOSE)
+    kept = {
+        name: cipher.rotate(factor.data[name].encode()).decode() for name in SECRETS if name in factor.data
+    }
+    factor.data = {**factor.data, **kept}
+    factor.save(update_fields=["data"])

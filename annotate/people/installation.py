@@ -1,0 +1,117 @@
+"""Pages of who runs the installation (Django's staff): its people, who of them is blocked."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods
+
+from annotate.core.access import person_for_operator, refuse_all_but_operators
+from annotate.core.models import ApiToken, Membership, User
+from annotate.core.page import request_user, show_refusal
+from annotate.core.password_again import password_again
+from annotate.people.blocking import block_person, unblock_person
+from annotate.people.second_factor import has_second_factor, remove_second_factor
+from annotate.people.sessions import sessions_of
+
+View = Callable[..., HttpResponse]
+MOST_SHOWN = 200
+# By the value of the button, and what is said when it is done.
+CHANGES: dict[str, tuple[Callable[..., object], str]] = {
+    "unblock": (unblock_person, gettext_noop("{name} can sign in again.")),
+    "remove_factor": (remove_second_factor, gettext_noop("{name} signs in without a second factor now.")),
+    "block": (block_person, gettext_noop("{name} is blocked.")),
+}
+
+
+class ChangeForm(forms.Form):
+    """What is done about a person's access, and why."""
+
+    change = forms.ChoiceField(choices=[(name, name) for name in CHANGES], widget=forms.HiddenInput)
+    note = forms.CharField(
+        label=_("Reason"),
+        required=False,
+        max_length=500,
+        help_text=_("Stored in the audit log of each of their projects."),
+        widget=forms.TextInput(attrs={"dir": "auto"}),
+    )
+
+
+@dataclass(frozen=True)
+class Access:
+    """By what a person gets in at the moment, and where to."""
+
+    places: list[Membership]
+    sessions: int
+    tokens: int
+    has_second_factor: bool
+
+
+def people_of_installation(word: str) -> list[User]:
+    """Return the people whose name or address has this in it, blocked ones first. One query."""
+    named = Q(name__icontains=word) | Q(email__icontains=word)
+    places = Count("memberships", filter=Q(memberships__active=True))
+    found = User.objects.filter(named).annotate(places=places)
+    return list(found.order_by("is_active", "name", "email")[: MOST_SHOWN + 1])
+
+
+def access_of(person: User) -> Access:
+    """Return by what a person gets in, and where to. Four queries."""
+    places = Membership.objects.filter(user=person).select_related("project").order_by("project__name", "pk")
+    usable = ApiToken.objects.filter(user=person, revoked_at=None, expires_at__gt=timezone.now())
+    return Access(list(places), sessions_of(person).count(), usable.count(), has_second_factor(person))
+
+
+def operators_only(view: View) -> View:
+    """Let nobody else hear that there is such a page, nor be asked for their password first."""
+
+    @wraps(view)
+    def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        refuse_all_but_operators(request.user)
+        return view(request, *args, **kwargs)
+
+    return inner
+
+
+@never_cache
+@login_required
+@operators_only
+@require_GET
+def people(request: HttpRequest) -> HttpResponse:
+    """List the installation's people, found by a word."""
+    word = request.GET.get("q", "").strip()
+    found = people_of_installation(word)
+    context = {"people": found[:MOST_SHOWN], "word": word, "more": len(found) > MOST_SHOWN}
+    return render(request, "people/installation.html", context)
+
+
+@never_cache
+@login_required
+@operators_only
+@require_http_methods(["GET", "POST"])
+@password_again
+def person(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show by what a person gets in; a POST blocks them, or lets them in again."""
+    found = person_for_operator(request.user, pk)
+    form = ChangeForm(request.POST if request.method == "POST" else None)
+    if not form.is_valid():
+        context = {"person": found, "access": access_of(found), "form": form}
+        return render(
+            request, "people/installation_person.html", context, status=422 if form.is_bound else 200
+        )
+    change, said = CHANGES[form.cleaned_data["change"]]
+    with show_refusal(request):
+        change(user=found, by=request_user(request), note=form.cleaned_data["note"])
+        messages.success(request, gettext(said).format(name=found))
+    return redirect("installation_person", pk)

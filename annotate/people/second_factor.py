@@ -1,0 +1,25 @@
+"""A second factor beside the password, an app's codes and recovery codes: what allauth leaves to us."""
+
+from allauth.mfa.models import Authenticator
+from django.db import transaction
+
+from annotate.core.models import User
+from annotate.people.acts import record_everywhere
+
+
+def has_second_factor(user: User) -> bool:
+    """Return whether a person signs in with a code beside the password."""
+    return bool(Authenticator.objects.filter(user=user, type=Authenticator.Type.TOTP).exists())
+
+
+@transaction.atomic
+def remove_second_factor(*, user: User, by: User | None = None, note: str = "") -> int:
+    """Let a person who lost app and codes sign in by password alone; nothing happens where there is none.
+
+    Each of their projects is told. Locks the person's row. Returns how many factors were removed.
+    """
+    person = User.objects.select_for_update().get(pk=user.pk)
+    count: int = Authenticator.objects.filter(user=person).delete()[0]
+    if count:
+        record_everywhere(person, "person.second_factor_removed", by=by, note=note)
+    return count

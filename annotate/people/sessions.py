@@ -1,0 +1,130 @@
+"""Where a person is signed in: noted as used, ended when left alone for too long, listed, ended by hand."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from allauth.account.adapter import get_adapter
+from allauth.usersessions.models import UserSession
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
+from django.contrib.sessions.models import Session
+from django.db.models import Exists, OuterRef, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from annotate.core.models import User
+
+SIGNED_IN_AT = "signed_in_at"
+LOOKED_AT_EVERY = timedelta(minutes=1)
+MOST_SESSIONS = 10_000
+_looked_at: dict[str, datetime] = {}  # when this process last looked at a session
+
+BROWSERS = (
+    ("Edge", r"\bEdgi?A?/"),
+    ("Opera", r"\bOPR/"),
+    ("Firefox", r"\b(Firefox|FxiOS)/"),
+    ("Chrome", r"\b(Chrome|CriOS|HeadlessChrome)/"),
+    ("Safari", r"\bSafari/"),
+)
+SYSTEMS = (
+    ("iPhone", r"\biPhone\b"),
+    ("iPad", r"\biPad\b"),
+    ("Android", r"\bAndroid\b"),
+    ("Windows", r"\bWindows\b"),
+    ("macOS", r"\bMac OS X\b"),
+    ("ChromeOS", r"\bCrOS\b"),
+    ("Linux", r"\bLinux\b"),
+)
+
+
+class SessionLimitsMiddleware:
+    """Ends sessions that are too old or were left alone, and notes when and from where they are used.
+
+    Each process looks at a session once a minute, so that most requests read nothing for it: a save of a
+    rating asks for its session in one round trip with everything else.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Answer the request, as nobody's where its session has ended."""
+        key, now = request.session.session_key, timezone.now()
+        if key and not _is_looked_at(key, now):
+            _look_at(request, key, now)
+        return self.get_response(request)
+
+
+def _is_looked_at(key: str, now: datetime) -> bool:
+    last = _looked_at.get(key)
+    return last is not None and abs(now - last) < LOOKED_AT_EVERY
+
+
+def _look_at(request: HttpRequest, key: str, now: datetime) -> None:
+    signed_in_at = request.session.get(SIGNED_IN_AT)
+    if signed_in_at is not None:
+        known = UserSession.objects.filter(session_key=key)
+        used_at = known.values_list("last_seen_at", flat=True).first()
+        too_old = now.timestamp() - signed_in_at > settings.SESSION_LASTS.total_seconds()
+        if too_old or (used_at is not None and now - used_at > settings.SESSION_IDLE):
+            known.delete()
+            request.session.flush()
+            request.user = AnonymousUser()
+            return
+        known.update(last_seen_at=now, ip=get_adapter(request).get_client_ip(request))
+    if len(_looked_at) >= MOST_SESSIONS:
+        _looked_at.clear()
+    _looked_at[key] = now
+
+
+@dataclass(frozen=True)
+class SignedIn:
+    """A session as its person sees it."""
+
+    session: UserSession
+    is_this: bool
+
+    @property
+    def device(self) -> str:
+        """The browser and the system, as the browser names them."""
+        return device_of(self.session.user_agent)
+
+
+def device_of(user_agent: str) -> str:
+    """Return "Firefox on Linux" or what is known of it."""
+    browser = next((name for name, sign in BROWSERS if re.search(sign, user_agent)), gettext("A browser"))
+    system = next((name for name, sign in SYSTEMS if re.search(sign, user_agent)), "")
+    if not system:
+        return browser
+    return gettext("{browser} on {system}").format(browser=browser, system=system)
+
+
+def sessions_of(user: User) -> QuerySet[UserSession]:
+    """Return the sessions in which a person is still signed in, the last used first."""
+    live = Session.objects.filter(session_key=OuterRef("session_key"), expire_date__gt=timezone.now())
+    found: QuerySet[UserSession] = UserSession.objects.filter(Exists(live), user=user)
+    return found.order_by("-last_seen_at", "-pk")
+
+
+def signed_in(user: User, current: str | None) -> list[SignedIn]:
+    """Return where a person is signed in, this session first. One query."""
+    found = [SignedIn(each, each.session_key == current) for each in sessions_of(user)]
+    return sorted(found, key=lambda each: not each.is_this)
+
+
+def end_sessions(*, user: User, besides: str | None = None) -> int:
+    """Sign a person out everywhere, or everywhere but in one session; return where they were signed in."""
+    ended = UserSession.objects.filter(user=user).exclude(session_key=besides or "")
+    keys = list(ended.values_list("session_key", flat=True))
+    count = Session.objects.filter(session_key__in=keys).delete()[0]
+    ended.delete()
+    return count
+
+
+def end_session(*, session: UserSession) -> None:
+    """Sign a person out in one session; nothing happens where it has ended."""
+    Session.objects.filter(session_key=session.session_key).delete()
+    UserSession.objects.filter(pk=session.pk).delete()

@@ -1,0 +1,72 @@
+"""How often passwords may be guessed and mails asked for. See docs/decisions/0026-sign-in-limits.md."""
+
+from datetime import timedelta
+
+from allauth.core.internal.ratelimit import get_ip
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.utils.crypto import get_random_string, salted_hmac
+
+from annotate.people.attempts import Counter, Limit, count_attempt
+
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+# Wrong passwords for one account, from one address or from one device that the account knows.
+GUESSES = (Limit("guesses", 5, 5 * MINUTE), Limit("guesses", 20, DAY))
+# From devices that an account does not know: for one account, and from one address for whichever account.
+# A class of 60 behind one address mistypes and signs in all the same.
+UNKNOWN_GUESSES = Limit("guesses for an account", 100, HOUR)
+GUESSES_FROM_ADDRESS = (
+    Limit("guesses from an address", 100, MINUTE),
+    Limit("guesses from an address", 500, HOUR),
+)
+# Links by mail: to one address, and from one network to whichever address.
+MAILS = (Limit("mails", 3, HOUR), Limit("mails", 6, DAY))
+MAILS_FROM_ADDRESS = Limit("mails from an address", 120, HOUR)
+
+DEVICE, SALT = "concord_device", "annotate.device"
+LASTS = 365 * 24 * 3600  # seconds since somebody last signed in there
+MOST_PEOPLE = 20  # who share a device; their marks fill 340 of a cookie's 4,096 bytes
+
+
+def guess_counters(request: HttpRequest, email: str) -> list[Counter]:
+    """Return what a guess at the password of this account counts in, the narrowest first."""
+    email = email.lower()
+    device, people = _device_of(request)
+    if _mark(email) in people:
+        return [limit.of(f"{email} on {device}") for limit in GUESSES]
+    address = get_ip(request)
+    pair = [limit.of(f"{email} from {address}") for limit in GUESSES]
+    return [*pair, UNKNOWN_GUESSES.of(email), *(limit.of(address) for limit in GUESSES_FROM_ADDRESS)]
+
+
+def may_send_mail(request: HttpRequest, email: str) -> bool:
+    """Count a mail that somebody asks to be sent to an address, and return whether it should be sent."""
+    limits = [limit.of(email.lower()) for limit in MAILS]
+    return count_attempt([*limits, MAILS_FROM_ADDRESS.of(get_ip(request))])
+
+
+def remember_device(request: HttpRequest, response: HttpResponse, email: str) -> None:
+    """Let this device be known to the account: what others try elsewhere does not keep its owner out here."""
+    device, people = _device_of(request)
+    mark = _mark(email.lower())
+    kept = [mark, *(each for each in people if each != mark)][:MOST_PEOPLE]
+    response.set_signed_cookie(
+        DEVICE,
+        f"{device or get_random_string(22)}.{'.'.join(kept)}",
+        salt=SALT,
+        max_age=LASTS,
+        path="/accounts/",
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
+def _device_of(request: HttpRequest) -> tuple[str, list[str]]:
+    known = request.get_signed_cookie(DEVICE, default="", salt=SALT, max_age=LASTS)
+    device, *people = (known or "").split(".")
+    return device, people
+
+
+def _mark(email: str) -> str:
+    return salted_hmac(SALT, email, algorithm="sha256").hexdigest()[:16]

@@ -1,0 +1,167 @@
+"""An operator keeps a person out, at once and everywhere, and lets them in again."""
+
+import json
+from datetime import timedelta
+from io import StringIO
+
+import pytest
+from django.core import mail
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from annotate.api.commands import make_token
+from annotate.api.queries import tokens_of, usable_token
+from annotate.core.errors import InvalidValueError
+from annotate.core.models import AuditEntry, Membership, Rating, User
+from annotate.people.blocking import block_person, unblock_person
+from tests.factories import PASSWORD, Cast, make_project, make_user
+from tests.people.test_sessions import is_signed_in, sign_in
+from tests.rating.rounds import opened, rate
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def cast() -> Cast:
+    return make_project()
+
+
+@pytest.fixture
+def rater(cast: Cast) -> User:
+    user = cast.annotators[0].user
+    assert user
+    return user
+
+
+@pytest.fixture
+def operator() -> User:
+    return User.objects.create_user("operator@example.org", PASSWORD, is_staff=True)
+
+
+@pytest.fixture
+def page(operator: User) -> Client:
+    client = sign_in(operator)
+    client.post("/accounts/reauthenticate/", {"password": PASSWORD})
+    return client
+
+
+def block(page: Client, user: User, **fields: str) -> str:
+    response = page.post(f"/installation/people/{user.pk}/", {"change": "block", **fields}, follow=True)
+    return response.content.decode()
+
+
+def test_a_blocked_person_is_out_everywhere_at_once(page: Client, cast: Cast, rater: User) -> None:
+    opened(cast)
+    there = sign_in(rater)
+    _, secret = make_token(user=rater, name="n", scopes=["rate"], lasts=timedelta(days=1))
+    assert "is blocked" in block(page, rater)
+    assert not is_signed_in(there)
+    assert usable_token(secret) is None
+    entered = {"login": rater.email, "password": PASSWORD}
+    answer = Client().post("/accounts/login/", entered, follow=True).content.decode()
+    assert "Your account is blocked" in answer
+
+
+def test_what_they_rated_and_their_places_stay(page: Client, cast: Cast, rater: User) -> None:
+    rate(cast, opened(cast), cast.annotators[0], cast.items[0], 4)
+    block(page, rater)
+    assert Rating.objects.get().value == 4
+    assert Membership.objects.get(user=rater).active
+
+
+def test_who_is_let_in_again_signs_in_and_makes_new_tokens(page: Client, rater: User) -> None:
+    make_token(user=rater, name="n", scopes=["rate"], lasts=timedelta(days=1))
+    block(page, rater)
+    said = page.post(f"/installation/people/{rater.pk}/", {"change": "unblock"}, follow=True).content.decode()
+    assert "can sign in again" in said
+    assert is_signed_in(sign_in(rater))
+    assert tokens_of(rater) == []
+
+
+def test_each_project_is_told_once_by_whom_and_why(page: Client, cast: Cast, rater: User) -> None:
+    other = make_project()
+    Membership.objects.create(project=other.project, user=rater, role="researcher", label="R")
+    for _ in range(2):
+        block(page, rater, note="Lost laptop.")
+    unblock_person(user=rater)
+    acts = AuditEntry.objects.filter(act__startswith="person.").order_by("pk")
+    told = [(each.project, each.act, each.actor_email, each.note) for each in acts]
+    blocked = ("person.blocked", "operator@example.org", "Lost laptop.")
+    unblocked = ("person.unblocked", "", "")
+    assert told == [
+        (cast.project, *blocked),
+        (other.project, *blocked),
+        (cast.project, *unblocked),
+        (other.project, *unblocked),
+    ]
+    assert acts[0].after == {"email": rater.email, "tokens": 0, "sessions": 0}
+
+
+def test_nobody_blocks_themselves(page: Client, operator: User) -> None:
+    assert "You cannot block yourself" in block(page, operator)
+    with pytest.raises(InvalidValueError):
+        block_person(user=operator, by=operator)
+    assert is_signed_in(page)
+
+
+def test_an_open_computer_blocks_nobody(operator: User, rater: User) -> None:
+    asked = sign_in(operator).post(f"/installation/people/{rater.pk}/", {"change": "block"})
+    assert asked["Location"].startswith("/accounts/reauthenticate/")
+    assert User.objects.get(pk=rater.pk).is_active
+
+
+def test_admins_of_projects_block_nobody(cast: Cast, rater: User) -> None:
+    client = sign_in(cast.admin)
+    assert client.post(f"/installation/people/{rater.pk}/", {"change": "block"}).status_code == 404
+    assert User.objects.get(pk=rater.pk).is_active
+
+
+def test_people_are_found_by_name_and_address(page: Client) -> None:
+    make_user("ann@example.org", name="Ann Ota")
+    make_user("bo@example.net", name="Bo Lind")
+    for word in ("ota", "ANN@"):
+        found = page.get("/installation/people/", {"q": word}).content.decode()
+        assert ("Ann Ota" in found, "Bo Lind" in found) == (True, False)
+    assert "Nobody has this" in page.get("/installation/people/", {"q": "zz"}).content.decode()
+
+
+def run(*arguments: str) -> str:
+    out = StringIO()
+    call_command("block", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_the_command_does_the_same(cast: Cast, rater: User) -> None:
+    there = sign_in(rater)
+    expected = {
+        "email": rater.email,
+        "name": rater.name,
+        "blocked": True,
+        "sessions": 0,
+        "tokens": 0,
+        "projects": [cast.project.slug],
+    }
+    assert json.loads(run(rater.email, "--json")) == [expected]
+    assert not is_signed_in(there)
+    assert json.loads(run(rater.email, "--undo", "--json")) == [{**expected, "blocked": False}]
+    assert is_signed_in(sign_in(rater))
+    assert "yes" in run(rater.email.upper())
+
+
+def test_the_command_says_who_is_not_there() -> None:
+    with pytest.raises(CommandError, match="Nobody has an account"):
+        run("nobody@example.org")
+
+
+def test_a_link_for_a_new_password_from_before_lets_nobody_in(rater: User) -> None:
+    client = Client()
+    client.post("/accounts/password/reset/", {"email": rater.email})
+    link = str(mail.outbox[0].body).partition("http://testserver")[2].split()[0]
+    block_person(user=rater)
+    form = client.get(link)["Location"]
+    new = {"password1": "another fine pass", "password2": "another fine pass"}
+    answer = client.post(form, new, follow=True)
+    assert "Your account is blocked" in answer.content.decode()
+    assert not is_signed_in(client)
+    client.post("/accounts/password/reset/", {"email": rater.email})
+    assert "There is no such account." in str(mail.outbox[1].body)

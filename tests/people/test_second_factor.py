@@ -1,0 +1,226 @@
+"""A code beside the password: set up, asked for, lost, and required of admins."""
+
+import json
+import re
+from io import StringIO
+from time import time
+from typing import Any
+
+import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
+from django.core import mail
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from annotate.core.models import AuditEntry, User
+from annotate.people.second_factor import has_second_factor
+from tests.api.client import ApiClient
+from tests.factories import PASSWORD, Cast, make_project, make_user
+from tests.people.test_sessions import is_signed_in, sign_in
+
+pytestmark = pytest.mark.django_db
+
+ACTIVATE, AUTHENTICATE, CODES = (
+    "/accounts/2fa/totp/activate/",
+    "/accounts/2fa/authenticate/",
+    "/accounts/2fa/recovery-codes/",
+)
+
+
+def code_of(secret: str, *, steps: int = 0) -> str:
+    return str(format_hotp_value(hotp_value(secret, int(time()) // 30 + steps)))
+
+
+def with_password(client: Client) -> Client:
+    client.post("/accounts/reauthenticate/", {"password": PASSWORD})
+    return client
+
+
+def set_up(client: Client) -> str:
+    """Turn it on, and return the secret that the app has."""
+    page = with_password(client).get(ACTIVATE).content.decode()
+    found = re.search(r'id="totp-key"[^>]*value="(\w+)"', page)
+    assert found
+    assert client.post(ACTIVATE, {"code": code_of(found[1])})["Location"] == CODES
+    return found[1]
+
+
+def recovery_codes(client: Client) -> list[str]:
+    return re.findall(r"\b\d{8}\b", client.get(CODES).content.decode())
+
+
+def enter_password(user: User) -> Client:
+    client = Client()
+    answer = client.post("/accounts/login/", {"login": user.email, "password": PASSWORD})
+    assert answer["Location"] == AUTHENTICATE
+    return client
+
+
+@pytest.fixture
+def user() -> User:
+    return make_user()
+
+
+def test_the_password_alone_no_longer_signs_in(user: User) -> None:
+    secret = set_up(sign_in(user))
+    client = enter_password(user)
+    assert not is_signed_in(client)
+    assert "Your code" in client.get(AUTHENTICATE).content.decode()
+    client.post(AUTHENTICATE, {"code": code_of(secret)})
+    assert is_signed_in(client)
+
+
+def test_a_code_works_once(user: User) -> None:
+    secret = set_up(sign_in(user))
+    code = code_of(secret)
+    enter_password(user).post(AUTHENTICATE, {"code": code})
+    again = enter_password(user)
+    assert again.post(AUTHENTICATE, {"code": code}).status_code == 200
+    assert not is_signed_in(again)
+
+
+def test_a_recovery_code_works_once(user: User) -> None:
+    owner = sign_in(user)
+    set_up(owner)
+    codes = recovery_codes(owner)
+    assert len(codes) == 10
+    for expected in (True, False):
+        client = enter_password(user)
+        client.post(AUTHENTICATE, {"code": codes[0]})
+        assert is_signed_in(client) == expected
+    assert "9 recovery codes are left" in owner.get("/accounts/2fa/").content.decode()
+
+
+def test_codes_are_not_guessed(user: User) -> None:
+    secret = set_up(sign_in(user))
+    client = enter_password(user)
+    right = code_of(secret)
+    wrong = [f"{(int(right) + each) % 1_000_000:06}" for each in range(10, 16)]
+    pages = [client.post(AUTHENTICATE, {"code": code}).content.decode() for code in wrong]
+    assert "Too many wrong" in pages[-1]
+    client.post(AUTHENTICATE, {"code": right})
+    assert not is_signed_in(client)
+
+
+def test_a_device_is_not_known_before_the_code(user: User) -> None:
+    set_up(sign_in(user))
+    assert "concord_device" not in enter_password(user).cookies
+
+
+def test_the_database_does_not_tell_what_codes_are_made_from(user: User) -> None:
+    client = sign_in(user)
+    secret = set_up(client)
+    kept = json.dumps(list(Authenticator.objects.values_list("data", flat=True)))
+    assert secret not in kept
+    assert all(code not in kept for code in recovery_codes(client))
+
+
+def test_secrets_are_encrypted_again_with_the_first(user: User, settings: Any) -> None:
+    secret = set_up(sign_in(user))
+    settings.KEY_ENCRYPTION = ("n" * 40,)
+    call_command("reencrypt_keys", stdout=StringIO())
+    settings.SECRET_KEY = "another" * 8
+    client = enter_password(user)
+    client.post(AUTHENTICATE, {"code": code_of(secret)})
+    assert is_signed_in(client)
+
+
+def test_a_secret_that_cannot_be_read_lets_nobody_in_and_says_so(user: User, settings: Any) -> None:
+    secret = set_up(sign_in(user))
+    settings.SECRET_KEY = "another" * 8
+    answer = enter_password(user).post(AUTHENTICATE, {"code": code_of(secret)})
+    assert answer.status_code == 403
+    assert "Ask who runs this installation" in answer.content.decode()
+
+
+def test_setting_up_and_turning_off_ask_for_the_password(user: User) -> None:
+    client = sign_in(user)
+    assert client.get(ACTIVATE)["Location"].startswith("/accounts/reauthenticate/")
+    set_up(client)
+    client.post("/accounts/2fa/totp/deactivate/")
+    assert not has_second_factor(user)
+    assert not Authenticator.objects.exists()
+
+
+def test_an_operator_removes_it_from_who_lost_everything() -> None:
+    cast = make_project()
+    operator = with_password(
+        sign_in(User.objects.create_user("operator@example.org", PASSWORD, is_staff=True))
+    )
+    set_up(sign_in(cast.admin))
+    fields = {"change": "remove_factor", "note": "New phone."}
+    operator.post(f"/installation/people/{cast.admin.pk}/", fields)
+    assert is_signed_in(sign_in(cast.admin))
+    entry = AuditEntry.objects.get(act="person.second_factor_removed")
+    assert (entry.project, entry.note, entry.actor_email) == (
+        cast.project,
+        "New phone.",
+        "operator@example.org",
+    )
+
+
+def test_the_command_removes_it_too(user: User) -> None:
+    def run(*arguments: str) -> list[dict[str, object]]:
+        out = StringIO()
+        call_command("second_factor", *arguments, "--json", stdout=out)
+        return list(json.loads(out.getvalue()))
+
+    set_up(sign_in(user))
+    assert run(user.email) == [{"email": user.email, "second_factor": True}]
+    assert run(user.email, "--remove") == [{"email": user.email, "second_factor": False}]
+    with pytest.raises(CommandError, match="Nobody has an account"):
+        run("nobody@example.org")
+
+
+@pytest.fixture
+def required(settings: Any) -> None:
+    settings.ADMINS_NEED_SECOND_FACTOR = True
+
+
+@pytest.fixture
+def cast() -> Cast:
+    return make_project()
+
+
+def test_admins_without_it_are_told_to_set_it_up(cast: Cast, required: None) -> None:
+    client = sign_in(cast.admin)
+    for page in ("", "people/", "results/", "settings/"):
+        answer = client.get(f"/projects/{cast.project.slug}/{page}")
+        assert answer.status_code == 403
+        assert "Admins need a second factor here." in answer.content.decode()
+    set_up(client)
+    assert client.get(f"/projects/{cast.project.slug}/people/").status_code == 200
+
+
+def test_their_programs_wait_too(cast: Cast, required: None) -> None:
+    answer = ApiClient(cast.admin).get(f"projects/{cast.project.slug}/people/")
+    assert (answer.status_code, "second factor" in answer.json()["message"]) == (403, True)
+
+
+def test_annotators_and_researchers_need_none(cast: Cast, required: None) -> None:
+    rater = cast.annotators[0].user
+    assert rater
+    for user in (rater, cast.researcher):
+        assert sign_in(user).get(f"/projects/{cast.project.slug}/").status_code == 200
+
+
+def test_operators_need_it_too(cast: Cast, required: None) -> None:
+    operator = User.objects.create_user("operator@example.org", PASSWORD, is_staff=True)
+    client = sign_in(operator)
+    assert client.get("/installation/people/").status_code == 403
+    set_up(client)
+    assert client.get("/installation/people/").status_code == 200
+
+
+def test_a_link_for_a_new_password_does_not_replace_the_code(user: User) -> None:
+    secret = set_up(sign_in(user))
+    client = Client()
+    client.post("/accounts/password/reset/", {"email": user.email})
+    link = str(mail.outbox[0].body).partition("http://testserver")[2].split()[0]
+    form = client.get(link)["Location"]
+    new = {"password1": "another fine pass", "password2": "another fine pass"}
+    assert client.post(form, new)["Location"] == AUTHENTICATE
+    assert not is_signed_in(client)
+    client.post(AUTHENTICATE, {"code": code_of(secret)})
+    assert is_signed_in(client)
