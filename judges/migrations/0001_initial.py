@@ -415,11 +415,11 @@ class Migration(migrations.Migration):
             name='Rereading',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('status', models.CharField(choices=[('waiting', 'waiting for a worker'), ('looking', 'reading replies'), ('looked', 'read; nothing is changed yet'), ('confirmed', 'waiting for a worker to change them'), ('applying', 'changing judgments'), ('applied', 'changed')], default='waiting', max_length=9)),
-                ('lease', models.UUIDField(help_text='The worker that is at it; no other says what came of it.', null=True)),
-                ('touched_at', models.DateTimeField(help_text='When a worker last said that it is at it.')),
+                ('status', models.CharField(choices=[('waiting', 'waiting for a worker'), ('reading', 'reading replies'), ('previewed', 'read; nothing is changed yet'), ('confirmed', 'waiting for a worker to change them'), ('applying', 'changing judgments'), ('applied', 'changed')], default='waiting', max_length=9)),
+                ('lease', models.UUIDField(help_text='Of its worker: no other may write to the row.', null=True)),
+                ('heartbeat_at', models.DateTimeField(help_text='When its worker last reported progress.')),
                 ('would_change', models.PositiveIntegerField(null=True)),
-                ('first_changes', models.JSONField(default=list, help_text='What the page shows of what would change.')),
+                ('first_changes', models.JSONField(default=list, help_text='The first hundred, for the page.')),
                 ('changed', models.PositiveIntegerField(default=0)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('confirmed_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
@@ -429,7 +429,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-pk'],
-                'constraints': [models.CheckConstraint(condition=models.Q(('status__in', ['waiting', 'looking']), ('would_change__isnull', False), _connector='OR'), name='replies_are_looked_at_before_they_change')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('status__in', ['waiting', 'reading']), ('would_change__isnull', False), _connector='OR'), name='a_preview_comes_before_the_change')],
             },
         ),
         migrations.CreateModel(

@@ -6,7 +6,6 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
@@ -49,7 +48,6 @@ from judges.runs.queries.pages import listed, listed_judgments, moves, run_lines
 from judges.runs.queries.pairs import all_pairs, neighbouring_pairs
 from judges.runs.queries.plans import NOTHING_MISSING, RunPlan, plan_of
 from judges.runs.queries.selection import plan_of_asking, selected
-from judges.tasks import read_replies
 
 # A project's runs: listed, followed, steered, and what they left without a value.
 
@@ -243,12 +241,11 @@ def _act(request: Request, project: Project, form: SelectionForm, found: QuerySe
 @login_required
 @require_http_methods(["GET", "POST"])
 def rereadings(request: Request, slug: str) -> HttpResponse:
-    """Let a worker look what stored replies say by the present rules, and list earlier looks."""
+    """List rereadings of stored replies; a POST has a worker preview another."""
     project = project_for_routing(request.user, slug)
     form = RereadingForm(request.POST if request.method == "POST" else None, project=project)
     if form.is_valid():
         made = start_rereading(project=project, judge=form.cleaned_data["judge"], by=request_user(request))
-        _tell_reader(made)
         return redirect("rereading", slug, made.pk)
     found = Rereading.objects.filter(project=project).select_related("judge")[:ON_A_PAGE]
     status = 422 if form.errors else 200
@@ -268,7 +265,6 @@ def rereading(request: Request, slug: str, pk: int) -> HttpResponse:
                 shown = restart_rereading(rereading=shown)
             else:
                 shown = confirm_rereading(rereading=shown, by=request_user(request))
-            _tell_reader(shown)
         except DomainError as error:
             messages.error(request, error.message)
         return redirect("rereading", slug, pk)
@@ -276,11 +272,6 @@ def rereading(request: Request, slug: str, pk: int) -> HttpResponse:
     moving = shown.status in Rereading.UNDER_WAY
     context = {"rereading": shown, "is_silent": is_silent(shown), "moves": moving}
     return render_judges(request, project, template, context)
-
-
-def _tell_reader(rereading: Rereading) -> None:
-    # Robust: without a broker it waits, and its page says so and lets it be started again.
-    transaction.on_commit(lambda: read_replies.delay(rereading.pk), robust=True)
 
 
 # Planning a run: what it would ask, cost and take, before anything is written.

@@ -93,10 +93,12 @@ def _exclude_some(project: Project, judgments: Sequence[int], note: str, by: Use
     return len(found)
 
 
-def read_again(*, judges: Sequence[Judge], by: User | None, tell: Callable[[int], None] | None = None) -> int:
+def read_again(
+    *, judges: Sequence[Judge], by: User | None, report_progress: Callable[[int], None] | None = None
+) -> int:
     """Read stored replies with the present rules; return how many judgments changed.
 
-    tell: how many so far, after every five hundred replies, whether or not any of them changed.
+    report_progress: how many so far, after every five hundred replies, whether or not any of them changed.
 
     What a person set or excluded stays, and so do values from probabilities, of which no reply tells. The
     changes of five hundred replies are a transaction; safe to run twice, and to go on with after a crash.
@@ -105,8 +107,8 @@ def read_again(*, judges: Sequence[Judge], by: User | None, tell: Callable[[int]
     for batch in rereadings_in_batches(judges):
         if batch:
             changed += _read_anew(batch, by)
-        if tell is not None:
-            tell(changed)
+        if report_progress is not None:
+            report_progress(changed)
     return changed
 
 

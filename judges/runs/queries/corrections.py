@@ -96,7 +96,7 @@ def judges_of(rereading: Rereading) -> list[Judge]:
 
 def is_silent(rereading: Rereading) -> bool:
     """Return whether no worker seems to be at a rereading that one should be at."""
-    return rereading.status in Rereading.UNDER_WAY and timezone.now() - rereading.touched_at > SILENT_FOR
+    return rereading.status in Rereading.UNDER_WAY and timezone.now() - rereading.heartbeat_at > SILENT_FOR
 
 
 def parameters_of(judgment: Judgment) -> list[tuple[str, object]]:
