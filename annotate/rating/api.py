@@ -52,10 +52,7 @@ class PlanRow(serializers.ModelSerializer[AssignmentPlan]):
 
     class Meta:
         model = AssignmentPlan
-        fields = (
-            *("kind", "share", "gold_every", "repeat_every", "dealt_by"),
-            *("work_order", "dimension_order", "revises_documents"),
-        )
+        fields = AssignmentPlan.SETTINGS
 
 
 class PlanInput(Input):
