@@ -168,8 +168,13 @@ urlpatterns = [
     path("projects/<slug:slug>/rounds/<step:step>/", watching_views.step, name="step"),
     path("projects/<slug:slug>/so-far/", results_views.so_far, name="so_far"),
     path("projects/<slug:slug>/rounds/<int:number>/deadline/", watching_views.deadline, name="deadline"),
-    path("projects/<slug:slug>/agreement/", results_views.moved, {"name": "agreement"}, name="agreement"),
-    path("projects/<slug:slug>/agreement/<path:rest>", results_views.moved, {"name": "agreement"}),
+    path(
+        "projects/<slug:slug>/agreement/",
+        results_views.at_new_address,
+        {"name": "agreement"},
+        name="agreement",
+    ),
+    path("projects/<slug:slug>/agreement/<path:rest>", results_views.at_new_address, {"name": "agreement"}),
     path("projects/<slug:slug>/reproduction/", results_views.reproduction_page, name="reproduction"),
     path(
         "projects/<slug:slug>/reproduction/table-<slug:name>.<slug:format>",

@@ -17,7 +17,7 @@ from annotate.agreement.coefficient import (
 from annotate.agreement.data import ReliabilityData
 from annotate.agreement.patterns import Patterns
 from annotate.agreement.rare_values import LARGEST_MODAL_SHARE, modal_share, smoothed_interval
-from annotate.agreement.streams import Randomness, generator_of, narrowed
+from annotate.agreement.streams import Randomness, generator_of, substream
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def estimate(
         return undefined_coefficient(estimator, data, why if isinstance(why, str) else why(data))
     interval: Interval | None = None
     interval_reason: str | None = "No interval was asked for."
-    drawn_with = narrowed(generator, estimator.name, *sorted(estimator.parameters.items()))
+    drawn_with = substream(generator, estimator.name, *sorted(estimator.parameters.items()))
     if drawn_with is not None:
         rated = data.ratings_per_unit >= estimator.least_ratings
         documents = None if data.documents is None else data.documents[rated]

@@ -10,7 +10,7 @@ from annotate.agreement.coefficient import Coefficient
 from annotate.agreement.data import FloatArray, IntArray
 from annotate.agreement.fisher_z import CORRELATED, fisher_interval
 from annotate.agreement.measure import Measure, pair_data
-from annotate.agreement.streams import Randomness, narrowed
+from annotate.agreement.streams import Randomness, substream
 
 _DECIMALS = 10  # sums of thirds in another order differ behind these
 
@@ -68,7 +68,7 @@ def over_groups(
     result = measure(one, other)
     undefined = int(np.sum(np.isnan(one) | np.isnan(other)))
     result = replace(result, counts=replace(result.counts, groups=len(one), undefined_groups=undefined))
-    drawn_with = narrowed(generator, result.name, "over", noun)
+    drawn_with = substream(generator, result.name, "over", noun)
     if drawn_with is None or not result.defined:
         return result
     if result.value is not None and measure.estimator.name in CORRELATED:

@@ -5,7 +5,7 @@ from tempfile import TemporaryDirectory
 
 from annotate.core.models import Project
 from annotate.exports.choice import ExportChoice, Format
-from annotate.exports.folder import Heard, write_folder
+from annotate.exports.folder import OnProgress, write_folder
 from annotate.exports.formats.packing import pack
 from annotate.exports.manifest import Manifest
 
@@ -16,11 +16,13 @@ CONTENT_TYPES = {
 }
 
 
-def write_file(project: Project, choice: ExportChoice, target: Path, heard: Heard | None = None) -> Manifest:
+def write_file(
+    project: Project, choice: ExportChoice, target: Path, on_progress: OnProgress | None = None
+) -> Manifest:
     """Write a snapshot to one file: a workbook, or the zip of a folder that is made beside it."""
     with TemporaryDirectory(dir=target.parent, prefix=target.name) as name:
         folder = Path(name)
-        manifest = write_folder(project, choice, folder, heard)
+        manifest = write_folder(project, choice, folder, on_progress)
         if choice.format == Format.XLSX:
             (folder / f"{project.slug}.xlsx").rename(target)
         else:

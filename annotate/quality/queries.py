@@ -150,7 +150,7 @@ class _Attempt:
     def is_settled(self, gold: int) -> bool:
         return all(each and each.settled_at for each in self.of(gold))
 
-    def settled(self, dimension: int | None = None) -> list[tuple[GoldValue, PracticeAnswer]]:
+    def settled_pairs(self, dimension: int | None = None) -> list[tuple[GoldValue, PracticeAnswer]]:
         pairs = [(each, self.answers[each.pk]) for each in self.asked if each.pk in self.answers]
         wanted = [each for each in pairs if dimension in (None, each[0].dimension_id)]
         return [(gold, answer) for gold, answer in wanted if answer.settled_at]
@@ -161,7 +161,7 @@ class _Attempt:
         return abs(gold.value - answer.value) <= self.rules[gold.dimension_id].tolerance
 
     def calibration(self, dimension: FrozenDimension) -> Calibration | None:
-        pairs = [(a.value, gold.value) for gold, a in self.settled(dimension.id) if a.value is not None]
+        pairs = [(a.value, gold.value) for gold, a in self.settled_pairs(dimension.id) if a.value is not None]
         return calibrate(pairs, is_named=dimension.is_named)
 
 
@@ -191,7 +191,7 @@ def practice_of(place: Membership) -> Practice:
 
 
 def _practice(place: Membership, attempt: _Attempt) -> Practice:
-    settled = attempt.settled()
+    settled = attempt.settled_pairs()
     left = {each.gold_id: each.gold for each in attempt.asked if not attempt.is_settled(each.gold_id)}
     return Practice(
         attempt=place.practice_attempt,
@@ -281,7 +281,7 @@ def practice_summary(place: Membership) -> list[DimensionPractice]:
     guideline = guideline_at(place.project, round_one(place.project))
     found = []
     for dimension in guideline.dimensions:
-        settled = attempt.settled(dimension.id)
+        settled = attempt.settled_pairs(dimension.id)
         wrong = [gold.gold_id for gold, answer in settled if not attempt.is_right(gold, answer)]
         again = [(items.index(each) + 1, each) for each in wrong]
         calibration = attempt.calibration(dimension)

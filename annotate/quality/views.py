@@ -146,7 +146,7 @@ def practice(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def practice_item(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Show an item to practise on, on the rating page; a POST (without scripts) saves all answers."""
-    place, gold = _practised(access.membership(request.user, slug, Role.ANNOTATOR), pk)
+    place, gold = _practice_item(access.membership(request.user, slug, Role.ANNOTATOR), pk)
     shown, refusals = practice_item_of(gold, place), []
     if request.method == "POST" and not shown.is_settled:
         refusals = _save_all(request, place, shown)
@@ -165,7 +165,7 @@ def practice_feedback(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
     Writes although it is a GET: whoever has seen the reference values cannot answer without them any more.
     """
-    place, gold = _practised(access.membership(request.user, slug, Role.ANNOTATOR), pk)
+    place, gold = _practice_item(access.membership(request.user, slug, Role.ANNOTATOR), pk)
     try:
         settle_practice_item(place=place, gold=gold)
     except NotReadyError:
@@ -205,14 +205,14 @@ def practice_again(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("practice", slug)
 
 
-def _practised(place: Membership, pk: int) -> tuple[Membership, GoldItem]:
+def _practice_item(place: Membership, pk: int) -> tuple[Membership, GoldItem]:
     if place.project.practice_bar is None:
         raise Http404(gettext("There is no practice in this project."))
     return place, access.practice_item_for(place, pk)
 
 
 def _sender(request: HttpRequest, slug: str, pk: int) -> tuple[Membership, GoldItem]:
-    return _practised(access.sending_annotator(request.user, slug, request.POST.get("annotator", "")), pk)
+    return _practice_item(access.sending_annotator(request.user, slug, request.POST.get("annotator", "")), pk)
 
 
 def _save_sent(

@@ -123,7 +123,7 @@ def so_far(request: Request, slug: str) -> HttpResponse:
 
 @login_required
 @require_GET
-def moved(request: HttpRequest, slug: str, name: str, **_parts: str) -> HttpResponse:
+def at_new_address(request: HttpRequest, slug: str, name: str, **_parts: str) -> HttpResponse:
     """Lead from an address that a page of results had before to the one that it has."""
     access.project_for_reader(request.user, slug)
     query = request.GET.urlencode()

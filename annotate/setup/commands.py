@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.text import slugify
 from django.utils.translation import gettext
 
-from annotate.core.audit import named, record
+from annotate.core.audit import actor_columns, record
 from annotate.core.configuration import lock_configurable, lock_project, refuse_frozen
 from annotate.core.errors import FrozenError, ImportRefusedError, InvalidValueError, NotReadyError
 from annotate.core.guideline import DIMENSION_FIELDS
@@ -245,7 +245,7 @@ def delete_project(*, project: Project, name: str, by: User) -> None:
     Project.objects.filter(pk=project.pk)._raw_delete(rows.db)
     AuditEntry.objects.create(
         at=timezone.now(),
-        **named(by),
+        **actor_columns(by),
         act=DELETED,
         subject=project.name,
         before={"slug": project.slug, **counts},

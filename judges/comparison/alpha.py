@@ -14,7 +14,7 @@ from annotate.agreement import (
     observed_domain,
 )
 from annotate.agreement.data import FloatArray
-from annotate.agreement.streams import Randomness, narrowed
+from annotate.agreement.streams import Randomness, substream
 from judges.comparison.reasons import JUDGE, PEOPLE
 from judges.comparison.scores import Scores
 
@@ -59,7 +59,7 @@ def alpha_beside_people(
     plan = resampling or _BY_DOCUMENTS
 
     def alpha(values: FloatArray, name: str, label: str, drawn_with: Randomness | None = None) -> Coefficient:
-        drawn_with = drawn_with or narrowed(generator, name)
+        drawn_with = drawn_with or substream(generator, name)
         result = checked_alpha(_data(values, both, level), generator=drawn_with, resampling=plan)
         named = replace(result, name=f"krippendorff_alpha_{name}", label=f"Krippendorff's alpha, {label}")
         return _explain_undefined(named, scores)
@@ -96,7 +96,7 @@ def self_consistency(
         documents=documents,
     )
     result = checked_alpha(
-        data, generator=narrowed(generator, "self_consistency"), resampling=resampling or by
+        data, generator=substream(generator, "self_consistency"), resampling=resampling or by
     )
     named = replace(result, name="self_consistency", label="Self-consistency (alpha over samples)")
     if named.defined or named.counts.pairable_units:

@@ -8,7 +8,7 @@ import numpy as np
 from annotate.agreement import Coefficient, Counts, Resampling
 from annotate.agreement.bootstrap import Statistic
 from annotate.agreement.data import FloatArray
-from annotate.agreement.streams import Randomness, narrowed
+from annotate.agreement.streams import Randomness, substream
 from annotate.agreement.weighted import Weighted
 from judges.comparison.scores import Scores
 
@@ -57,7 +57,7 @@ def category_agreement(
     def of(name: str, label: str, statistic: Statistic, why: str, *part: object) -> Coefficient:
         source = "van Rijsbergen 1979, Information Retrieval, chapter 7"
         weighted = Weighted(name, label, source, statistic, len(sums), "documents", (0.0, 1.0))
-        drawn_with = narrowed(generator, *part) if part else generator
+        drawn_with = substream(generator, *part) if part else generator
         return weighted.coefficient(counts, why, drawn_with, Resampling(by="documents"))
 
     def f1(weights: FloatArray) -> FloatArray:

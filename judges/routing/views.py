@@ -187,7 +187,7 @@ def routing_policy(request: Request, slug: str, pk: int) -> HttpResponse:
     policy = policy_in(project, pk)
     if policy.status == DRAFT and may_change_judges(request.user, project):
         return _policies_enter(request, project, form_of(policy, _post_data(request), project), policy)
-    plan, computing = _planned(policy, project)
+    plan, computing = _plan_or_page(policy, project)
     context: dict[str, Any] = {"policy": policy, "plan": plan, "state": routing_state(policy, project)}
     context["computing"] = computing
     if plan and policy.status == ROUTED and plan.round and plan.round.is_open and not plan.refusal:
@@ -232,7 +232,7 @@ def _policies_enter(
     """Show the form beside what the policy in it would do; store it unless it is only to be shown."""
     plan, computing, status = None, None, 200
     if policy and not form.is_bound:
-        plan, computing = _planned(policy, project)
+        plan, computing = _plan_or_page(policy, project)
     elif form.is_bound and form.is_valid():
         try:
             if "show" not in request.POST:
@@ -263,10 +263,10 @@ def _plan_of(project: Project, form: AnyForm, policy: RoutingPolicy | None) -> P
     draft = draft_policy(project, form.spec())
     if policy:
         draft.pk, draft.seed = policy.pk, policy.seed
-    return _planned(draft, project)
+    return _plan_or_page(draft, project)
 
 
-def _planned(policy: RoutingPolicy, project: Project) -> Planned:
+def _plan_or_page(policy: RoutingPolicy, project: Project) -> Planned:
     """Return what a policy would do; else, where a worker has to compute R of many units first, its page."""
     try:
         return routing_plan(policy, project, preview=True), None

@@ -34,7 +34,7 @@ from judges.runs.commands.runs import plan_run
 from judges.runs.forms import BudgetForm, RereadingForm, RunForm, SelectionForm
 from judges.runs.queries.plans import NOTHING_MISSING, RunPlan, plan_of
 from judges.runs.queries.runs import RunProgress, progress_of
-from judges.runs.queries.selection import plan_of_asking, selected
+from judges.runs.queries.selection import answers_of, plan_of_asking
 from judges.runs.views import STEPS, run_form, scope_of
 
 RunInput = form_input("RunInput", RunForm)
@@ -377,7 +377,7 @@ class ExcludedJudgments(ApiView):
 
 def _select(project: Project, sent: dict[str, Any]) -> tuple[QuerySet[Judgment], SelectionForm]:
     form = valid(SelectionForm(sent, project=project))
-    return selected(project, replace(form.selection(), only=sent.get("judgment"))), form
+    return answers_of(project, replace(form.selection(), only=sent.get("judgment"))), form
 
 
 def _refused_lines(report: JudgmentReport) -> Iterator[RefusedLine]:

@@ -187,7 +187,7 @@ class RunForm(forms.Form):
         """Return how the run is to be asked: its budget, the interface, and what it keeps."""
         return {name: self.cleaned_data[name] for name in ("budget", "via", "keeps_messages")}
 
-    def chosen(self) -> list[Pair]:
+    def single_pairs(self) -> list[Pair]:
         """Return the pairs that were chosen one by one."""
         return [self._pairs[key].pair for key in self.cleaned_data["chosen_pairs"]]
 

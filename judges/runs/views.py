@@ -44,10 +44,10 @@ from judges.runs.forms import (
     budget_of,
 )
 from judges.runs.queries.corrections import is_silent, parameters_of
-from judges.runs.queries.pages import listed, listed_judgments, moves, run_lines, run_state
+from judges.runs.queries.pages import listed_judgments, moves, run_lines, run_state, with_related
 from judges.runs.queries.pairs import all_pairs, neighbouring_pairs
 from judges.runs.queries.plans import NOTHING_MISSING, RunPlan, plan_of
-from judges.runs.queries.selection import plan_of_asking, selected
+from judges.runs.queries.selection import answers_of, plan_of_asking
 
 # A project's runs: listed, followed, steered, and what they left without a value.
 
@@ -207,7 +207,7 @@ def find_judgments(request: Request, slug: str) -> HttpResponse:
     status, found = 200, Judgment.objects.none()
     try:
         if form.is_valid():
-            found = selected(project, form.selection())
+            found = answers_of(project, form.selection())
             if form.cleaned_data["act"] and request.method == "POST":
                 return _act(request, project, form, found)
         else:
@@ -216,7 +216,7 @@ def find_judgments(request: Request, slug: str) -> HttpResponse:
         status = add_refusal(form, error)
     context = {
         "form": form,
-        "judgments": Paginator(listed(found), ON_A_PAGE).get_page(request.GET.get("page")),
+        "judgments": Paginator(with_related(found), ON_A_PAGE).get_page(request.GET.get("page")),
         "query": f"{form.query()}&" if form.is_valid() and form.query() else "",
         "plan": plan_of_asking(found),
         "may_act": may_change_judges(request.user, project),
@@ -316,7 +316,7 @@ def scope_of(project: Project, form: RunForm) -> Scope:
     if data["pairs"] == "neighbours":
         pairs = [each.pair for each in neighbouring_pairs(project)]
     elif data["pairs"] == "chosen":
-        pairs = form.chosen()
+        pairs = form.single_pairs()
     return Scope(list(data["judges"]), data["dimensions"], pairs)
 
 

@@ -71,7 +71,7 @@ class Command(BaseCommand):
         if choice.format != Format.HUGGING_FACE or options["table"] or options["to"]:
             raise CommandError("--push takes --format huggingface, and --folder to keep what is pushed.")
 
-        def heard(sent: int, size: int) -> None:
+        def on_progress(sent: int, size: int) -> None:
             self.stderr.write(f"{sent:,} of {size:,} bytes are there.")
 
         private, repository = not options["public"], options["push"]
@@ -79,7 +79,9 @@ class Command(BaseCommand):
             where = {**options, "folder": options["folder"] or Path(name) / "data-set"}
             try:
                 folder, manifest = self._write(project, choice, where)
-                url = push_folder(folder, repository, project=project.slug, private=private, heard=heard)
+                url = push_folder(
+                    folder, repository, project=project.slug, private=private, on_progress=on_progress
+                )
             except DomainError as error:
                 raise CommandError(error.message) from error
             except OSError as error:

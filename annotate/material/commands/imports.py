@@ -92,9 +92,9 @@ class _Writing(FileCheck):
 
     def _write_items(self, catalogue: Catalogue, round: Round | None, tell: Tell) -> None:
         self.items = importer = ItemImporter(self.project, catalogue, self.data_import)
-        self.guarded(lambda: self.take_all("writing items", tell, ratings=False))
+        self.refuse_on_error(lambda: self.take_all("writing items", tell, ratings=False))
         importer.flush()
-        self.guarded(lambda: refuse_items_after_round_one(round, importer))
+        self.refuse_on_error(lambda: refuse_items_after_round_one(round, importer))
         if round and round.is_open and round.every_item and importer.new_items:
             add_places(round=round, items=importer.new_items)
 
@@ -103,7 +103,7 @@ class _Writing(FileCheck):
             raise _RefusedWhileWritingError
         round = round_one(self.project) or open_round_one(project=self.project, by=by, as_planned=False)
         self.ratings = importer = RatingImporter(self.project, catalogue, round, by)
-        self.guarded(lambda: self.take_all("writing ratings", tell, items=False))
+        self.refuse_on_error(lambda: self.take_all("writing ratings", tell, items=False))
         importer.finish()
 
 

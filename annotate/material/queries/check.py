@@ -65,14 +65,14 @@ class FileCheck:
     def check(self, limit: int | None, tell: Tell) -> ImportReport:
         """Read the file, or its first `limit` records, and report."""
         round = round_one(self.project)
-        catalogue = Catalogue(self.project, None if limit is None else self._named(limit))
+        catalogue = Catalogue(self.project, None if limit is None else self._names_in_first_records(limit))
         self.items = ItemCheck(catalogue)
         if self.source.ratings:
             places = Places(self.project, catalogue, round)
             self.ratings = RatingCheck(self.project, catalogue, round, places)
         with self.kept or nullcontext():
-            self.guarded(lambda: self.take_all("checking", tell, limit))
-        self.guarded(lambda: refuse_items_after_round_one(round, self.items))
+            self.refuse_on_error(lambda: self.take_all("checking", tell, limit))
+        self.refuse_on_error(lambda: refuse_items_after_round_one(round, self.items))
         opens = round is None and self.ratings is not None and self.ratings.made.ratings > 0
         return self.report(opens_round_one=opens)
 
@@ -90,7 +90,7 @@ class FileCheck:
                     self._take(record, items=items, ratings=ratings)
             self.complete = limit is None or next(records, None) is None
 
-    def guarded(self, step: Callable[[], None]) -> None:
+    def refuse_on_error(self, step: Callable[[], None]) -> None:
         """Note what stops the whole file as a refusal without a line, or with the line it stops at."""
         try:
             step()
@@ -116,7 +116,7 @@ class FileCheck:
             stopped=self.stopped,
         )
 
-    def _named(self, limit: int) -> Named | None:
+    def _names_in_first_records(self, limit: int) -> Named | None:
         """What the first records name, read beforehand; None where that is too much to ask for by name."""
         named = Named()
         with (

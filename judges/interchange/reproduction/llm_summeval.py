@@ -42,7 +42,7 @@ class Names:
         return self.dimensions[str(row["dimension"])], self.methods[str(row["judge"])]
 
 
-def computed(project: Project) -> Computed:
+def compute_figures(project: Project) -> Computed:
     """Return what the paper's tables hold, from the page of results about the judges of its replies."""
     page = current_page(project=project, result=result_of(project, "judges", {"round": "1"}))
     judges = Judge.objects.filter(project=project, model=MODEL)
@@ -90,7 +90,7 @@ def _preferences(names: Names, rows: Sequence[Row]) -> Figures:
         yield challenge, _number(row["neighbours_correct"])
 
 
-def _comparing(names: Names, rows: Sequence[Row]) -> Figures:
+def _preference_figures(names: Names, rows: Sequence[Row]) -> Figures:
     for row in rows:
         yield ("correct_preferences", *names.of(row), "", "challenge", ""), _number(row["correct"])
 
@@ -105,7 +105,7 @@ _TOGETHER: Mapping[str, Callable[[Names, Sequence[Row]], Figures]] = {
     "correlations": _correlations,
     "meta": _meta_correlations,
     "preferences": _preferences,
-    "comparing": _comparing,
+    "comparing": _preference_figures,
     "validity": _validity,
 }
 
@@ -200,5 +200,5 @@ LLM_SUMMEVAL = Paper(
             "Figures of other models and methods", f"This reads the replies of {MODEL} by RTS, MCQ and H2H."
         ),
     ),
-    compute=computed,
+    compute=compute_figures,
 )

@@ -175,11 +175,11 @@ def _estimate_dimension(how: _How, scores: Scores, drawn: Drawn, stream: Stream)
     tested = any(each.p_value is not None for each in differences)
     ranks = rank_sets(scores.system_names, differences) if tested else ()
     widths = _widths(systems, samples, betting, how.level)
-    pooled = _pooled(how, scores, samples) if one_by_one else None
+    pooled = _pool_systems(how, scores, samples) if one_by_one else None
     return DimensionEstimates(how.dimension, systems, differences, ranks, refused, widths, pooled)
 
 
-def _pooled(how: _How, scores: Scores, samples: Sequence[RatedSample]) -> Estimate | None:
+def _pool_systems(how: _How, scores: Scores, samples: Sequence[RatedSample]) -> Estimate | None:
     """Return all systems together, None where each is rated throughout or one is all there is."""
     if len(samples) < 2 or all(sample.ratings == sample.units for sample in samples):
         return None

@@ -209,7 +209,7 @@ class Compared:
         return [each for each in self.versus if each.judge == judge]
 
 
-def compared(project: Project, chosen: Chosen) -> Compared:
+def compared_values(project: Project, chosen: Chosen) -> Compared:
     """Return a project's judges and people's values of a round, the last one where none is chosen.
 
     Raises NoJudgesError where there is no judge. Eight queries, and one more for each judge that compares.
@@ -227,12 +227,12 @@ def compared(project: Project, chosen: Chosen) -> Compared:
         project,
         round,
         judges,
-        _scored(project, judges, material, ranking, chosen),
+        _score_judges(project, judges, material, ranking, chosen),
         _versus(project, judges, material, people, ranking, chosen),
     )
 
 
-def _scored(
+def _score_judges(
     project: Project,
     judges: Sequence[Judge],
     material: Material,

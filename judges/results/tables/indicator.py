@@ -259,11 +259,11 @@ def _readings(report: ReliabilityReport) -> Table:
         f"with P is above 0. M: {report.label} over systems of P with the mean human score; its interval is "
         "over documents, for these systems."
     )
-    rows = [_reading(one) for one in report.dimensions]
+    rows = [_validity_row(one) for one in report.dimensions]
     return Table("validity", "Whether R tells where the judge agrees with people", columns, rows, says=says)
 
 
-def _reading(one: DimensionIndicator) -> list[Cell]:
+def _validity_row(one: DimensionIndicator) -> list[Cell]:
     found = one.figures.validity
     why = found.p_value_reason or found.correlation.reason or ""
     return [

@@ -22,14 +22,14 @@ _SHARES = (
 
 def tables_together(found: Compared) -> list[Table]:
     """Return the tables of judges that give scores, and of those that compare two texts."""
-    of_scores = (_scoring, _correlations, _alphas, _differences, _meta_correlations, _preferences)
+    of_scores = (_scoring_table, _correlations, _alphas, _differences, _meta_correlations, _preferences)
     scored = [table(found.with_amounts) for table in of_scores] if found.with_amounts else []
     named = category_tables(found.with_names) if found.with_names else []
-    comparing = [_comparing(found.versus)] if found.versus else []
+    comparing = [_comparing_table(found.versus)] if found.versus else []
     return [*scored, *named, *tables_between_judges(found), *comparing]
 
 
-def _scoring(scored: Sequence[Scored]) -> Table:
+def _scoring_table(scored: Sequence[Scored]) -> Table:
     columns = [
         Column("items", "items", Kind.COUNT),
         Column("spearman", "Spearman"),
@@ -134,7 +134,7 @@ def _preferences(scored: Sequence[Scored]) -> Table:
     return Table("preferences", title, [JUDGE, DIMENSION, *columns], rows, heads=2, says=_SHARES)
 
 
-def _comparing(versus: Sequence[Versus]) -> Table:
+def _comparing_table(versus: Sequence[Versus]) -> Table:
     columns = [
         Column("consistency", "same after swapping", Kind.SHARE),
         Column("consistent", "same", Kind.COUNT),

@@ -42,7 +42,7 @@ def settle_probabilities(round: Round) -> None:
     dimension.
     Without a calibration that asked people nothing changes. The caller holds the project's lock.
     """
-    calibrations = _asking(round)
+    calibrations = _calibrations_that_ask(round)
     if not calibrations:
         return
     missed = _probabilities_missed(calibrations)
@@ -80,7 +80,7 @@ def _either(chance: float, missed: float) -> float:
     return float(np.round(1 - (1 - chance) * missed, 12))
 
 
-def _asking(round: Round) -> list[Calibration]:
+def _calibrations_that_ask(round: Round) -> list[Calibration]:
     """The project's calibrations that asked people for units of the round and have not taken all back."""
     origins = set(Assignment.objects.filter(round=round, partial=True).values_list("origin", flat=True))
     calibrations = Calibration.objects.filter(project=round.project_id)

@@ -90,14 +90,14 @@ Indicators = Mapping[str, Mapping[str, Coefficient]]
 def _judge_scores(policy: RoutingPolicy, material: Material, judged_as: str, *, preview: bool) -> Judged:
     judges = [policy.rts, mcq_of(policy)]
 
-    def read() -> dict[str, list[Samples]]:
+    def read_samples() -> dict[str, list[Samples]]:
         samples = samples_of(judges, material)
         return {
             one.key: [samples[judge.pk, one.key].all_in_all(one) for judge in judges]
             for one in material.dimensions
         }
 
-    values = remember(["values", judged_as], read) if preview else read()
+    values = remember(["values", judged_as], read_samples) if preview else read_samples()
     return {
         one.key: _Judged(one, *(scores_of(material, one.key, said) for said in values[one.key]))
         for one in material.dimensions

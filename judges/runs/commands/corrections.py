@@ -26,7 +26,7 @@ def set_value(*, judgment: Judgment, value: float, note: str, by: User) -> Judgm
 
     Safe to run twice. Raises InvalidValueError, JudgmentStandsError.
     """
-    judgment = _locked(judgment)
+    judgment = _lock_judgment(judgment)
     guideline = current_guideline(judgment.judge.project)
     dimension = next(each for each in guideline.dimensions if each.id == judgment.dimension_id)
     asked = judgment.judge.asked(dimension)
@@ -43,7 +43,7 @@ def exclude(*, judgment: Judgment, note: str, by: User) -> Judgment:
 
     Raises as setting a value does.
     """
-    judgment = _locked(judgment)
+    judgment = _lock_judgment(judgment)
     note = _reason(note)
     if judgment.status == Status.EXCLUDED:
         return judgment
@@ -56,7 +56,7 @@ def include(*, judgment: Judgment, note: str, by: User) -> Judgment:
 
     Raises as setting a value does.
     """
-    judgment = _locked(judgment)
+    judgment = _lock_judgment(judgment)
     note = _reason(note)
     if judgment.status != Status.EXCLUDED:
         return judgment
@@ -130,7 +130,7 @@ def _read_anew(batch: Sequence[OtherReading], by: User | None) -> int:
     return changed
 
 
-def _locked(judgment: Judgment) -> Judgment:
+def _lock_judgment(judgment: Judgment) -> Judgment:
     rows = Judgment.objects.select_for_update(of=("self",)).select_related("judge__project")
     judgment = rows.get(pk=judgment.pk)
     if judgment.status not in ANSWERED:

@@ -58,11 +58,11 @@ def _rereadings(judge: Judge) -> Iterator[list[OtherReading]]:
     stored = answered.filter(is_corrected=False).exclude(reply="").select_related("judge__project")
     replies = stored.order_by("pk").iterator(READ_AT_ONCE)
     while batch := list(islice(replies, READ_AT_ONCE)):
-        readings = [_read(judge, each, judge.asked(dimensions[each.dimension_id])) for each in batch]
+        readings = [_read_anew(judge, each, judge.asked(dimensions[each.dimension_id])) for each in batch]
         yield [each for each in readings if each.changes_judgment]
 
 
-def _read(judge: Judge, judgment: Judgment, dimension: FrozenDimension) -> OtherReading:
+def _read_anew(judge: Judge, judgment: Judgment, dimension: FrozenDimension) -> OtherReading:
     method = METHODS[judge.method]
     pattern = judge.template.pattern if judge.template else ""
     if judge.structured:
