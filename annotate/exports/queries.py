@@ -90,8 +90,8 @@ def may_restart(export: Export) -> bool:
 
 
 def _heard_long_ago(export: Export) -> bool:
-    told_at = datetime.fromtimestamp(notes_of(export).told_at, tz=UTC)
-    return timezone.now() - max(export.touched_at, told_at) >= SILENT_FOR
+    noted_at = datetime.fromtimestamp(notes_of(export).noted_at, tz=UTC)
+    return timezone.now() - max(export.touched_at, noted_at) >= SILENT_FOR
 
 
 def choice_of(export: Export) -> ExportChoice:

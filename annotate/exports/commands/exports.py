@@ -97,7 +97,7 @@ def run_export(*, export_id: int) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     kept = False
     try:
-        manifest = write_file(export.project, choice, target, _teller(export))
+        manifest = write_file(export.project, choice, target, _progress_notes(export))
         kept = _keep(export, manifest, name, target)
     except _DeletedError:
         logger.info("Export %s was deleted while it was written", export_id)
@@ -148,16 +148,16 @@ def _path_of(name: str) -> Path:
     return Path(default_storage.path(name))
 
 
-def _teller(export: Export) -> Callable[[int], None]:
+def _progress_notes(export: Export) -> Callable[[int], None]:
     """Note now and then how many rows have passed, in a file: the snapshot is for reading only."""
     notes, last = notes_of(export), 0.0
 
-    def tell(rows: int) -> None:
+    def on_progress(rows: int) -> None:
         nonlocal last
         if notes.is_cancelled:
             raise _DeletedError
         if monotonic() - last >= TELL_SECONDS:
-            notes.tell(rows)
+            notes.note_lines(rows)
             last = monotonic()
 
-    return tell
+    return on_progress

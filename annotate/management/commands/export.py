@@ -20,7 +20,7 @@ from annotate.exports.formats.text import FORMATS, export_table
 from annotate.exports.hub import push_folder
 from annotate.exports.manifest import Manifest
 from annotate.exports.registry import TABLES, Part
-from annotate.management.printing import RowsTold
+from annotate.management.printing import RowCounter
 from annotate.management.projects import project_called
 
 
@@ -99,15 +99,15 @@ class Command(BaseCommand):
         if options["table"]:
             return _write_table(project, choice, options["table"], options["to"]), None
         if options["folder"]:
-            tell = RowsTold(self.stderr, options["verbosity"] > 0)
-            written = _write_folder(project, choice, options["folder"], tell)
-            tell.end()
+            on_progress = RowCounter(self.stderr, options["verbosity"] > 0)
+            written = _write_folder(project, choice, options["folder"], on_progress)
+            on_progress.end()
             return written
         target: Path = options["to"] or Path(f"{project.slug}-{choice.format}{SUFFIXES[choice.format]}")
         with TemporaryDirectory(dir=target.parent, prefix=".concord-export-") as name:
-            tell = RowsTold(self.stderr, options["verbosity"] > 0)
-            manifest = write_file(project, choice, Path(name) / "file", tell)
-            tell.end()
+            on_progress = RowCounter(self.stderr, options["verbosity"] > 0)
+            manifest = write_file(project, choice, Path(name) / "file", on_progress)
+            on_progress.end()
             os.replace(Path(name) / "file", target)
         return target, manifest
 
@@ -128,11 +128,11 @@ def _write_table(project: Project, choice: ExportChoice, name: str, to: Path | N
 
 
 def _write_folder(
-    project: Project, choice: ExportChoice, target: Path, tell: RowsTold
+    project: Project, choice: ExportChoice, target: Path, on_progress: RowCounter
 ) -> tuple[Path, Manifest]:
     target.mkdir(parents=True)
     try:
-        return target, write_folder(project, choice, target, tell)
+        return target, write_folder(project, choice, target, on_progress)
     except BaseException:
         shutil.rmtree(target)
         raise

@@ -13,7 +13,7 @@ from annotate.exports.folder import write_folder
 from annotate.exports.restoring import restore_export
 from annotate.exports.restoring.archive import ExportArchive
 from annotate.management.people import person_called
-from annotate.management.printing import RowsTold
+from annotate.management.printing import RowCounter
 
 
 class Command(BaseCommand):
@@ -40,10 +40,10 @@ class Command(BaseCommand):
             project = restore_export(archive=archive, admin=person_called(options["admin"]))
         except DomainError as error:
             raise CommandError(error.message) from error
-        tell = RowsTold(self.stderr, options["verbosity"] > 0)
+        on_progress = RowCounter(self.stderr, options["verbosity"] > 0)
         with TemporaryDirectory(prefix="concord-export-") as folder:
-            again = write_folder(project, archive.choice, Path(folder), tell)
-        tell.end()
+            again = write_folder(project, archive.choice, Path(folder), on_progress)
+        on_progress.end()
         differing = sorted(
             name for name, digest in archive.manifest["files"].items() if again.files.get(name) != digest
         )

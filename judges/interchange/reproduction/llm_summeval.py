@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from annotate.core.models import Project
-from annotate.material.reading.progress import Tell
+from annotate.material.reading.progress import OnProgress
 from annotate.results.commands import current_page
 from annotate.results.queries.kept import KeptPage
 from annotate.results.registry import result_of
@@ -139,10 +139,10 @@ def _number(value: Value) -> float | None:
     return None if value is None else float(value)
 
 
-def _replies(columns: Mapping[str, str], project: Project, path: Path, tell: Tell) -> str:
+def _replies(columns: Mapping[str, str], project: Project, path: Path, on_progress: OnProgress) -> str:
     """Import raw replies; return why the first was refused, or nothing."""
     source = JudgmentSource(path, path.name, JudgmentMapping(columns, {}))
-    report = import_judgments(project=project, source=source, tell=tell)
+    report = import_judgments(project=project, source=source, on_progress=on_progress)
     return cause_as_text(report.refused[0]) if report.is_refused else ""
 
 
