@@ -32,7 +32,7 @@ class DeadlineForm(forms.Form):
 
     deadline = forms.DateField(
         required=False,
-        label=_("Raters shall be done by the end of"),
+        label=_("Raters should finish by the end of"),
         help_text=(
             _(
                 "Leave it empty for no deadline. After the deadline raters can continue, and you "

@@ -260,7 +260,7 @@ class Migration(migrations.Migration):
                 ('policy', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='units', to='judges.routingpolicy')),
                 ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotate.item')),
                 ('dimension', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotate.dimension')),
-                ('why', models.CharField(choices=[('threshold', 'R is not above r'), ('undefined', 'R cannot be told'), ('no_value', 'the judge has no value'), ('unsure', 'the judge is not sure enough'), ('abstained', 'the dimension has no certificate'), ('fitted', 'it fits the model of errors'), ('audit', 'drawn to audit the judge')], max_length=9)),
+                ('why', models.CharField(choices=[('threshold', 'R is not above r'), ('undefined', 'R is undefined'), ('no_value', 'the judge has no value'), ('unsure', 'the judge is not sure enough'), ('abstained', 'the dimension has no certificate'), ('fitted', 'it fits the model of errors'), ('audit', 'drawn to audit the judge')], max_length=9)),
                 ('reason', models.TextField(help_text='The same in a sentence, with the numbers.')),
                 ('indicator', models.FloatField(help_text="R of the item's system on the dimension.", null=True)),
                 ('low', models.FloatField(null=True)),
@@ -395,7 +395,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('at', models.DateTimeField()),
-                ('kind', models.CharField(choices=[('set', 'value set'), ('excluded', 'excluded'), ('included', 'included again'), ('read_again', 'read again'), ('asked_again', 'asked again'), ('given_back', 'the earlier answer stands')], max_length=11)),
+                ('kind', models.CharField(choices=[('set', 'value set'), ('excluded', 'excluded'), ('included', 'included again'), ('read_again', 'read again'), ('asked_again', 'asked again'), ('given_back', 'the earlier answer is restored')], max_length=11)),
                 ('status_before', models.CharField(choices=[('planned', 'planned'), ('leased', 'in flight'), ('done', 'done'), ('unreadable', 'unreadable'), ('failed', 'failed'), ('excluded', 'excluded')], max_length=10)),
                 ('value_before', models.FloatField(null=True)),
                 ('reason_before', models.TextField(blank=True)),
