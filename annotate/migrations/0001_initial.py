@@ -857,7 +857,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='WorkerSign',
+            name='WorkerHeartbeat',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=200, unique=True)),

@@ -24,7 +24,7 @@ from annotate.core.models import (
 )
 from annotate.core.rounds import round_one
 from annotate.disputes.queries.rules import Rule, rules_of
-from annotate.quality import RatedItem, Signs, signs_of
+from annotate.quality import RatedItem, Signals, signals_of
 from annotate.rating.calibration import Calibration, calibrate
 from annotate.rating.queries.assigned import in_own_order
 from annotate.rating.queries.hidden_checks import Checks, checks_of
@@ -301,13 +301,13 @@ class Rater:
     """An annotator with what the items show."""
 
     place: Membership
-    signs: Signs
+    signals: Signals
     checks: Checks
 
 
 @dataclass(frozen=True)
 class ShownItem:
-    """An item with a sign, and the values that were given, in the order of the dimensions."""
+    """An item with a signal, and the values that were given, in the order of the dimensions."""
 
     position: int | None
     document: str
@@ -318,7 +318,7 @@ class ShownItem:
 
 @dataclass(frozen=True)
 class RaterEvidence:
-    """One annotator's signs with the items that show them, at most 100 of a kind, and past decisions."""
+    """One annotator's signals with the items that show them, at most 100 of a kind, and past decisions."""
 
     rater: Rater
     too_fast: list[ShownItem]
@@ -326,25 +326,25 @@ class RaterEvidence:
     decisions: list[CountingDecision]
 
 
-def raters_with_signs(project: Project) -> list[Rater]:
-    """Return every annotator with the signs of Round I, by letter. Five queries."""
+def raters_with_signals(project: Project) -> list[Rater]:
+    """Return every annotator with the signals of Round I, by letter. Five queries."""
     items, checks = _items(project), checks_of(project)
     places = Membership.objects.filter(project=project, role=Role.ANNOTATOR).order_by("joined_at", "pk")
     return [
-        Rater(place, signs_of(items.get(place.pk, [])), checks.get(place.pk, Checks())) for place in places
+        Rater(place, signals_of(items.get(place.pk, [])), checks.get(place.pk, Checks())) for place in places
     ]
 
 
 def evidence(place: Membership) -> RaterEvidence:
-    """Return one annotator's signs with their items. Seven queries."""
+    """Return one annotator's signals with their items. Seven queries."""
     checks = checks_of(place.project).get(place.pk, Checks())
-    signs = signs_of(_items(place.project, place).get(place.pk, []))
-    wanted = {*signs.too_fast[:MOST_SHOWN], *signs.straight[:MOST_SHOWN]}
+    signals = signals_of(_items(place.project, place).get(place.pk, []))
+    wanted = {*signals.too_fast[:MOST_SHOWN], *signals.straight[:MOST_SHOWN]}
     shown = _shown_items(wanted)
     return RaterEvidence(
-        rater=Rater(place, signs, checks),
-        too_fast=[shown[key] for key in signs.too_fast[:MOST_SHOWN]],
-        straight=[shown[key] for key in signs.straight[:MOST_SHOWN]],
+        rater=Rater(place, signals, checks),
+        too_fast=[shown[key] for key in signals.too_fast[:MOST_SHOWN]],
+        straight=[shown[key] for key in signals.straight[:MOST_SHOWN]],
         decisions=list(place.counting_decisions.select_related("by")),
     )
 

@@ -41,7 +41,7 @@ from annotate.quality.queries import (
     practice_item_of,
     practice_of,
     practice_summary,
-    raters_with_signs,
+    raters_with_signals,
 )
 from annotate.rating.commands.ratings import Given
 from annotate.rating.forms import AnswerForm, sent_answers
@@ -280,22 +280,22 @@ def _render_practice(
     return render(request, "rating/item.html", context, status=422 if refusals else 200)
 
 
-# How people rate: signs worth a look, and whose ratings count. Nothing here decides by itself.
+# How people rate: signals worth a look, and whose ratings count. Nothing here decides by itself.
 
 
 @login_required
 @require_GET
 def quality(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show every annotator's signs side by side."""
+    """Show every annotator's signals side by side."""
     project = project_of_watching_admin(request.user, slug)
-    context = {"raters": raters_with_signs(project), "fastest": FASTEST_READING}
+    context = {"raters": raters_with_signals(project), "fastest": FASTEST_READING}
     return render_in_project(request, project, "quality/raters.html", context)
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def quality_rater(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Show one annotator's signs with the items behind them; a POST decides whether the ratings count."""
+    """Show one annotator's signals with the items behind them; a POST decides whether the ratings count."""
     place = place_in(project_of_watching_admin(request.user, slug), pk)
     if place.role != Role.ANNOTATOR:
         raise Http404(gettext("Only annotators rate."))

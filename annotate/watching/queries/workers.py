@@ -12,7 +12,7 @@ from django.utils import timezone
 from kombu import Connection
 from kombu.exceptions import OperationalError
 
-from annotate.core.models import DataImport, Export, WorkerSign
+from annotate.core.models import DataImport, Export, WorkerHeartbeat
 from annotate.material.queries.imports import SILENT_FOR, WORKER_SHOULD_TAKE
 from annotate.watching.registry import WATCHED
 
@@ -106,7 +106,7 @@ def _patience(status: str) -> timedelta:
 
 def worker_health() -> WorkerHealth:
     """Return whether workers are there. One query, and now and then a look at the broker."""
-    seen = list(WorkerSign.objects.order_by("-seen_at").values_list("seen_at", flat=True))
+    seen = list(WorkerHeartbeat.objects.order_by("-seen_at").values_list("seen_at", flat=True))
     long_ago = timezone.now() - SILENT_AFTER
     return WorkerHealth(
         workers=sum(at >= long_ago for at in seen),
