@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 
 class Heartbeat(bootsteps.StartStopStep):
-    """Writes heartbeats in a thread of its own: the database may be busy for long, the worker must not wait."""
+    """Writes heartbeats in a thread of its own: a busy database must not make the worker wait."""
 
     requires = ("celery.worker.components:Pool",)
 

@@ -106,7 +106,7 @@ def test_checks_are_met_among_the_items_and_counted_nowhere(cast: Cast, kind: st
         assert len(list(TABLES[table].rows(cast.project))) == 15
     assert Rating.objects.count() == 17
     first = raters_with_signals(cast.project)[0]
-    assert first.signs.items == 15
+    assert first.signals.items == 15
     assert first.checks.repeats == {"Fluency": CheckComparison(1, 0, 1)}
     assert first.checks.gold == {"Fluency": CheckComparison(1, 0, 0)}
     assert first.checks.all_gold == CheckComparison(1, 0, 0)
