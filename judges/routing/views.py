@@ -43,10 +43,9 @@ from judges.routing.forms import (
 from judges.routing.queries.calibration_plans import draw_plan
 from judges.routing.queries.certificate_tables import certificates_tables
 from judges.routing.queries.certificates import calibration_state, calibrations_of
-from judges.routing.queries.policies import has_judge_pair, policies_of
 from judges.routing.queries.preview import RoutingPlan, routing_plan
 from judges.routing.queries.proposals import proposal_of
-from judges.routing.queries.state import routing_state
+from judges.routing.queries.state import has_judge_pair, policies_of, routing_state
 
 # Calibrations: listed, planned while they are entered, drawn, computed; and what their certificates say.
 

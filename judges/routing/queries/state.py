@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from django.db.models import Count, Q, QuerySet
 
 from annotate.agreement import Interval
 from annotate.core.guideline import FrozenGuideline
@@ -176,3 +177,18 @@ def _against(
         significance_level=1 - policy.confidence_level,
     )
     return replace(result, contradicts=finding.contradicts, finding=finding)
+
+
+def policies_of(project: Project) -> QuerySet[RoutingPolicy]:
+    """Return a project's policies, the newest first, with how many units each sent and audits. One query."""
+    audited = Count("units", filter=Q(units__why=RoutedUnit.Why.AUDIT))
+    policies = RoutingPolicy.objects.filter(project=project).select_related(
+        "rts", "mcq", "routed_by", "calibration"
+    )
+    return policies.annotate(units_count=Count("units"), audited_count=audited).order_by("-pk")
+
+
+def has_judge_pair(project: Project) -> bool:
+    """Return whether there is an RTS and an MCQ judge. One query."""
+    methods = project.judges.filter(method__in=["rts", "mcq"]).values_list("method", flat=True)
+    return set(methods) == {"rts", "mcq"}
