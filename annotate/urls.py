@@ -9,6 +9,7 @@ from annotate.material import views as material_views
 from annotate.people import views as people_views
 from annotate.quality import views as quality_views
 from annotate.rating import views as rating_views
+from annotate.rating.steps import STEPS
 from annotate.results import views as results_views
 from annotate.setup import views as setup_views
 from annotate.watching import views as watching_views
@@ -16,9 +17,9 @@ from annotate.webhooks import views as webhooks_views
 
 
 class StepConverter:
-    """The four steps of the rounds, as they stand in a URL."""
+    """The four steps of the rounds, as part of an address."""
 
-    regex = "|".join(watching_views.STEPS)
+    regex = "|".join(STEPS)
 
     def to_python(self, value: str) -> str:
         """Take the step as it is."""

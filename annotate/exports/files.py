@@ -1,17 +1,23 @@
-"""A whole project as one file."""
+"""A whole project as one file, and a table as a download."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from django.http import StreamingHttpResponse
 
 from annotate.core.models import Project
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.folder import OnProgress, write_folder
 from annotate.exports.formats.packing import pack
+from annotate.exports.formats.text import export_table
 from annotate.exports.manifest import Manifest
+from annotate.exports.registry import ExportTable
 
 SUFFIXES = {format: ".xlsx" if format == Format.XLSX else ".zip" for format in Format}
 CONTENT_TYPES = {
     ".zip": "application/zip",
+    ".jsonl": "application/jsonl",
+    ".csv": "text/csv; charset=utf-8",
     ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
 
@@ -28,3 +34,11 @@ def write_file(
         else:
             pack(folder, target, project.slug)
     return manifest
+
+
+def download_table(project: Project, table: ExportTable, name: str, format: str) -> StreamingHttpResponse:
+    """Stream a table as a file to be kept under this name."""
+    stream = export_table(project, table, format)
+    response = StreamingHttpResponse(stream, content_type=CONTENT_TYPES[f".{format}"])
+    response["Content-Disposition"] = f'attachment; filename="{project.slug}-{name}.{format}"'
+    return response

@@ -349,12 +349,6 @@ def evidence(place: Membership) -> RaterEvidence:
     )
 
 
-def left_out(project: Project) -> list[Membership]:
-    """Return the annotators whose ratings the statistics leave out. One query."""
-    places = Membership.objects.filter(project=project, role=Role.ANNOTATOR, counted=False)
-    return list(places.order_by("joined_at", "pk"))
-
-
 def _items(project: Project, place: Membership | None = None) -> Mapping[int, list[RatedItem]]:
     finished = Assignment.objects.filter(
         round__project=project, round__number=1, completed_at__isnull=False, annotator__isnull=False

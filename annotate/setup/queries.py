@@ -173,6 +173,11 @@ PAGES = {
 STEP_OF_PAGE = {page: step for step, pages in PAGES.items() for page in pages}
 
 
+def setup_on_page(project: Project, page: str) -> Setup | None:
+    """Return how far a project is set up where the page belongs to the set-up, else None."""
+    return setup_of(project, page) if page in STEP_OF_PAGE else None
+
+
 def setup_of(project: Project, page: str = "") -> Setup | None:
     """Return how far a project is set up, on a page (its route); None once a round opened. One query."""
     own = Project.objects.filter(pk=project.pk)

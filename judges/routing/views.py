@@ -13,9 +13,9 @@ from annotate.core.access import project_for_reader
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
 from annotate.core.page import Request, request_user
+from annotate.results.figures import kept_figures
 from annotate.results.queries.kept import KeptPage
 from annotate.results.table_files import table_file
-from annotate.results.views import kept_or_asked
 from judges.core.access import calibration_in, may_change_judges, policy_in, project_for_routing
 from judges.core.models import Calibration, Judge, RoutingPolicy
 from judges.core.page import add_refusal, render_judges
@@ -270,7 +270,7 @@ def _plan_or_page(policy: RoutingPolicy, project: Project) -> Planned:
     try:
         return routing_plan(policy, project, preview=True), None
     except IndicatorsNotKeptError as error:
-        kept = kept_or_asked(project, error.result)
+        kept = kept_figures(project, error.result)
     if not kept.is_current:
         return None, kept
     return routing_plan(policy, project), None

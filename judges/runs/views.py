@@ -18,6 +18,7 @@ from annotate.core.errors import DomainError
 from annotate.core.models import Project, User
 from annotate.core.page import Request, request_user
 from judges.core.access import (
+    judge_in,
     judgment_in,
     may_change_judges,
     project_for_judges,
@@ -123,10 +124,19 @@ def run_judgments(request: Request, slug: str, pk: int, status: str) -> HttpResp
     """List a run's unreadable or failed judgments with reply and reason."""
     project = project_for_reader(request.user, slug)
     listed = run_in(project, pk)
-    return render_without_value(request, project, listed.judgments.all(), status, {"run": listed})
+    return _render_without_value(request, project, listed.judgments.all(), status, {"run": listed})
 
 
-def render_without_value(
+@login_required
+@require_GET
+def judge_judgments(request: Request, slug: str, pk: int, status: str) -> HttpResponse:
+    """List a judge's unreadable or failed judgments with reply and reason."""
+    project = project_for_reader(request.user, slug)
+    listed = judge_in(project, pk)
+    return _render_without_value(request, project, listed.judgments.all(), status, {"judge": listed})
+
+
+def _render_without_value(
     request: Request, project: Project, judgments: QuerySet[Judgment], status: str, context: dict[str, Any]
 ) -> HttpResponse:
     """Render a list of unreadable or failed judgments; the context says whose they are."""

@@ -15,7 +15,7 @@ from annotate.core.page import request_user
 from annotate.core.rounds import rounds_of
 from annotate.rating.commands.deadlines import set_deadline
 from annotate.rating.forms import DeadlineForm
-from annotate.watching.views import STEPS
+from annotate.rating.steps import STEPS
 
 Deadline = form_input("Deadline", DeadlineForm)
 

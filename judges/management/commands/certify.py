@@ -10,12 +10,12 @@ from django.core.management.base import BaseCommand, CommandError
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
 from annotate.management.projects import project_called
+from judges.core.access import OF_JUDGES
 from judges.core.errors import NoJudgesError
 from judges.core.models import Calibration, Judge
 from judges.core.specification import CalibrationSpec
 from judges.results.queries.pairings import first_judge, judge_called, measured_judges
 from judges.routing.commands.certificates import compute_certificates, draw_calibration, withdraw_calibration
-from judges.routing.queries.bindings import OF_JUDGES
 from judges.routing.queries.calibration_plans import DrawPlan, draw_plan
 from judges.routing.queries.certificates import CalibrationState, calibration_state
 from judges.templatetags.judging import counted, duration
