@@ -239,7 +239,7 @@ function RatingPage(main) {
     form.dataset.warned = "yes";
     focusRow(open);
     if (isWhole) notice(say("Rate every dimension; then you see what is right."), "notice-warn");
-    else notice(say("Some dimensions have no answer yet. Go on once more to leave them open."), "notice-warn");
+    else notice(say("Some dimensions have no answer yet. Continue again to leave them open."), "notice-warn");
     return true;
   }
 

@@ -32,7 +32,7 @@ SENTENCES = (
     ),
     gettext_noop("Cannot rate"),
     gettext_noop("Cannot rate: say why in a comment"),
-    gettext_noop("Some dimensions have no answer yet. Go on once more to leave them open."),
+    gettext_noop("Some dimensions have no answer yet. Continue again to leave them open."),
     gettext_noop("Rate every dimension; then you see what is right."),
     gettext_noop("{name} had been changed to {value} in another window; your {own} is saved now."),
     gettext_noop("answer"),

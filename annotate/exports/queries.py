@@ -40,7 +40,7 @@ class ExportState:
 
     @property
     def file_name(self) -> str:
-        """What the file is called when it is taken away."""
+        """The name under which the file is downloaded."""
         export = self.export
         made = f"{export.created_at:%Y-%m-%d-%H%M}"
         return f"{export.project.slug}-{made}-{export.format}{SUFFIXES[Format(export.format)]}"

@@ -139,7 +139,7 @@ def _lock_dimension(dimension: Dimension) -> Dimension:
     project = lock_configurable(dimension.project)
     found = project.dimensions.filter(pk=dimension.pk).first()
     if found is None:
-        raise NotReadyError(gettext("This dimension was removed meanwhile."))
+        raise NotReadyError(gettext("This dimension has been removed."))
     return found
 
 

@@ -441,7 +441,7 @@ def _tokens(content: Any) -> tuple[Token, ...] | None:
 
 @contextmanager
 def _in_sentences(server: Server, unreadable: str = "") -> Iterator[None]:
-    """Raise AskedInVain for what was not answered as it should be; `unreadable`: for what makes no sense.
+    """Raise RequestFailed for what was not answered as it should be; `unreadable`: for what makes no sense.
 
     Whoever enters an address must not learn what speaks behind it, or the network around Concord could be
     explored: only errors of OpenAI's form are shown, all others are one sentence here and a line of the log.

@@ -45,7 +45,7 @@ class CorrectionForm(forms.Form):
         return data
 
 
-class JudgeForm(forms.Form):
+class JudgeChoiceForm(forms.Form):
     """One of a project's judges, or all of them."""
 
     judge = forms.ModelChoiceField(Judge.objects.none(), required=False, empty_label=_("all judges"))
@@ -57,7 +57,7 @@ class JudgeForm(forms.Form):
         judge.queryset = Judge.objects.filter(project=project).order_by("name")
 
 
-class SelectionForm(JudgeForm):
+class SelectionForm(JudgeChoiceForm):
     """Which answers are looked for, and what is done with all of them: `shown` as many as the page said."""
 
     dimension = forms.ChoiceField(required=False)
@@ -86,7 +86,7 @@ class SelectionForm(JudgeForm):
         return query_of(parts)
 
 
-class RereadingForm(JudgeForm):
+class RereadingForm(JudgeChoiceForm):
     """Whose stored replies are to be read anew."""
 
 

@@ -1,4 +1,4 @@
-"""Exports: asked for, written by a worker, deleted; and that data were taken away."""
+"""Exports: asked for, written by a worker, deleted; and the record of each download."""
 
 import logging
 from collections.abc import Callable

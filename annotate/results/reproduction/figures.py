@@ -52,7 +52,7 @@ class Figure:
 
     @property
     def tolerance(self) -> float:
-        """Half a unit of the last printed decimal: what rounding may have taken away."""
+        """Half a unit of the last printed decimal: what rounding may have changed."""
         _, _, decimals = self.published.partition(".")
         return 0.5 * math.pow(10, -len(decimals))
 
