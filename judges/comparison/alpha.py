@@ -22,7 +22,7 @@ _BY_DOCUMENTS = Resampling(by="documents")
 
 
 @dataclass(frozen=True)
-class AlphaBesidePeople:
+class AlphaWithPeople:
     """Three alphas over the same items: those with a value of the judge and a human score.
 
     among_people: the human raters alone, what the judge is held against.
@@ -36,14 +36,14 @@ class AlphaBesidePeople:
     with_mean: Coefficient
 
 
-def alpha_beside_people(
+def alpha_with_people(
     scores: Scores,
     *,
     measurement_level: MeasurementLevel | str = MeasurementLevel.INTERVAL,
     generator: Randomness | None = None,
     people: Randomness | None = None,
     resampling: Resampling | None = None,
-) -> AlphaBesidePeople:
+) -> AlphaWithPeople:
     """Krippendorff's alpha among people, with the judge as one more rater, and of the judge with their mean.
 
     The mean is taken as it is. Rounded to a point of the scale it would lose what the mean is for, halves
@@ -66,7 +66,7 @@ def alpha_beside_people(
 
     with_judge = np.vstack([both.human, both.judge])
     with_mean = np.vstack([both.human_means, both.judge])
-    return AlphaBesidePeople(
+    return AlphaWithPeople(
         among_people=alpha(both.human, "among_people", "among people", people),
         with_judge=alpha(with_judge, "with_judge", "people and the judge"),
         with_mean=_of_mean(alpha(with_mean, "with_mean", "the judge and the mean human score"), level),

@@ -56,7 +56,7 @@ class DimensionIndicator:
 
 @dataclass(frozen=True)
 class ReliabilityReport:
-    """Everything about one pair of judges by one measure; P, M and validity are about `beside_people`.
+    """Everything about one pair of judges by one measure; P, M and validity are about `compared_judge`.
 
     rated_units: those that people rated. settling: those of them that settled r of a policy or a certificate
     of these judges; P leaves them out where `fresh`. judged: a digest of the judgments that R follows from.
@@ -64,7 +64,7 @@ class ReliabilityReport:
 
     project: Project
     pairing: Pairing
-    beside_people: Judge
+    compared_judge: Judge
     coefficient: str
     round: Round | None
     dimensions: Sequence[DimensionIndicator]
@@ -96,7 +96,7 @@ def reliability_report(
     *,
     coefficient: str = "spearman",
     confidence_level: float = 0.95,
-    beside_people: Judge | None = None,
+    compared_judge: Judge | None = None,
     round_number: int | None = None,
     fresh: bool = False,
 ) -> ReliabilityReport:
@@ -108,14 +108,14 @@ def reliability_report(
     rounds = rounds_of(project)
     round = rounds.get(round_number or max(rounds, default=0))
     material = material_of(project, round, guideline_of(project, round))
-    first = beside_people or pairing.rts
+    first = compared_judge or pairing.rts
     settling = _settled_among(material, settling_units([pairing.rts, pairing.mcq]))
     measuring = _Measuring(project, pairing, first, coefficient, confidence_level)
     found = _measure_dimensions(material, measuring, settling if fresh else {})
     return ReliabilityReport(
         project=project,
         pairing=pairing,
-        beside_people=first,
+        compared_judge=first,
         coefficient=coefficient,
         round=round,
         dimensions=_adjust(found),

@@ -75,7 +75,7 @@ def mcq_of(policy: RoutingPolicy) -> Judge:
 
 @dataclass(frozen=True)
 class _Judged:
-    """Both judges on one dimension, beside people."""
+    """Both judges on one dimension, with what people gave."""
 
     dimension: FrozenDimension
     scores: Scores

@@ -10,7 +10,7 @@ from django.urls import reverse
 from annotate.agreement import spearman
 from annotate.core.guidelines import current_guideline
 from annotate.core.rounds import rounds_of
-from judges.comparison import Level, alpha_beside_people, correlation_with_humans
+from judges.comparison import Level, alpha_with_people, correlation_with_humans
 from judges.core.models import Judge, Judgment
 from judges.core.specification import Scope
 from judges.endpoints.queries import refusal
@@ -44,7 +44,7 @@ def test_correlations_take_values_as_read_and_all_else_mapped_ones() -> None:
     )
     assert found == finer != correlation_with_humans(as_scores(RTS), spearman, Level.DATASET).value
     alphas = [
-        alpha_beside_people(each, measurement_level="ordinal").with_mean.value
+        alpha_with_people(each, measurement_level="ordinal").with_mean.value
         for each in (scores, as_scores(RTS))
     ]
     assert alphas[0] == alphas[1] is not None
