@@ -119,6 +119,7 @@ def draw_plan(project: Project, spec: CalibrationSpec) -> DrawPlan:
     evidence = {each.key: evidence_of(calibration, material, samples, each.key) for each in dimensions}
     guarantee = Guarantee(spec.risk, spec.significance_level).divide(max(len(dimensions), 1))
     batches = {each.key: int(evidence[each.key].usable.sum()) for each in dimensions}
+    # A size is searched for; dimensions mostly have batches of one size, which is searched once.
     by_batch = {units: _plan_size(guarantee, spec, units) for units in set(batches.values())}
     needed = {key: by_batch[units] for key, units in batches.items()}
     _settle_size(calibration, spec, needed.values())
