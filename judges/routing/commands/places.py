@@ -50,8 +50,8 @@ def settle_probabilities(round: Round) -> None:
     missed = _probabilities_missed(calibrations)
     policy = RoutingPolicy.objects.filter(round=round, status=RoutingPolicy.Status.ROUTED).first()
     routed = _routed_chances(policy)
-    # A calibration may have drawn a unit that the policy's audit did not. It still had the chance of the audit,
-    # which is that of its system on the dimension: an estimate that left it out would weigh such units too much.
+    # A calibration may have drawn a unit that the policy's audit did not. It still had the chance of the
+    # audit, that of its system on the dimension: estimates without it would weigh such units too much.
     usual, shares = policy.audit_share if policy else 0.0, _audit_shares(policy)
     for calibration in calibrations:
         units = calibration.units.values_list("item", "dimension", "item__system")
