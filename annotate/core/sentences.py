@@ -1,4 +1,4 @@
-"""Sentences that the pages' own scripts say: each stands in a script as `say("...")`, here to translate."""
+"""Sentences that the pages' own scripts say: each is in a script as `say("...")`, here to translate."""
 
 from django.utils.translation import get_language, gettext, gettext_noop
 

@@ -21,7 +21,7 @@ SILENT_FOR = timedelta(minutes=5)  # a large table is sorted before its first ro
 
 @dataclass(frozen=True)
 class ExportState:
-    """Where an export is, as pages tell it."""
+    """Where an export is, as pages show it."""
 
     export: Export
     rows: int

@@ -422,7 +422,7 @@ def ask_again(*, round: Round, dimension: Dimension) -> int:
 
 
 def _put_in_force(project: Project, note: str, by: User | None) -> Guideline:
-    """Freeze what stands now and hand it to the open round; without one, Round II will open with it."""
+    """Freeze the current wording and hand it to the open round; without one, Round II will open with it."""
     if not note.strip():
         raise InvalidValueError(
             gettext("Say what changed and why. It is shown with the version."),

@@ -210,7 +210,7 @@ class DimensionForm(forms.Form):
         )
 
     def _fix(self) -> None:
-        """Leave the wording to be changed, and ask why; a change of the rest is told by the command."""
+        """Leave the wording to be changed, and ask why; a change of the rest is refused by the command."""
         for name in ("name", "scale_minimum", "scale_maximum"):
             self.fields[name].widget.attrs["readonly"] = True
         for name in ("measurement_level", "not_applicable", "another_point"):

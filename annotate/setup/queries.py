@@ -138,7 +138,7 @@ def _referring_first(models: list[type[Model]]) -> Iterator[type[Model]]:
 
 @dataclass(frozen=True)
 class SetupStep:
-    """A step: the route of its page, whether it is done, and where it stands in a few words."""
+    """A step: the route of its page, whether it is done, and how far in a few words."""
 
     name: str
     route: str
@@ -268,7 +268,7 @@ def template_for(user: User, key: str) -> ProjectTemplate | None:
 
 
 def template_of(project: Project, *, name: str = "") -> ProjectTemplate:
-    """Return a project as a template: what is asked and told, nothing that was given. Three queries."""
+    """Return a project as a template: what is asked and how, nothing that was given. Three queries."""
     dimensions = tuple(map(spec_of, project.dimensions.prefetch_related("points")))
     texts = (project.guidelines, *(dimension.guidelines for dimension in dimensions))
     kept = {image.key: image for image in project.images.all()}

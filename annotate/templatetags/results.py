@@ -16,7 +16,7 @@ from annotate.results.text import interval, number
 register = template.Library()
 
 MOST_ROWS = 24  # of a table on a page with others; its own page has them all
-EACH_OPENS = 80  # with more figures, how they were computed stands below the table
+EACH_OPENS = 80  # with more figures, how they were computed is below the table
 TABLE_FILES = [("csv", "CSV"), ("md", "Markdown"), ("tex", "LaTeX")]
 PLOT_FILES = [("svg", "SVG"), ("pdf", "PDF"), ("png", "PNG")]
 

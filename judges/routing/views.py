@@ -197,7 +197,7 @@ def routing_policy(request: Request, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def routing_step(request: Request, slug: str, pk: int, step: str) -> HttpResponse:
-    """Route a draft as it stands on the page, follow a proposal, or withdraw."""
+    """Route a draft as the page shows it, follow a proposal, or withdraw."""
     project = project_for_routing(request.user, slug)
     policy, by, shown = policy_in(project, pk), request_user(request), request.POST.get("shown", "")
     try:

@@ -80,7 +80,7 @@ class SelectionForm(JudgeChoiceForm):
         return Selection(judge and judge.pk, data["dimension"] or None, which)
 
     def query(self) -> str:
-        """Return what is looked for as it stands in an address."""
+        """Return what is looked for as an address has it."""
         data, judge = self.cleaned_data, self.cleaned_data["judge"]
         parts = {"judge": judge and judge.pk, "dimension": data["dimension"], "which": data["which"]}
         return query_of(parts)

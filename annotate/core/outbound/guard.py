@@ -84,7 +84,7 @@ def _is_private_by_name(host: str) -> bool:
 
 
 def _embedded_ipv4(address: IPv6Address) -> IPv4Address | None:
-    """Return the IPv4 address that an IPv6 address stands for, if it stands for one."""
+    """Return the IPv4 address that an IPv6 address embeds, if it embeds one."""
     if address in NAT64:
         return IPv4Address(int(address) & 0xFFFFFFFF)
     teredo = address.teredo

@@ -111,7 +111,7 @@ def _patterns(files: Any) -> Iterator[tuple[str, list[str]]]:
 
 
 def _regex(pattern: str) -> str:
-    """A pattern of paths, in which ** stands for any folders, as a regular expression."""
+    """A pattern of paths, in which ** matches any folders, as a regular expression."""
     pattern = pattern.removeprefix("./").strip("/")
     tokens = re.split(r"(\*\*/|\*\*|\*|\?|\[[^\]]+\])", pattern)
     meant = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}

@@ -111,7 +111,7 @@ def is_zipped_folder(stream: IO[bytes]) -> bool:
 
 
 def records_in(stream: IO[bytes], name: str) -> Records:
-    """The records of one file: what it is is told by how it begins, a text by its name."""
+    """The records of one file: its kind is recognised by its first bytes, a text by its name."""
     magic = _magic(stream)
     if magic == OLD_EXCEL_MAGIC:
         raise UnreadableFileError(0, "The file is an old Excel workbook (.xls); save it as .xlsx.")

@@ -16,7 +16,7 @@ SIX_DECIMALS = 5.1e-7
 
 
 class Standing(StrEnum):
-    """How a computed figure stands to the published one."""
+    """How a computed figure compares with the published one."""
 
     WITHIN = "within"
     EXPLAINED = "explained"
@@ -47,7 +47,7 @@ class Figure:
 
     @property
     def row(self) -> str:
-        """What the row of a table is called in which it stands."""
+        """What its row in a table is called."""
         return " ".join(label for label in self.labels.values() if label)
 
     @property
@@ -93,7 +93,7 @@ class ComparedTable:
 
     @property
     def title(self) -> str:
-        """What stands above it."""
+        """The heading above it."""
         return f"Table {self.name}: {self.holds}"
 
 

@@ -58,7 +58,7 @@ class OwnWork:
 
 
 def overview(project: Project, *, for_admin: bool) -> Overview:
-    """Return where a project stands; for admins with labels, workers, and what needs them.
+    """Return how far a project is; for admins with labels, workers, and what needs them.
 
     Seventeen queries at most, two more for admins, and those of what other apps let them watch.
     """

@@ -211,7 +211,7 @@ def _why_no_differences(samples: Sequence[RatedSample]) -> str:
 def _widths(
     systems: Sequence[SystemEstimates], samples: Sequence[RatedSample], betting: Betting, level: float
 ) -> list[Width]:
-    """Return the mean width after 5, 10, ... ratings of each system, as far as it can be told."""
+    """Return the mean width after 5, 10, ... ratings of each system, as far as it is known."""
     largest = min((each.humans.units for each in systems), default=0)
     spent = [number for number in SPENT if number <= largest]
     humans = np.array([projected_widths(each.humans, spent) for each in systems], dtype=float)

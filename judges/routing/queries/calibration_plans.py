@@ -1,4 +1,4 @@
-"""What a calibration would draw, and how many ratings its guarantee needs: told before anything is drawn."""
+"""What a calibration would draw, and how many ratings its guarantee needs, before anything is drawn."""
 
 import hashlib
 import json
