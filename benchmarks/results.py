@@ -56,9 +56,9 @@ def measure() -> bool:
     for page in PAGES.values():
         try:
             result = result_of(project, page)
+            computing = timed(partial(compute_page, project=project, result=result))
         except DomainError:  # a page of judges, of which this project has none
             continue
-        computing = timed(partial(compute_page, project=project, result=result))
         line(f"{page.name}: computing", computing, yardstick)
         line(f"{page.name}: version of the data", usual(partial(version_of, result, project)), yardstick)
         address = reverse("results_page", args=[project.slug, page.name])
