@@ -129,8 +129,8 @@ def _keep(export: Export, manifest: Manifest, name: str, target: Path) -> bool:
         )
     )
     if kept:
-        told = {"export": export.pk, "format": export.format, "content_hash": manifest.content_hash}
-        announce(export.project_id, EXPORT_READY, told)
+        facts = {"export": export.pk, "format": export.format, "content_hash": manifest.content_hash}
+        announce(export.project_id, EXPORT_READY, facts)
     return kept
 
 

@@ -41,8 +41,8 @@ def start_push(*, export: Export, repository: str, private: bool, by: User) -> P
     )
     if not is_new:
         _wait_again(push, private=private, by=by)
-    told = {"repository": repository, "private": private, "content_hash": export.content_hash}
-    record(export.project, "export.pushed", export, after=told, by=by)
+    facts = {"repository": repository, "private": private, "content_hash": export.content_hash}
+    record(export.project, "export.pushed", export, after=facts, by=by)
     return push
 
 

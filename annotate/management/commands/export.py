@@ -61,8 +61,8 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"The export cannot be written: {error}.") from error
         if options["json"]:
-            told = {"written": str(target), **(asdict(manifest) if manifest else {})}
-            self.stdout.write(json.dumps(told, ensure_ascii=False, default=str))
+            summary = {"written": str(target), **(asdict(manifest) if manifest else {})}
+            self.stdout.write(json.dumps(summary, ensure_ascii=False, default=str))
             return
         digest = f" Content hash {manifest.content_hash}." if manifest else ""
         self.stdout.write(f"Wrote {target} ({_size(target):,} bytes).{digest}")
@@ -88,8 +88,8 @@ class Command(BaseCommand):
                 raise CommandError(f"The export cannot be written: {error}.") from error
         assert manifest
         if options["json"]:
-            told = {"pushed": url, **asdict(manifest)}
-            self.stdout.write(json.dumps(told, ensure_ascii=False, default=str))
+            summary = {"pushed": url, **asdict(manifest)}
+            self.stdout.write(json.dumps(summary, ensure_ascii=False, default=str))
         else:
             self.stdout.write(f"Pushed to {url}. Content hash {manifest.content_hash}.")
 

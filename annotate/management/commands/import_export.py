@@ -47,22 +47,22 @@ class Command(BaseCommand):
         differing = sorted(
             name for name, digest in archive.manifest["files"].items() if again.files.get(name) != digest
         )
-        told = {
+        summary = {
             "project": project.slug,
             "tables": again.tables,
             "identical": not differing,
             "differing": differing,
             "content_hash": again.content_hash,
         }
-        self.stdout.write(json.dumps(told) if options["json"] else "\n".join(_lines(told)))
+        self.stdout.write(json.dumps(summary) if options["json"] else "\n".join(_lines(summary)))
         if differing:
             raise SystemExit(1)
 
 
-def _lines(told: dict[str, Any]) -> list[str]:
-    counts = ", ".join(f"{count:,} {name}" for name, count in told["tables"].items() if count)
-    if told["identical"]:
-        verdict = f"Exported again it is identical: content hash {told['content_hash']}."
+def _lines(summary: dict[str, Any]) -> list[str]:
+    counts = ", ".join(f"{count:,} {name}" for name, count in summary["tables"].items() if count)
+    if summary["identical"]:
+        verdict = f"Exported again it is identical: content hash {summary['content_hash']}."
     else:
-        verdict = f"Exported again these differ, see docs/export.md: {', '.join(told['differing'])}."
-    return [f"Imported the project {told['project']}: rows of {counts}.", verdict]
+        verdict = f"Exported again these differ, see docs/export.md: {', '.join(summary['differing'])}."
+    return [f"Imported the project {summary['project']}: rows of {counts}.", verdict]

@@ -91,7 +91,7 @@ _STARTED += ["report", "message", "lease", "lines"]
 def cancel_import(*, data_import: DataImport) -> None:
     """Ask the worker to stop: it notices within some hundred lines, and nothing is imported.
 
-    What no worker has taken yet stops at once. The worker is told by a file first, because while it writes
+    What no worker has taken yet stops at once. A file tells the worker first, because while it writes
     SQLite lets nobody else write. Raises NotReadyError where there is nothing to cancel.
     """
     if not data_import.is_under_way:

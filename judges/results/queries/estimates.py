@@ -235,8 +235,8 @@ def _widths(
         Width(number, _mean(humans[:, index]), _mean(combined[:, index]), _mean(guaranteed[:, index]))
         for index, number in enumerate(spent)
     ]
-    told = [each for each in found if each.humans is not None or each.combined is not None]
-    return [_now(systems), *told] if told else []
+    known = [each for each in found if each.humans is not None or each.combined is not None]
+    return [_now(systems), *known] if known else []
 
 
 def _now(systems: Sequence[SystemEstimates]) -> Width:

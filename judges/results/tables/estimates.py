@@ -19,7 +19,7 @@ from judges.results.tables.gaps import with_gaps
 from judges.results.tables.parameters import chosen_judge, chosen_round
 
 _NO_P = "There is no p value without a standard error of the difference."
-_NO_WIDTH = "No width can be told for so many ratings."
+_NO_WIDTH = "The width for so many ratings is not known."
 _NOT_WORTH = "There is no combined estimate that is worth more or fewer ratings."
 _NOT_GUARANTEED = "A guaranteed difference was not computed."
 
