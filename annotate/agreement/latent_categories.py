@@ -193,7 +193,7 @@ class _Given:
         return np.bincount(self.rater, minlength=self.raters)
 
     @property
-    def by_rater_and_category(self) -> scipy.sparse.csr_array:
+    def by_rater_and_category(self) -> "scipy.sparse.csr_array":  # quoted, as it would load 14 MB
         """Sparse (raters times categories, units): 1 where a rater gave a unit a category."""
         place = self.rater * self.categories + self.code, self.unit
         shape = self.raters * self.categories, len(self.places)

@@ -119,7 +119,7 @@ def rater_severity(
     )
 
 
-def _search(likelihood: SeverityLikelihood) -> scipy.optimize.OptimizeResult:
+def _search(likelihood: SeverityLikelihood) -> "scipy.optimize.OptimizeResult":  # quoted: it loads 20 MB
     return scipy.optimize.minimize(
         likelihood.loss,
         likelihood.start,
@@ -134,7 +134,7 @@ class _Fit:
     """Parameters at the top of the penalised likelihood, their covariance, and intervals of what follows."""
 
     def __init__(
-        self, likelihood: SeverityLikelihood, found: scipy.optimize.OptimizeResult, confidence_level: float
+        self, likelihood: SeverityLikelihood, found: "scipy.optimize.OptimizeResult", confidence_level: float
     ) -> None:
         self.likelihood, self.parameters = likelihood, np.asarray(found.x)
         free = self._free(float(found.fun))

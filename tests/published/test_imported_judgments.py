@@ -14,6 +14,11 @@ from tests.judges.importing import run
 from tests.judges.news import folder, imported_news
 from tests.published.certificate_figures import certificates_are_those_of_the_arrays
 from tests.published.judges_page import compared_with_published
+from tests.published.reliability_figures import (
+    compare_estimates,
+    compare_reliability,
+    the_constant_judge_passes_where_no_judge_does,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -30,4 +35,7 @@ def test_every_published_figure_comes_out_of_imported_replies():
     judges = {method: f"{MODEL}, {label}" for method, label in LABELS.items()}
     assert compared_with_published(project, judges) == {"5": 4, "22": 88}
     del judges["h2h"]
+    compare_reliability(project)
+    compare_estimates(project, judges)
+    the_constant_judge_passes_where_no_judge_does(project, judges)
     certificates_are_those_of_the_arrays(project, judges)

@@ -24,6 +24,19 @@ from judges.results.tables.indicators import INDICATORS
 from judges.results.tables.judges import anchor_of
 
 MODEL = "gpt-3.5-turbo-0301"
+SECOND = f"{MODEL} (second wording)"
+"""What the model is called in a project where other prompts asked it, so that its judges are told apart."""
+
+METHODS = {
+    (MODEL, "rts"): "rts",
+    (MODEL, "mcq"): "mcq",
+    (MODEL, "h2h"): "h2h",
+    (SECOND, "rts"): "rts2",
+    (SECOND, "mcq"): "mcq2",
+    (MODEL, "stars"): "stareval",
+}
+"""What the paper calls the judges of a model by a method."""
+
 SHORT = {name: name.removesuffix("_tau_b") for name in CORRELATIONS}
 
 Figures = Iterator[tuple[Key, float | None]]
@@ -32,7 +45,7 @@ Row = Mapping[str, Value]
 
 @dataclass(frozen=True)
 class Names:
-    """What a table's names stand for: the method of a judge, the key of a dimension."""
+    """What a table's names stand for: the paper's method of a judge, the key of a dimension."""
 
     methods: Mapping[str, str]
     dimensions: Mapping[str, str]
@@ -45,16 +58,19 @@ class Names:
 def compute_figures(project: Project) -> Computed:
     """Return what the paper's tables hold, from the page of results about the judges of its replies."""
     page = current_page(project=project, result=result_of(project, "judges", {"round": "1"}))
-    judges = Judge.objects.filter(project=project, model=MODEL)
+    judges = [
+        (judge, METHODS[judge.model, judge.method])
+        for judge in Judge.objects.filter(project=project, model__in=(MODEL, SECOND))
+    ]
     names = Names(
-        methods={judge.name: judge.method for judge in judges},
+        methods={judge.name: method for judge, method in judges},
         dimensions=dict(project.dimensions.values_list("name", "key")),
     )
     found: dict[Key, float | None] = {}
     for key, rows in _TOGETHER.items():
         found |= rows(names, _rows(page, key))
-    for judge in judges:
-        found |= _by_system(names, judge.method, _rows(page, f"{anchor_of(judge)}-quality"))
+    for judge, method in judges:
+        found |= _by_system(names, method, _rows(page, f"{anchor_of(judge)}-quality"))
         found |= _by_pair(names, _rows(page, f"{anchor_of(judge)}-pairs"))
     for measure, key in INDICATORS.items():
         found |= _indicator(SHORT[measure], _rows(page, key))
@@ -139,9 +155,15 @@ def _number(value: Value) -> float | None:
     return None if value is None else float(value)
 
 
-def _replies(columns: Mapping[str, str], project: Project, path: Path, on_progress: OnProgress) -> str:
+def _replies(
+    columns: Mapping[str, str],
+    given: Mapping[str, str],
+    project: Project,
+    path: Path,
+    on_progress: OnProgress,
+) -> str:
     """Import raw replies; return why the first was refused, or nothing."""
-    source = JudgmentSource(path, path.name, JudgmentMapping(columns, {}))
+    source = JudgmentSource(path, path.name, JudgmentMapping(columns, given))
     report = import_judgments(project=project, source=source, on_progress=on_progress)
     return cause_as_text(report.refused[0]) if report.is_refused else ""
 
@@ -153,6 +175,7 @@ COLUMNS = {
     "dimension": "dimension",
     "reply": "response",
 }
+SCORES = {**COLUMNS, "system": "system"}
 
 LLM_SUMMEVAL = Paper(
     key="llm-summeval",
@@ -167,12 +190,22 @@ LLM_SUMMEVAL = Paper(
         ReleaseFile(
             f"responses_{MODEL}.jsonl",
             "replies to RTS and MCQ prompts",
-            partial(_replies, {**COLUMNS, "system": "system"}),
+            partial(_replies, SCORES, {}),
         ),
         ReleaseFile(
             f"h2h_{MODEL}.jsonl",
             "replies to head-to-head prompts",
-            partial(_replies, {**COLUMNS, "system": "system_1", "other": "system_2"}),
+            partial(_replies, {**COLUMNS, "system": "system_1", "other": "system_2"}, {}),
+        ),
+        ReleaseFile(
+            "responses_gpt-3.5-alt.jsonl",
+            "replies to the second wording of RTS and MCQ prompts",
+            partial(_replies, SCORES, {"model": SECOND}),
+        ),
+        ReleaseFile(
+            "responses_gpt-3.5-stareval.jsonl",
+            "replies to prompts that ask for one to five stars",
+            partial(_replies, SCORES, {"model": MODEL, "method": "stars"}),
         ),
     ),
     tables={
@@ -180,6 +213,8 @@ LLM_SUMMEVAL = Paper(
         "5": "pairs of systems that each method prefers as the experts do",
         "6": "meta-correlation: of a system's correlation with its quality",
         "7": "correlation of R with the correlation with experts, over systems",
+        "17": "neighbouring systems of which second wordings and stars prefer the experts' choice",
+        "18": "second wordings and stars: correlation with the experts' means, and meta-correlation",
         "20": "standard deviation among the experts, mean over a system's summaries",
         "21": "mean score of the experts",
         "22": "head to head: points of the first system of each pair of neighbours",
@@ -192,12 +227,16 @@ LLM_SUMMEVAL = Paper(
     reasons={
         "replies": "The authors' extraction reads six RTS replies on relevance that end like “; 3 out of 5.” "
         "or “(1/5).” as 5; read so, the release gives the published figure. Here each is read as it stands.",
+        "second replies": "The authors' extraction reads six replies to the second wording of RTS that end "
+        "like “; 4 out of 5.” as 5; read so, the release gives the published figure. Here each is read as it "
+        "stands.",
         "paper": "SciPy gives the same on the release's own replies and ratings; the difference is the "
         "paper's.",
     },
     absent=(
         Absent(
-            "Figures of other models and methods", f"This reads the replies of {MODEL} by RTS, MCQ and H2H."
+            "Figures of other models and methods",
+            f"This reads the replies of {MODEL} by RTS, MCQ, H2H and stars.",
         ),
     ),
     compute=compute_figures,

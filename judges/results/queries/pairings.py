@@ -46,6 +46,8 @@ def of_method(judges: Sequence[Judge], method: str) -> list[Judge]:
 def usual_pairing(judges: Sequence[Judge]) -> Pairing:
     """Return the pair of one model with the most values; of two models only where no model has both.
 
+    Of pairs with as many it is the one that was made first, so that another judge changes no figure.
+
     Raises NoJudgesError with a sentence where there is no RTS or no MCQ judge with values.
     """
     rts, mcq = of_method(judges, "rts"), of_method(judges, "mcq")
@@ -59,13 +61,13 @@ def usual_pairing(judges: Sequence[Judge]) -> Pairing:
 
 
 def first_judge(judges: Sequence[Judge]) -> Judge:
-    """Return the RTS judge with the most values, else the judge with the most.
+    """Return the RTS judge with the most values, else the judge with the most; of equals the first made.
 
     Raises NoJudgesError with a sentence where no judge has values.
     """
     if not judges:
         raise NoJudgesError("No judge that gives scores has judgments yet; plan a run, or import judgments.")
-    return max(of_method(judges, "rts") or judges, key=lambda judge: getattr(judge, "values_count", 0))
+    return max(of_method(judges, "rts") or judges, key=lambda judge: (_values_of(judge), -judge.pk))
 
 
 def judge_called(judges: Sequence[Judge], name: str, method: str = "") -> Judge:
@@ -79,6 +81,10 @@ def judge_called(judges: Sequence[Judge], name: str, method: str = "") -> Judge:
     raise NoJudgesError(f"There is no {kind} {name!r} with judgments; there are: {known}.")
 
 
-def _suits(pairing: Pairing) -> tuple[bool, int]:
-    counts = (getattr(judge, "values_count", 0) for judge in (pairing.rts, pairing.mcq))
-    return pairing.rts.model == pairing.mcq.model, min(counts)
+def _suits(pairing: Pairing) -> tuple[bool, int, int, int]:
+    rts, mcq = pairing.rts, pairing.mcq
+    return rts.model == mcq.model, min(_values_of(rts), _values_of(mcq)), -rts.pk, -mcq.pk
+
+
+def _values_of(judge: Judge) -> int:
+    return getattr(judge, "values_count", 0)

@@ -14,7 +14,7 @@ from annotate.templatetags.figures import decimals
 from judges.comparison import CORRELATIONS
 from judges.core.models import CalibrationUnit, Judge, RoutingPolicy
 from judges.reliability import DrawnWith, reliability, validity
-from judges.results.queries.pairings import measured_judges, usual_pairing
+from judges.results.queries.pairings import first_judge, measured_judges, usual_pairing
 from judges.results.tables.streams import stream_of_judge, stream_of_pair
 from tests.factories import make_member, make_project
 from tests.judges.factories import make_judge
@@ -284,6 +284,15 @@ def test_the_usual_pair_is_of_one_model(cast):
     let_judge(make_judge(cast.project, "rts", name="A stranger", model="other"), cast, RTS)
     pair = usual_pairing(measured_judges(cast.project))
     assert (pair.rts.name, pair.mcq.name, pair.warning) == ("Reasoner", "Chooser", "")
+
+
+def test_of_pairs_with_as_many_values_the_usual_one_was_made_first(cast):
+    let_judge(make_judge(cast.project, "rts", name="Another wording"), cast, RTS)
+    let_judge(make_judge(cast.project, "mcq", name="And of choices"), cast, MCQ)
+    judges = measured_judges(cast.project)
+    pair = usual_pairing(judges)
+    assert (pair.rts.name, pair.mcq.name) == ("Reasoner", "Chooser")
+    assert first_judge(judges).name == "Reasoner"
 
 
 def test_a_pair_of_two_models_is_shown_with_a_warning(client, cast):

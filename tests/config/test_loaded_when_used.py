@@ -1,0 +1,21 @@
+"""What a process loads before anyone asks for anything: a second of it would be paid by every start."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+LARGE = {"matplotlib", "openai", "openpyxl", "pyarrow", "scipy.optimize", "scipy.sparse", "scipy.stats"}
+LOAD_EVERY_PAGE = f"""
+import os, sys
+os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+import django
+django.setup()
+import config.urls
+sys.exit(", ".join({LARGE} & set(sys.modules)) or None)
+"""
+
+
+def test_a_process_loads_no_large_package_before_it_is_used() -> None:
+    found = subprocess.run([sys.executable, "-c", LOAD_EVERY_PAGE], cwd=ROOT, capture_output=True, text=True)
+    assert (found.returncode, found.stderr) == (0, "")
