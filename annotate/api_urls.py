@@ -8,7 +8,10 @@ from annotate.exports import api as exports_api
 from annotate.material import api as material_api
 from annotate.people import api as people_api
 from annotate.quality import api as quality_api
-from annotate.rating import api as rating_api
+from annotate.rating.api import plans as plans_api
+from annotate.rating.api import ratings as ratings_api
+from annotate.rating.api import rounds as rounds_api
+from annotate.rating.api import work as work_api
 from annotate.results import api as results_api
 from annotate.setup import api as setup_api
 from annotate.watching import api as watching_api
@@ -38,14 +41,14 @@ urlpatterns = [
     path(f"{P}gold/", quality_api.Gold.as_view(), name="gold"),
     path(f"{P}gold/bar/", quality_api.BarOfPractice.as_view(), name="practice_bar"),
     path(f"{P}gold/<int:pk>/", quality_api.OneGold.as_view(), name="gold_item"),
-    path(f"{P}plan/", rating_api.Plan.as_view(), name="plan"),
+    path(f"{P}plan/", plans_api.Plan.as_view(), name="plan"),
     path(f"{P}audit/", watching_api.Audit.as_view(), name="audit"),
     path(f"{P}invitations/", people_api.Invitations.as_view(), name="invitations"),
     path(f"{P}invitations/<int:pk>/", people_api.OneInvitation.as_view(), name="invitation"),
     path(f"{P}invitations/<int:pk>/mail/", people_api.MailOfInvitation.as_view(), name="invitation_mail"),
-    path(f"{P}rounds/", rating_api.Rounds.as_view(), name="rounds"),
-    path(f"{P}rounds/<int:number>/deadline/", rating_api.RoundDeadline.as_view(), name="deadline"),
-    path(f"{P}rounds/<slug:step>/", rating_api.RoundStep.as_view(), name="step"),
+    path(f"{P}rounds/", rounds_api.Rounds.as_view(), name="rounds"),
+    path(f"{P}rounds/<int:number>/deadline/", rounds_api.RoundDeadline.as_view(), name="deadline"),
+    path(f"{P}rounds/<slug:step>/", rounds_api.RoundStep.as_view(), name="step"),
     path(f"{P}results/", results_api.Results.as_view(), name="results"),
     path(f"{P}results/<slug:name>/", results_api.OneResult.as_view(), name="result"),
     path(
@@ -53,9 +56,9 @@ urlpatterns = [
         results_api.ResultFile.as_view(),
         name="result_file",
     ),
-    path(f"{P}assignments/", rating_api.Assignments.as_view(), name="assignments"),
-    path(f"{P}ratings/", rating_api.Ratings.as_view(), name="ratings"),
-    path(f"{P}ratings/history/", rating_api.RatingChanges.as_view(), name="history"),
+    path(f"{P}assignments/", ratings_api.Assignments.as_view(), name="assignments"),
+    path(f"{P}ratings/", ratings_api.Ratings.as_view(), name="ratings"),
+    path(f"{P}ratings/history/", ratings_api.RatingChanges.as_view(), name="history"),
     path(f"{P}disputes/", disputes_api.Disputes.as_view(), name="disputes"),
     path(f"{P}disputes/rules/", disputes_api.RulesOfDisputes.as_view(), name="dispute_rules"),
     path(f"{P}disputes/nudges/", disputes_api.Nudges.as_view(), name="nudges"),
@@ -77,10 +80,8 @@ urlpatterns = [
         webhooks_api.DeliveryAgain.as_view(),
         name="delivery_again",
     ),
-    path(f"{P}work/", rating_api.Work.as_view(), name="work"),
-    path(f"{P}work/<int:position>/", rating_api.OneWork.as_view(), name="work_item"),
-    path(
-        f"{P}work/<int:position>/<slug:key>/revised/", rating_api.OwnRevision.as_view(), name="own_revision"
-    ),
-    path(f"{P}work/<int:position>/<slug:key>/", rating_api.OwnRating.as_view(), name="own_rating"),
+    path(f"{P}work/", work_api.Work.as_view(), name="work"),
+    path(f"{P}work/<int:position>/", work_api.OneWork.as_view(), name="work_item"),
+    path(f"{P}work/<int:position>/<slug:key>/revised/", work_api.OwnRevision.as_view(), name="own_revision"),
+    path(f"{P}work/<int:position>/<slug:key>/", work_api.OwnRating.as_view(), name="own_rating"),
 ]

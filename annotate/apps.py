@@ -12,15 +12,19 @@ class AnnotateConfig(AppConfig):
 
     def ready(self) -> None:
         """Add what needs the models, which cannot be imported before."""
+        from annotate.core.page import FRAME
         from annotate.exports.tables import OWN_TABLES
         from annotate.extension import Extension, extend
         from annotate.material.commands.uploads import MATERIAL_KIND
         from annotate.periodic_tasks import ForgetOldAttempts, SendDueDeliveries, SendDueDigests
         from annotate.results.queries.pages import OWN_PAGES
         from annotate.results.reproduction.summeval_op import SUMMEVAL_OP
+        from annotate.setup.queries import setup_on_page
         from annotate.watching.heartbeat import Heartbeat
+        from annotate.watching.queries.workers import work_waits
 
         current_app.steps["worker"].update((Heartbeat, SendDueDigests, SendDueDeliveries, ForgetOldAttempts))
+        FRAME.work_waits, FRAME.setup = work_waits, setup_on_page
         extend(
             Extension(
                 app="annotate",

@@ -10,6 +10,7 @@ from annotate.people import installation
 from annotate.people import views as people_views
 from annotate.quality import views as quality_views
 from annotate.rating import views as rating_views
+from annotate.rating.steps import STEPS
 from annotate.results import views as results_views
 from annotate.setup import views as setup_views
 from annotate.watching import views as watching_views
@@ -17,9 +18,9 @@ from annotate.webhooks import views as webhooks_views
 
 
 class StepConverter:
-    """The four steps of the rounds, as they stand in a URL."""
+    """The four steps of the rounds, as part of an address."""
 
-    regex = "|".join(watching_views.STEPS)
+    regex = "|".join(STEPS)
 
     def to_python(self, value: str) -> str:
         """Take the step as it is."""
@@ -173,8 +174,13 @@ urlpatterns = [
     path("projects/<slug:slug>/rounds/<step:step>/", watching_views.step, name="step"),
     path("projects/<slug:slug>/so-far/", results_views.so_far, name="so_far"),
     path("projects/<slug:slug>/rounds/<int:number>/deadline/", watching_views.deadline, name="deadline"),
-    path("projects/<slug:slug>/agreement/", results_views.moved, {"name": "agreement"}, name="agreement"),
-    path("projects/<slug:slug>/agreement/<path:rest>", results_views.moved, {"name": "agreement"}),
+    path(
+        "projects/<slug:slug>/agreement/",
+        results_views.at_new_address,
+        {"name": "agreement"},
+        name="agreement",
+    ),
+    path("projects/<slug:slug>/agreement/<path:rest>", results_views.at_new_address, {"name": "agreement"}),
     path("projects/<slug:slug>/reproduction/", results_views.reproduction_page, name="reproduction"),
     path(
         "projects/<slug:slug>/reproduction/table-<slug:name>.<slug:format>",

@@ -7,18 +7,15 @@ by the package krippendorff. Each judge has a value for each unit, some points b
 """
 
 import argparse
-import os
 import random
 import sys
-import tempfile
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.export import own_database, run_script
-from benchmarks.results import alphas, line, timed, usual
+from benchmarks.results import alphas, line, run_on_own_database, timed, usual
 
 if TYPE_CHECKING:
     from annotate.core.models import Project
@@ -96,17 +93,8 @@ def main() -> None:
     """Fill, compute, show; fail where computing takes longer than the aim."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--units", type=int, default=4_800, help="how many units are rated")
-    asked = parser.parse_args()
-    with (
-        tempfile.TemporaryDirectory(prefix="concord-results-") as name,
-        own_database(Path(name)) as environment,
-    ):
-        ratings = asked.units * RATERS
-        print(f"{ratings:,} ratings: {run_script('export_fill.py', environment, str(ratings))}")
-        os.environ.clear()
-        os.environ.update(environment)
-        if not measure():
-            sys.exit(f"Computing takes more than {AIM} s.")
+    ratings = parser.parse_args().units * RATERS
+    run_on_own_database(measure, ratings=ratings, too_slow=f"Computing takes more than {AIM} s.")
 
 
 if __name__ == "__main__":

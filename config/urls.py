@@ -21,5 +21,5 @@ if apps.is_installed("judges"):
     urlpatterns.append(path("", include("judges.urls")))
     urlpatterns.append(path("api/v1/", include("judges.api_urls")))
 
-# Last, so that what no part of the API has is told as the API tells errors.
+# Last, so that an unknown address of the API answers with an error of the API.
 urlpatterns.append(path("api/", include([re_path(r"^(?P<rest>[\s\S]*)$", not_there)])))  # line ends too

@@ -181,7 +181,7 @@ EXAMPLES = {
     "RereadingRow": {
         "id": 1,
         "judge": 1,
-        "status": "looked",
+        "status": "previewed",
         "would_change": 1,
         "first_changes": [
             {"judgment": 12, "before": "unreadable", "after": "4", "reply": "I would give it a 4."}

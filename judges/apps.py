@@ -17,8 +17,7 @@ class JudgesConfig(AppConfig):
         from annotate.extension import Extension, NewTab, extend
         from annotate.watching.registry import Watched
         from judges.interchange.commands import JUDGMENTS_KIND, restore_judges
-        from judges.interchange.queries.datasheet import judges_in_datasheet
-        from judges.interchange.queries.export import JUDGE_TABLES
+        from judges.interchange.queries.export import JUDGE_TABLES, judges_in_datasheet
         from judges.interchange.reproduction.llm_summeval import LLM_SUMMEVAL
         from judges.periodic_tasks import CollectDueRuns, DrainCalls, MailStoppedRuns, SweepLeases
         from judges.results.tables.pages import JUDGES_RESULTS

@@ -88,7 +88,7 @@ class MailStoppedRuns(PeriodicTask):
 
 
 class DrainCalls(bootsteps.StartStopStep):
-    """Lets a worker that is told to stop begin no more calls, and store those in flight before it ends."""
+    """Lets a worker that has to stop begin no more calls, and store those in flight before it ends."""
 
     requires = ("celery.worker.components:Pool",)
 

@@ -3,8 +3,8 @@
 from celery import shared_task
 
 from judges.runs.commands.collecting import collect_slice
-from judges.runs.commands.rereading import run_rereading
 from judges.runs.commands.stop_mails import mail_stop
+from judges.runs.rereading_worker import run_rereading
 
 SLICE = 120.0  # seconds after which a worker lets other runs have a turn
 
@@ -19,7 +19,7 @@ def collect_judgments(run: int) -> None:
 
 @shared_task(name="judges.tasks.read_replies")
 def read_replies(rereading: int) -> None:
-    """Look what stored replies say by the present rules, or change what was found."""
+    """Preview what stored replies say by the present rules, or change what the preview found."""
     run_rereading(rereading=rereading)
 
 

@@ -68,7 +68,7 @@
     field(card, "revision").value = reply.revision;
     if (Unsent.of(annotator, entry.url)) return;
     if (String(reply.value) !== entry.value) show(card, { value: reply.value });
-    if (reply.replaced) tell(card, say("{name} had been changed to {value} in another window; your {own} now stands.", { name: card.dataset.about, value: reply.replaced.value, own: entry.value }));
+    if (reply.replaced) tell(card, say("{name} had been changed to {value} in another window; your {own} is saved now.", { name: card.dataset.about, value: reply.replaced.value, own: entry.value }));
   }
   document.addEventListener("unsent:saved", saved);
   document.addEventListener("unsent:saved-elsewhere", ({ detail }) => {

@@ -90,10 +90,10 @@ function RatingPage(main) {
     const row = entry.assignment === assignment && rowAt(entry.url);
     if (!row) return;
     field(row, "revision").value = reply.revision;
-    if (reply.replaced) notice(say("{name} had been changed to {value} in another window; your {own} now stands.", { name: row.dataset.name, value: spoken(reply.replaced.value, say("no value")), own: spoken(entry.value, say("answer")) }), "notice-warn");
+    if (reply.replaced) notice(say("{name} had been changed to {value} in another window; your {own} is saved now.", { name: row.dataset.name, value: spoken(reply.replaced.value, say("no value")), own: spoken(entry.value, say("answer")) }), "notice-warn");
     if (reply.overtaken && !Unsent.of(annotator, entry.url)) {
       setValue(row, reply.overtaken.value);
-      notice(say("A later answer of yours stands: {name} is {value}.", { name: row.dataset.name, value: spoken(reply.overtaken.value, say("without a value")) }), "notice-warn");
+      notice(say("You gave a later answer, which is kept: {name} is {value}.", { name: row.dataset.name, value: spoken(reply.overtaken.value, say("without a value")) }), "notice-warn");
     }
     count(reply.complete);
   }
@@ -239,7 +239,7 @@ function RatingPage(main) {
     form.dataset.warned = "yes";
     focusRow(open);
     if (isWhole) notice(say("Rate every dimension; then you see what is right."), "notice-warn");
-    else notice(say("Some dimensions have no answer yet. Go on once more to leave them open."), "notice-warn");
+    else notice(say("Some dimensions have no answer yet. Continue again to leave them open."), "notice-warn");
     return true;
   }
 

@@ -9,7 +9,7 @@ from annotate.agreement.coefficient import Coefficient
 from annotate.agreement.data import FloatArray, MeasurementLevel, ReliabilityData
 from annotate.agreement.estimate import Estimator, estimate
 from annotate.agreement.metric import FIXED_METRICS, expected_disagreement, pair_disagreement
-from annotate.agreement.patterns import Patterns, by_value
+from annotate.agreement.patterns import SMALL, Patterns, by_value
 from annotate.agreement.streams import Randomness
 
 _Disagreements = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
@@ -50,7 +50,8 @@ def krippendorff_alpha(
 
 def alpha_statistic(patterns: Patterns, level: MeasurementLevel) -> Statistic:
     """Alpha for many weightings of the patterns at once."""
-    value_counts = patterns.value_counts()
+    is_small = len(patterns.codes) * len(patterns.value_domain) <= SMALL
+    value_counts = patterns.dense_value_counts() if is_small else patterns.value_counts()
     disagreements = (
         _ordinal(patterns) if level is MeasurementLevel.ORDINAL else _fixed_disagreements(patterns, level)
     )

@@ -15,7 +15,7 @@ _NOTHING = 1e-20  # a sum of squares of values that are rounded to ten decimals
 _FEW = 2**16  # numbers in a matrix of patterns by values
 
 
-def _undefined(weights: FloatArray) -> FloatArray:
+def _all_nan(weights: FloatArray) -> FloatArray:
     """(replicates,): NaN, where no unit has both values."""
     return np.full(len(weights), np.nan)
 
@@ -146,7 +146,7 @@ def _correlation(name: str, label: str, source: str, statistic: Callable[[Patter
             label=label,
             source=source,
             patterns=units_with_both,
-            statistic=lambda patterns: statistic(patterns) if len(patterns.codes) else _undefined,
+            statistic=lambda patterns: statistic(patterns) if len(patterns.codes) else _all_nan,
             why_undefined=_why_undefined,
         )
     )

@@ -45,10 +45,10 @@ def checked_alpha(
             level_of_measurement=data.measurement_level.value,
         )
     )
-    return compared(alpha, other)
+    return with_comparison(alpha, other)
 
 
-def compared(alpha: Coefficient, other: float) -> Coefficient:
+def with_comparison(alpha: Coefficient, other: float) -> Coefficient:
     """Return the coefficient with what the package found; with a warning where the two differ."""
     assert alpha.value is not None
     if abs(alpha.value - other) <= TOLERANCE:

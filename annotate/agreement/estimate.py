@@ -17,7 +17,7 @@ from annotate.agreement.coefficient import (
 from annotate.agreement.data import ReliabilityData
 from annotate.agreement.patterns import Patterns
 from annotate.agreement.rare_values import LARGEST_MODAL_SHARE, modal_share, smoothed_interval
-from annotate.agreement.streams import Randomness, generator_of, narrowed
+from annotate.agreement.streams import Randomness, generator_of, substream
 
 
 @dataclass(frozen=True)
@@ -64,23 +64,8 @@ def estimate(
     if np.isnan(value):
         why = estimator.why_undefined
         return undefined_coefficient(estimator, data, why if isinstance(why, str) else why(data))
-    interval: Interval | None = None
-    interval_reason: str | None = "No interval was asked for."
-    drawn_with = narrowed(generator, estimator.name, *sorted(estimator.parameters.items()))
-    if drawn_with is not None:
-        rated = data.ratings_per_unit >= estimator.least_ratings
-        documents = None if data.documents is None else data.documents[rated]
-        drawn_from = population(patterns, documents, plan.by)
-        if estimator.smoothed and drawn_from.size > 1 and modal_share(data) > LARGEST_MODAL_SHARE:
-            own = generator_of(drawn_with, "smoothed", plan.by)
-            interval = smoothed_interval(
-                estimator.patterns, estimator.statistic, data, float(value), own, plan
-            )
-            interval_reason = None
-        else:
-            interval, interval_reason = resampled_interval(
-                statistic, drawn_from, drawn_with, plan, estimator.bounds
-            )
+    drawn_with = substream(generator, estimator.name, *sorted(estimator.parameters.items()))
+    interval, interval_reason = _interval(estimator, data, patterns, float(value), drawn_with, plan)
     return Coefficient(
         name=estimator.name,
         label=estimator.label,
@@ -91,6 +76,27 @@ def estimate(
         parameters=estimator.parameters,
         source=estimator.source,
     )
+
+
+def _interval(
+    estimator: Estimator,
+    data: ReliabilityData,
+    patterns: Patterns,
+    value: float,
+    drawn_with: Randomness | None,
+    plan: Resampling,
+) -> tuple[Interval | None, str | None]:
+    """The interval, or None and why."""
+    if drawn_with is None:
+        return None, "No interval was asked for."
+    rated = data.ratings_per_unit >= estimator.least_ratings
+    documents = None if data.documents is None else data.documents[rated]
+    drawn_from = population(patterns, documents, plan.by)
+    # Resamples hold only what is in the sample, which may lack the rare values of nearly equal ones.
+    if estimator.smoothed and drawn_from.size > 1 and modal_share(data) > LARGEST_MODAL_SHARE:
+        own = generator_of(drawn_with, "smoothed", plan.by)
+        return smoothed_interval(estimator.patterns, estimator.statistic, data, value, own, plan), None
+    return resampled_interval(estimator.statistic(patterns), drawn_from, drawn_with, plan, estimator.bounds)
 
 
 def undefined_coefficient(estimator: Estimator, data: ReliabilityData, reason: str) -> Coefficient:

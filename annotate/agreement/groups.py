@@ -10,7 +10,7 @@ from annotate.agreement.bootstrap import Resampling, independent, population, re
 from annotate.agreement.coefficient import Coefficient
 from annotate.agreement.data import FloatArray, IntArray, ReliabilityData
 from annotate.agreement.measure import Measure, pair_data
-from annotate.agreement.streams import Randomness, narrowed
+from annotate.agreement.streams import Randomness, substream
 
 _BATCH = 512  # units computed at a time
 
@@ -41,7 +41,7 @@ def within_documents(
         reason=None if len(values) else _why_undefined(overall, len(each)),
         counts=replace(overall.counts, groups=len(each), undefined_groups=len(each) - len(values)),
     )
-    drawn_with = narrowed(generator, result.name)
+    drawn_with = substream(generator, result.name)
     if drawn_with is None or not len(values):
         return result
     interval, interval_reason = resampled_interval(

@@ -97,14 +97,14 @@ def dawid_skene(data: ReliabilityData) -> DawidSkene:
     rater and category the matrices overfit: zeros stay zeros. Raises ValueError where `why_not_latent` gives
     a reason.
     """
-    given = _checked(data)
+    given = _require_categories(data)
     values = given.by_rater_and_category
-    posterior = _normalised(given.counts)
+    posterior = _normalise(given.counts)
     likelihood, reason = -np.inf, f"The search for the most likely values did not end in {_STEPS:,} steps."
     for _ in range(_STEPS):
         shares = posterior.mean(axis=0)
         reached = (values @ posterior).reshape(given.raters, given.categories, -1)
-        confusion = _normalised(reached.transpose(0, 2, 1))  # (raters, true, given)
+        confusion = _normalise(reached.transpose(0, 2, 1))  # (raters, true, given)
         of_value = np.log(np.maximum(confusion, _SMALLEST)).transpose(0, 2, 1).reshape(values.shape[0], -1)
         posterior, totals = posterior_of(np.log(np.maximum(shares, _SMALLEST)) + values.T @ of_value)
         total = float(totals.sum())
@@ -125,14 +125,14 @@ def mace(data: ReliabilityData) -> Mace:
     Berg-Kirkpatrick, Vaswani and Hovy 2013, Learning Whom to Trust with MACE, NAACL, 1120-1130. Raises
     ValueError where `why_not_latent` says so.
     """
-    given = _checked(data)
+    given = _require_categories(data)
     values, categories = given.values_of_raters, given.categories
     counted = given.sum_by_rater_and_category(np.ones(len(given.code)))
-    start = _normalised(given.counts)
+    start = _normalise(given.counts)
     smoothing = _SMOOTHING / categories
     alike = given.sum_by_rater_and_category(start[given.unit, given.code])
     competence = alike.sum(axis=1) / np.maximum(values, 1)
-    guesses = _normalised(counted + smoothing)
+    guesses = _normalise(counted + smoothing)
     likelihood, reason = -np.inf, f"The search for the most likely values did not end in {_STEPS:,} steps."
     for _ in range(_STEPS):
         guessed = (1 - competence)[:, None] * guesses  # (raters, categories)
@@ -145,7 +145,7 @@ def mace(data: ReliabilityData) -> Mace:
         knows = competence[:, None] / np.maximum(competence[:, None] + guessed, _SMALLEST)
         known = given.sum_by_rater_and_category(posterior[given.unit, given.code]) * knows
         competence = (known.sum(axis=1) + smoothing) / (values + 2 * smoothing)
-        guesses = _normalised(counted - known + smoothing)
+        guesses = _normalise(counted - known + smoothing)
         if abs(total - likelihood) < _CLOSE * abs(total):
             reason = ""
             break
@@ -224,13 +224,13 @@ class _Given:
         return found
 
 
-def _checked(data: ReliabilityData) -> _Given:
+def _require_categories(data: ReliabilityData) -> _Given:
     if reason := why_not_latent(data):
         raise ValueError(reason)
     return _Given.of(data, only_rated=True)
 
 
-def _normalised(counts: FloatArray) -> FloatArray:
+def _normalise(counts: FloatArray) -> FloatArray:
     """Counts divided by their sum over the last axis, evenly spread where it is 0."""
     total = counts.sum(axis=-1, keepdims=True)
     even = np.full(counts.shape, 1 / counts.shape[-1])

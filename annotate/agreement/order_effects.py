@@ -43,7 +43,7 @@ class _Stretches:
         """(stretches,): the sum over each."""
         return np.bincount(self.of, weights=numbers, minlength=len(self.sizes)).astype(float)
 
-    def centred(self, numbers: FloatArray) -> FloatArray:
+    def deviations_from_mean(self, numbers: FloatArray) -> FloatArray:
         """(values,): each number minus the mean of its stretch."""
         return numbers - (self.sums(numbers) / self.sizes)[self.of]
 
@@ -58,8 +58,8 @@ def position_effect(values: FloatArray, stretches: IntArray, positions: IntArray
     differ.
     """
     found = _stretches(values, stretches, positions)
-    place = found.centred(np.arange(len(found.of), dtype=float)) / (found.sizes + 1)[found.of]
-    rank = found.centred(_ranks(found)) / (found.sizes + 1)[found.of]
+    place = found.deviations_from_mean(np.arange(len(found.of), dtype=float)) / (found.sizes + 1)[found.of]
+    rank = found.deviations_from_mean(_ranks(found)) / (found.sizes + 1)[found.of]
     places, ranks = found.sums(place**2), found.sums(rank**2)
     total, scale = float(place @ rank), float(np.sqrt(places.sum() * ranks.sum()))
     variance = float(np.sum(places * ranks / (found.sizes - 1)))
@@ -78,7 +78,7 @@ def carry_over(values: FloatArray, stretches: IntArray, positions: IntArray) -> 
     Source: Mathur, Baldwin and Cohn 2017, Sequence Effects in Crowdsourced Annotations.
     """
     found = _stretches(values, stretches, positions, fewest=3)
-    y, k = found.centred(found.values), found.sizes
+    y, k = found.deviations_from_mean(found.values), found.sizes
     squares, fourths = found.sums(y**2), found.sums(y**4)
     neighbours = float(np.sum(y[1:] * y[:-1], where=found.of[1:] == found.of[:-1]))
     total = neighbours + float(np.sum(squares / k))

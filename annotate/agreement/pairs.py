@@ -13,7 +13,7 @@ from annotate.agreement.coefficient import Coefficient
 from annotate.agreement.data import FloatArray, ReliabilityData
 from annotate.agreement.groups import within_documents
 from annotate.agreement.measure import Measure
-from annotate.agreement.streams import Randomness, narrowed
+from annotate.agreement.streams import Randomness, substream
 
 MEAN = "mean"
 
@@ -44,7 +44,7 @@ def between_raters(
             compare(
                 data.values[one],
                 data.values[other],
-                generator=narrowed(generator, data.raters[one], data.raters[other]),
+                generator=substream(generator, data.raters[one], data.raters[other]),
             ),
         )
         for one, other in combinations(range(len(data.values)), 2)
@@ -70,7 +70,7 @@ def with_mean(
     compared = []
     for rater in everyone:
         averaged = [other for other in everyone if not (of_others and other == rater)]
-        drawn_with = narrowed(generator, MEAN, data.raters[rater])
+        drawn_with = substream(generator, MEAN, data.raters[rater])
         coefficient = compare(mean_values(data.values[averaged]), data.values[rater], generator=drawn_with)
         compared.append(ComparedRaters(MEAN, data.raters[rater], coefficient))
     return tuple(compared)

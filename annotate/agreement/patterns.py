@@ -9,6 +9,7 @@ import scipy
 from annotate.agreement.data import FloatArray, IntArray, ReliabilityData
 
 _LARGEST_CODE = 2**62
+SMALL = 2**14  # numbers; a sparse array of fewer takes longer to make than a dense one to multiply
 _TABULATED = 2**20  # up to this many possible patterns, counting in a table beats sorting
 
 
@@ -36,6 +37,13 @@ class Patterns:
         rows, raters = np.nonzero(self.codes < len(self.value_domain))
         shape = (len(self.codes), len(self.value_domain))
         return scipy.sparse.csr_array((np.ones(len(rows)), (rows, self.codes[rows, raters])), shape=shape)
+
+    def dense_value_counts(self) -> FloatArray:
+        """(patterns, categories): the same as an array, which is faster where it is small."""
+        width = len(self.value_domain) + 1  # the last column counts gaps
+        places = np.arange(len(self.codes))[:, None] * width + self.codes
+        counts = np.bincount(places.ravel(), minlength=len(self.codes) * width)
+        return counts.reshape(-1, width)[:, :-1].astype(float)
 
     def values_of(self, rater: int) -> "scipy.sparse.csr_array":
         """(patterns, categories), sparse: 1 at the category that this rater gave."""

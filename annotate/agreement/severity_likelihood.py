@@ -139,7 +139,7 @@ class SeverityLikelihood:
             total += float(block.times @ own)
             weights += block.cells.T @ (block.times[:, None] * posterior)
         patterns, (systems, raters, thresholds) = self._patterns, self._sizes
-        left = weights * self._left(shares)
+        left = weights * self._residuals(shares)
         pull = left.sum(axis=1)
         slopes = np.zeros(len(parameters))
         slopes[:systems] = np.bincount(patterns.system_of_pair[patterns.pair_of_cell], pull, systems)
@@ -161,7 +161,7 @@ class SeverityLikelihood:
         row, cell = block.cells.nonzero()
         pair, rows = patterns.pair_of_cell[cell], len(posterior)
         weights = posterior[row]
-        left = weights * self._left(shares)[cell]
+        left = weights * self._residuals(shares)[cell]
         pull = left.sum(axis=1)
         scores = np.zeros((rows, len(parameters)))
         scores[np.arange(rows), block.system_of_pattern] = np.bincount(row, pull, rows)
@@ -174,7 +174,7 @@ class SeverityLikelihood:
         scores[:, -1] = np.exp(parameters[-1]) * np.bincount(row, left @ self._nodes, rows)
         return scores
 
-    def _left(self, shares: FloatArray) -> FloatArray:
+    def _residuals(self, shares: FloatArray) -> FloatArray:
         """(cells, nodes): how many points a cell's value lies above what is expected."""
         expected = shares @ np.arange(shares.shape[2])
         return np.asarray(self._patterns.code_of_cell[:, None] - expected[self._patterns.pair_of_cell])

@@ -43,10 +43,10 @@ Randomness = np.random.Generator | Stream
 
 
 @overload
-def narrowed(randomness: Randomness, *parts: object) -> Randomness: ...
+def substream(randomness: Randomness, *parts: object) -> Randomness: ...
 @overload
-def narrowed(randomness: Randomness | None, *parts: object) -> Randomness | None: ...
-def narrowed(randomness: Randomness | None, *parts: object) -> Randomness | None:
+def substream(randomness: Randomness | None, *parts: object) -> Randomness | None: ...
+def substream(randomness: Randomness | None, *parts: object) -> Randomness | None:
     """Return the stream of one part of a figure; a generator, which has no name, as it is."""
     return randomness.of(*parts) if isinstance(randomness, Stream) else randomness
 

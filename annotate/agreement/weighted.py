@@ -7,7 +7,7 @@ import numpy as np
 from annotate.agreement.bootstrap import Resampling, Statistic, independent, resampled_interval
 from annotate.agreement.coefficient import Coefficient, Counts, Interval
 from annotate.agreement.data import IntArray
-from annotate.agreement.streams import Randomness, narrowed
+from annotate.agreement.streams import Randomness, substream
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Weighted:
         interval_reason: str | None = "No interval was asked for."
         if not defined:
             interval_reason = "The coefficient is undefined."
-        elif (drawn_with := narrowed(generator, self.name)) is not None:
+        elif (drawn_with := substream(generator, self.name)) is not None:
             drawn_from = replace(independent(self.size, self.noun), group_counts=each)
             interval, interval_reason = resampled_interval(
                 self.statistic, drawn_from, drawn_with, resampling or Resampling(), self.bounds

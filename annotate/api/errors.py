@@ -37,11 +37,11 @@ class ErrorAnswer(serializers.Serializer[Any]):
 
 def error_answer(error: Exception, _context: dict[str, Any]) -> Response | None:
     """Return the answer that tells of an error; None for what is a fault of Concord."""
-    told = _describe_error(error)
-    if told is None:
+    described = _describe_error(error)
+    if described is None:
         return None
     set_rollback()
-    status, code, message, fields = told
+    status, code, message, fields = described
     headers = {}
     if isinstance(error, exceptions.APIException):
         if challenge := getattr(error, "auth_header", None):

@@ -1,1 +1,1 @@
-"""What every feature stands on: tables, access, guideline, errors."""
+"""What every feature builds on: tables, access, guideline, errors."""

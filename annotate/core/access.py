@@ -184,7 +184,7 @@ def _lost(user: SomeUser, place: str) -> NotYoursError | MembershipClosedError |
         )
     if not held.active:
         return MembershipClosedError(
-            gettext("Your place in this project was closed, so nothing more can be rated.")
+            gettext("Your membership in this project was closed, so nothing more can be rated.")
         )
     return PlaceGoneError(gettext(PLACE_GONE))
 
@@ -388,7 +388,7 @@ def place_in(project: Project, pk: int) -> Membership:
     try:
         return Membership.objects.select_related("project", "user").get(project=project, pk=pk)
     except Membership.DoesNotExist:
-        raise Http404(gettext("There is no such place.")) from None
+        raise Http404(gettext("There is no such membership.")) from None
 
 
 def invitation_in(project: Project, pk: int) -> Invitation:

@@ -44,7 +44,7 @@ def record(
         AuditEntry.objects.create(
             project=project,
             at=timezone.now(),
-            **named(by or acting_user()),
+            **actor_columns(by or acting_user()),
             act=act,
             subject=str(subject)[:300],
             before=_plain(before),
@@ -53,7 +53,7 @@ def record(
         )
 
 
-def named(actor: User | None) -> dict[str, Any]:
+def actor_columns(actor: User | None) -> dict[str, Any]:
     """Return the columns of an entry that say who acted, as they are called now."""
     return {"actor": actor, "actor_name": actor.name, "actor_email": actor.email} if actor else {}
 

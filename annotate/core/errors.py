@@ -1,4 +1,4 @@
-"""What can go wrong in a way that a person must be told: a code, one sentence, and the fields it is about."""
+"""What a person must learn that went wrong: a code, one sentence, and the fields it is about."""
 
 from django.utils.translation import gettext_noop
 
@@ -39,7 +39,7 @@ class DisputeClosedError(DomainError):
 
 
 class ChangedElsewhereError(DomainError):
-    """What a page showed of one's own answer no longer stands."""
+    """What a page showed of one's own answer is no longer current."""
 
     code = "changed_elsewhere"
     status = 409

@@ -1,4 +1,4 @@
-"""The guideline as it stands, frozen by a round or not yet."""
+"""The current guideline, frozen by a round or not yet."""
 
 from functools import lru_cache
 

@@ -1,11 +1,13 @@
 """What every page of a project has in common: its name and the tabs that this person's roles open."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import Value
+from django.db.models.expressions import Combinable
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -15,8 +17,7 @@ from django_htmx.middleware import HtmxDetails
 from annotate.core.access import places_of, rates_independently
 from annotate.core.errors import DomainError
 from annotate.core.models import Project, Role, User
-from annotate.setup.queries import STEP_OF_PAGE, setup_of
-from annotate.watching.queries.workers import work_waits, worker_health
+from annotate.core.workers import worker_health
 
 EVERYONE = frozenset(Role)
 READERS = frozenset({Role.ADMIN, Role.RESEARCHER})
@@ -49,6 +50,21 @@ class Request(HttpRequest):
     htmx: HtmxDetails
 
 
+@dataclass
+class Frame:
+    """What features put around every page of a project; they hand it over in `AppConfig.ready`.
+
+    work_waits: an expression over rows with a project: whether it has work that no worker takes.
+    setup: how far the set-up is, on the pages that belong to it; else None.
+    """
+
+    work_waits: Callable[[], Combinable]
+    setup: Callable[[Project, str], object | None]
+
+
+FRAME = Frame(work_waits=lambda: Value(value=False), setup=lambda _project, _route: None)
+
+
 @dataclass(frozen=True)
 class Tab:
     """A link in a project's navigation."""
@@ -70,16 +86,16 @@ def render_in_project(
 
     One query, which costs nothing more while nothing waits; one more on the pages of the set-up.
     """
-    held = dict(places_of(request.user).filter(project=project).values_list("role", work_waits()))
+    held = dict(places_of(request.user).filter(project=project).values_list("role", FRAME.work_waits()))
     roles = frozenset(Role(role) for role in held)
     frame = {
         "project": project,
         "tabs": tabs(request, project, roles),
         "worker_problem": worker_health().problem if held.get(Role.ADMIN) else "",
     }
-    route = request.resolver_match.url_name if request.resolver_match else ""
-    if Role.ADMIN in held and route in STEP_OF_PAGE:
-        frame["setup"] = setup_of(project, route)
+    route = (request.resolver_match and request.resolver_match.url_name) or ""
+    if Role.ADMIN in held:
+        frame["setup"] = FRAME.setup(project, route)
     context = {**frame, **(context or {})}
     return render(request, template, context, status=status)
 

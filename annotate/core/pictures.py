@@ -1,4 +1,4 @@
-"""Which files are pictures that a browser shows and that cannot run anything: told by their first bytes."""
+"""Files that a browser shows as pictures and that cannot run anything, recognised by their first bytes."""
 
 import hashlib
 import re

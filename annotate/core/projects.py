@@ -10,7 +10,7 @@ from annotate.core.models import Membership, Project, Role, Round
 
 @dataclass(frozen=True)
 class ProjectCard:
-    """A project in a person's list: what they are in it and where it stands.
+    """A project in a person's list: what they are in it and how far it is.
 
     `as_annotator`: the place in which they rate.
     """

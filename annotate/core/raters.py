@@ -1,11 +1,11 @@
-"""Who the raters of a disputed unit are: whoever gave it a value in Round I. Defined here and nowhere else.
+"""Who the raters of a disputed unit are: whoever gave it a value in Round I; and whose ratings do not count.
 
 Having reserved the item, or having said that it cannot be rated, does not make one a rater of its units.
 """
 
 from django.db.models import F, Q, QuerySet
 
-from annotate.core.models import Assignment, Dispute, Membership, Round
+from annotate.core.models import Assignment, Dispute, Membership, Project, Role, Round
 
 _PLACE = "item__assignments"
 # Joins a dispute to the Round I assignments whose annotator gave its unit a value. What else is asked of them
@@ -41,3 +41,9 @@ def places_of_raters(round: Round) -> QuerySet[Assignment]:
     """Return the assignments of Round I with a value for at least one disputed unit of their item."""
     rated = Dispute.objects.filter(RATED, round=round)
     return Assignment.objects.filter(pk__in=rated.values(_PLACE))
+
+
+def uncounted_annotators(project: Project) -> list[Membership]:
+    """Return the annotators whose ratings the statistics leave out. One query."""
+    places = Membership.objects.filter(project=project, role=Role.ANNOTATOR, counted=False)
+    return list(places.order_by("joined_at", "pk"))

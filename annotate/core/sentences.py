@@ -1,4 +1,4 @@
-"""Sentences that the pages' own scripts say: each stands in a script as `say("...")`, here to translate."""
+"""Sentences that the pages' own scripts say: each is in a script as `say("...")`, here to translate."""
 
 from django.utils.translation import get_language, gettext, gettext_noop
 
@@ -32,11 +32,11 @@ SENTENCES = (
     ),
     gettext_noop("Cannot rate"),
     gettext_noop("Cannot rate: say why in a comment"),
-    gettext_noop("Some dimensions have no answer yet. Go on once more to leave them open."),
+    gettext_noop("Some dimensions have no answer yet. Continue again to leave them open."),
     gettext_noop("Rate every dimension; then you see what is right."),
-    gettext_noop("{name} had been changed to {value} in another window; your {own} now stands."),
+    gettext_noop("{name} had been changed to {value} in another window; your {own} is saved now."),
     gettext_noop("answer"),
-    gettext_noop("A later answer of yours stands: {name} is {value}."),
+    gettext_noop("You gave a later answer, which is kept: {name} is {value}."),
     gettext_noop("without a value"),
     gettext_noop("{name} was just changed to {value} in another window of yours."),
     gettext_noop("{count} waiting"),

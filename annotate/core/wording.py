@@ -10,7 +10,7 @@ from annotate.core.guideline import FrozenDimension, FrozenGuideline
 
 @dataclass(frozen=True)
 class Change:
-    """A wording before and after, and where it stands."""
+    """A wording before and after, and where it is."""
 
     where: str
     before: str

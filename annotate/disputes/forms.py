@@ -124,7 +124,7 @@ class AdjudicationForm(forms.Form):
         """Require a value unless the unit is left open, opened again or to be answered again."""
         data = super().clean() or {}
         if self.needs_value and data.get("value") is None and "value" not in self.errors:
-            self.add_error("value", gettext("Choose the value that shall stand."))
+            self.add_error("value", gettext("Choose the final value."))
         return data
 
 

@@ -402,7 +402,7 @@ def dispute_rules(request: HttpRequest, slug: str) -> HttpResponse:
                 keep_reasons=form.cleaned_data["keep_reasons"],
                 by=request_user(request),
             )
-            messages.success(request, gettext("The rules are saved; they hold when Round I is closed."))
+            messages.success(request, gettext("The rules are saved. They apply when Round I is closed."))
             return redirect("dispute_rules", slug)
     except DomainError as error:
         form.add_error(None, error.message)

@@ -1,4 +1,4 @@
-"""Exports: snapshots asked for, followed and taken away."""
+"""Exports: snapshots requested, followed and downloaded."""
 
 from django.db import transaction
 from django.http import FileResponse, Http404

@@ -13,22 +13,22 @@ from annotate.exports.manifest import Manifest, Passed, write_manifest
 from annotate.exports.registry import ExportTable, Row
 from annotate.exports.snapshot import snapshot
 
-Heard = Callable[[int], None]
+OnProgress = Callable[[int], None]
 EVERY = 1000  # rows
 
 
 def write_folder(
-    project: Project, choice: ExportChoice, folder: Path, heard: Heard | None = None
+    project: Project, choice: ExportChoice, folder: Path, on_progress: OnProgress | None = None
 ) -> Manifest:
     """Write everything chosen to an empty folder, as it was at one moment, with its manifest.
 
-    heard: is told how many rows have passed, now and then; what it raises stops the writing.
+    on_progress: gets how many rows have passed, now and then; what it raises stops the writing.
     """
     passed = Passed()
 
     def rows_of(table: ExportTable) -> Iterable[Row]:
         rows = passed.count(table, table.rows(project))
-        return _report_rows(rows, heard, passed) if heard else rows
+        return _report_rows(rows, on_progress, passed) if on_progress else rows
 
     with snapshot():
         project.refresh_from_db()
@@ -38,11 +38,11 @@ def write_folder(
     return write_manifest(project, choice, passed, folder)
 
 
-def _report_rows(rows: Iterable[Row], heard: Heard, passed: Passed) -> Iterator[Row]:
+def _report_rows(rows: Iterable[Row], on_progress: OnProgress, passed: Passed) -> Iterator[Row]:
     before = passed.total
     for number, row in enumerate(rows):
         if number % EVERY == 0:
-            heard(before + number)
+            on_progress(before + number)
         yield row
 
 

@@ -16,7 +16,7 @@ from annotate.core.errors import DomainError, InvalidValueError
 from annotate.core.outbound.variables import VariableRefusedError, read_variable
 from annotate.exports.formats.packing import files_in
 
-Heard = Callable[[int, int], None]
+OnProgress = Callable[[int, int], None]
 NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,94}/[A-Za-z0-9][\w.-]{0,94}", re.ASCII)
 USUAL_ENDPOINT = "https://huggingface.co"
 DATA = "data/"
@@ -50,23 +50,28 @@ def refuse_repository(name: str) -> None:
 
 
 def push_folder(
-    folder: Path, repository: str, *, project: str, private: bool, heard: Heard | None = None
+    folder: Path,
+    repository: str,
+    *,
+    project: str,
+    private: bool,
+    on_progress: OnProgress | None = None,
 ) -> str:
     """Make the repository what the folder is, in one commit, and return the commit's address.
 
     project: the slug of the one whose data set it is. private: of a repository that is made for it; one that
     is there stays as it is. Shards of an earlier push that this one lacks are deleted. The same bytes make no
-    new commit. heard: is told how many of all bytes are there, after each file; what it raises stops the
-    push. Raises InvalidValueError, HubError.
+    new commit. on_progress: gets how many of all bytes are there after each file; what it raises stops it.
+    Raises InvalidValueError, HubError.
     """
     refuse_repository(repository)
     token = _token(project)
     with _told_in_sentences(repository):
-        return _push(folder, repository, token, private, heard or (lambda _sent, _size: None))
+        return _push(folder, repository, token, private, on_progress or (lambda _sent, _size: None))
 
 
 @sensitive_variables("token")
-def _push(folder: Path, repository: str, token: str, private: bool, heard: Heard) -> str:
+def _push(folder: Path, repository: str, token: str, private: bool, on_progress: OnProgress) -> str:
     # Large files go by Git LFS, which every Hub speaks; for one that does not speak Xet it waits without end.
     os.environ.setdefault("HF_HUB_DISABLE_XET", "1")
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
@@ -78,11 +83,11 @@ def _push(folder: Path, repository: str, token: str, private: bool, heard: Heard
     paths = {str(path.relative_to(folder)): path for path in files_in(folder)}
     files = [CommitOperationAdd(path_in_repo=name, path_or_fileobj=path) for name, path in paths.items()]
     size, sent = sum(path.stat().st_size for path in paths.values()), 0
-    heard(sent, size)
+    on_progress(sent, size)
     for file in files:  # large ones go ahead of the commit, one after the other
         hub.preupload_lfs_files(repository, [file], repo_type="dataset", num_threads=1, free_memory=False)
         sent += paths[file.path_in_repo].stat().st_size
-        heard(sent, size)
+        on_progress(sent, size)
     there = hub.list_repo_files(repository, repo_type="dataset")
     old = [name for name in there if name.startswith(DATA) and name not in paths]
     commit = hub.create_commit(

@@ -21,7 +21,7 @@ SILENT_FOR = timedelta(minutes=5)  # a large table is sorted before its first ro
 
 @dataclass(frozen=True)
 class ExportState:
-    """Where an export is, as pages tell it."""
+    """Where an export is, as pages show it."""
 
     export: Export
     rows: int
@@ -40,7 +40,7 @@ class ExportState:
 
     @property
     def file_name(self) -> str:
-        """What the file is called when it is taken away."""
+        """The name under which the file is downloaded."""
         export = self.export
         made = f"{export.created_at:%Y-%m-%d-%H%M}"
         return f"{export.project.slug}-{made}-{export.format}{SUFFIXES[Format(export.format)]}"
@@ -90,8 +90,8 @@ def may_restart(export: Export) -> bool:
 
 
 def _heard_long_ago(export: Export) -> bool:
-    told_at = datetime.fromtimestamp(notes_of(export).told_at, tz=UTC)
-    return timezone.now() - max(export.touched_at, told_at) >= SILENT_FOR
+    noted_at = datetime.fromtimestamp(notes_of(export).noted_at, tz=UTC)
+    return timezone.now() - max(export.touched_at, noted_at) >= SILENT_FOR
 
 
 def choice_of(export: Export) -> ExportChoice:

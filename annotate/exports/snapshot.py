@@ -29,18 +29,18 @@ def snapshot() -> Iterator[None]:
         with transaction.atomic():
             with connection.cursor() as cursor:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            with _reading():
+            with _mark_as_reading():
                 yield
     else:
         with _begins_as_reader(connection), transaction.atomic():
             with connection.cursor() as cursor:  # only reading makes the snapshot
                 cursor.execute("SELECT 1 FROM annotate_project LIMIT 1")
-            with _reading():
+            with _mark_as_reading():
                 yield
 
 
 @contextmanager
-def _reading() -> Iterator[None]:
+def _mark_as_reading() -> Iterator[None]:
     token = _READING.set(True)
     try:
         yield

@@ -16,17 +16,16 @@ from annotate.core import access
 from annotate.core.errors import DomainError
 from annotate.core.models import Export, Push, Role
 from annotate.core.page import Request, render_in_project, request_user
+from annotate.core.workers import worker_health
 from annotate.exports.choice import Format
 from annotate.exports.commands.exports import delete_export, note_export, restart_export, start_export
 from annotate.exports.commands.pushes import start_push
-from annotate.exports.formats.text import FORMATS, export_table
+from annotate.exports.files import download_table
+from annotate.exports.formats.text import FORMATS
 from annotate.exports.forms import EVERYTHING, ExportForm, PushForm
 from annotate.exports.hub import hub_is_configured
 from annotate.exports.queries import exports_of, pushes_of, state_of, states_of
 from annotate.exports.registry import TABLES
-from annotate.watching.queries.workers import worker_health
-
-CONTENT_TYPES = {"jsonl": "application/jsonl", "csv": "text/csv; charset=utf-8"}
 
 
 @login_required
@@ -37,7 +36,7 @@ def exports(request: Request, slug: str) -> HttpResponse:
     form = ExportForm(request.POST) if request.method == "POST" else ExportForm(initial=EVERYTHING)
     if form.is_valid():
         made = start_export(project=project, choice=form.choice, by=request_user(request))
-        _tell_worker(made)
+        _enqueue(made)
         return redirect("export", slug, made.pk)
     context: dict[str, Any] = {
         "form": form,
@@ -110,7 +109,7 @@ def export_again(request: Request, slug: str, pk: int) -> HttpResponse:
     found = access.export_in(access.project_for_reader(request.user, slug), pk)
     try:
         restart_export(export=found)
-        _tell_worker(found)
+        _enqueue(found)
     except DomainError as error:
         messages.error(request, error.message)
     return redirect("export", slug, pk)
@@ -125,8 +124,8 @@ def export_delete(request: Request, slug: str, pk: int) -> HttpResponse:
     return redirect(reverse("exports", args=[slug]))
 
 
-def _tell_worker(export: Export) -> None:
-    # Robust: without a broker the export waits, and its page tells that no worker has taken it.
+def _enqueue(export: Export) -> None:
+    # Robust: without a broker the export waits, and its page says that no worker has taken it.
     transaction.on_commit(lambda: tasks.run_export.delay(export.pk), robust=True)
 
 
@@ -138,14 +137,4 @@ def export_one(request: HttpRequest, slug: str, table: str, format: str) -> Stre
     if table not in TABLES or format not in FORMATS:
         raise Http404(gettext("There is no such table or format."))
     note_export(project=project, what=table, format=format)
-    stream = export_table(project, TABLES[table], format)
-    return attachment(
-        StreamingHttpResponse(stream, content_type=CONTENT_TYPES[format]),
-        f"{project.slug}-{table}.{format}",
-    )
-
-
-def attachment(response: StreamingHttpResponse, filename: str) -> StreamingHttpResponse:
-    """Return the response as a file to be kept under this name."""
-    response["Content-Disposition"] = f'attachment; filename="{filename}"'
-    return response
+    return download_table(project, TABLES[table], table, format)

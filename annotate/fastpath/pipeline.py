@@ -64,7 +64,7 @@ class Wire:
                 name = self._names.get(statement.sql) or new.get(statement.sql)
                 if name is None:
                     name = new[statement.sql] = f"concord_{next(self._numbers)}".encode()
-                    self._libpq.send_prepare(name, _numbered(statement.sql).encode())
+                    self._libpq.send_prepare(name, _number_placeholders(statement.sql).encode())
                     awaited.append(None)
                 self._libpq.send_query_prepared(name, values)
                 awaited.append(statement)
@@ -113,7 +113,7 @@ class Wire:
             statement.rows = ()
 
 
-def _numbered(sql: str) -> str:
+def _number_placeholders(sql: str) -> str:
     """Return a statement with numbers in its places, as the server has them."""
     numbers = count(1)
     return MARK.sub(lambda mark: f"${next(numbers)}" if mark[0] == "%s" else "%", sql)

@@ -75,7 +75,7 @@ def prefetch_queries(*questions: tuple[Prepared[Any], tuple[Value, ...]]) -> Ite
         del _here.ahead
 
 
-def _sent(value: Value) -> Any:
+def _as_parameter(value: Value) -> Any:
     """Return a value as a statement has it: SQLite's have moments as words."""
     return connection.ops.adapt_datetimefield_value(value) if isinstance(value, datetime) else value
 
@@ -99,7 +99,7 @@ class _Compiled:
         self._sql, parameters = self._compiler.as_sql()
         # A stand-in is found by its value, which is why it must be unlike anything else in the query. Django
         # may repeat one, or put a value of its own between two: each place is looked at by itself.
-        places = {_sent(each): place for place, each in enumerate(stand_ins)}
+        places = {_as_parameter(each): place for place, each in enumerate(stand_ins)}
         self._parameters = [(places.get(each), each) for each in parameters]
         select, info = self._compiler.select, self._compiler.klass_info
         self._converters = self._compiler.get_converters([column for column, *_ in select])
@@ -107,7 +107,7 @@ class _Compiled:
 
     def execute(self, values: Sequence[Value]) -> Statement:
         """Execute the statement with these values in the place of the stand-ins."""
-        sent = [each if place is None else _sent(values[place]) for place, each in self._parameters]
+        sent = [each if place is None else _as_parameter(values[place]) for place, each in self._parameters]
         return execute(self._sql, sent)
 
     def objects(self, statement: Statement) -> list[Any]:

@@ -80,18 +80,23 @@ class FileImportCommand(BaseCommand):
             raise SystemExit(1)
 
     def _import(self, project: Project, source: Source, kept: Path, options: dict[str, Any]) -> ImportReport:
-        tell = ProgressLine(self.stderr, options["verbosity"] > 0)
+        on_progress = ProgressLine(self.stderr, options["verbosity"] > 0)
         try:
             if options["dry_run"]:
-                return check_file(project=project, source=source, tell=tell, refused_to=kept)
+                return check_file(project=project, source=source, on_progress=on_progress, refused_to=kept)
             good = options["only_good"]
             return import_file(
-                project=project, source=source, by=None, tell=tell, only_good=good, refused_to=kept
+                project=project,
+                source=source,
+                by=None,
+                on_progress=on_progress,
+                only_good=good,
+                refused_to=kept,
             )
         except DomainError as error:
             raise CommandError(error.message) from error
         finally:
-            tell.end()
+            on_progress.end()
 
     def _mapping(self, project: Project, path: Path, options: dict[str, Any]) -> Mapping:
         try:
@@ -154,7 +159,7 @@ class ProgressLine:
         self.wanted = wanted and stream.isatty()
 
     def __call__(self, stage: str, fraction: float, lines: int = 0, /) -> None:
-        """Tell the stage, the share of the file that it has passed, and the lines."""
+        """Show the stage, the share of the file that it has passed, and the lines."""
         if self.wanted:
             self.stream.write(f"\r{stage}: {fraction:4.0%}, {lines:,} lines   ", ending="")
             self.stream.flush()

@@ -37,7 +37,7 @@ def _format_value(value: Any) -> str:
     return value.isoformat(" ", "minutes") if hasattr(value, "isoformat") else str(value)
 
 
-class RowsTold:
+class RowCounter:
     """Rewrites one line of a terminal with how many rows have passed."""
 
     def __init__(self, stream: OutputWrapper, wanted: bool) -> None:
@@ -45,7 +45,7 @@ class RowsTold:
         self._wanted = wanted and stream.isatty()
 
     def __call__(self, rows: int) -> None:
-        """Tell how many."""
+        """Show how many."""
         if self._wanted:
             self._stream.write(f"\r{rows:,} rows   ", ending="")
             self._stream.flush()

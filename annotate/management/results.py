@@ -42,8 +42,8 @@ class ResultsCommand(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002
         """Print the tables, or everything as JSON."""
         project = project_called(options["project"])
-        result, kept = computed(project, self.page, options)
-        kept = self.narrowed(kept, options)
+        result, kept = current_result(project, self.page, options)
+        kept = self.narrow(kept, options)
         if options["json"]:
             everything = {"project": project.slug, **plain_result(result, kept)}
             self.stdout.write(json.dumps(everything, indent=1, cls=DjangoJSONEncoder))
@@ -55,7 +55,7 @@ class ResultsCommand(BaseCommand):
         if any(table.is_doubtful for table in kept.tables):
             sys.exit(1)
 
-    def narrowed(self, kept: KeptPage, options: dict[str, Any]) -> KeptPage:  # noqa: ARG002
+    def narrow(self, kept: KeptPage, options: dict[str, Any]) -> KeptPage:  # noqa: ARG002
         """Return what is asked for of a page; a command may have options for parts of it."""
         return kept
 
@@ -70,7 +70,7 @@ class ResultsCommand(BaseCommand):
         return chosen
 
 
-def computed(project: Project, page: str, options: Mapping[str, Any]) -> tuple[Result, KeptPage]:
+def current_result(project: Project, page: str, options: Mapping[str, Any]) -> tuple[Result, KeptPage]:
     """Return a result with its figures; raises CommandError where there is nothing to measure."""
     asked = dict(_parameters_of(project, page, options))
     try:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from annotate.core.models import DataImport
-from annotate.material.reading.progress import Tell
+from annotate.material.reading.progress import OnProgress
 
 
 class Report(Protocol):
@@ -23,13 +23,13 @@ class Report(Protocol):
 class ImportKind:
     """How uploaded files of one kind are imported.
 
-    run: imports a file and tells how far it has come; the last act of its transaction is to tell "written".
+    run: imports a file and reports progress; the last act of its transaction is to report "written".
     read_report: reads what the report's `to_json` wrote.
     page, pages: the routes of one import, which takes slug and pk, and of all of this kind.
     """
 
     key: str
-    run: Callable[[DataImport, Tell], Report]
+    run: Callable[[DataImport, OnProgress], Report]
     read_report: Callable[[Mapping[str, Any]], Report]
     page: str
     pages: str

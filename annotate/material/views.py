@@ -5,29 +5,28 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db import transaction
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRefresh
 
-from annotate import tasks
 from annotate.core.access import data_import_in, project_for_admin
 from annotate.core.errors import DomainError
 from annotate.core.models import DataImport
 from annotate.core.models.imports import MATERIAL
 from annotate.core.page import Request, render_in_project, request_user, show_refusal
+from annotate.core.workers import worker_health
 from annotate.material.commands.undo import undo_import
 from annotate.material.commands.uploads import (
     cancel_import,
     choose_part,
     discard_import,
     receive_upload,
-    start_upload,
 )
 from annotate.material.forms import MappingForm, UploadForm
 from annotate.material.import_kinds import KINDS
+from annotate.material.page import start_on_worker
 from annotate.material.queries.imports import (
     Opening,
     Preview,
@@ -41,20 +40,8 @@ from annotate.material.queries.undo import why_it_stays
 from annotate.material.reading.mapping_json import mapping_from_json, mapping_to_json
 from annotate.material.reading.mappings import guess_mapping
 from annotate.material.reading.refused import FORMATS
-from annotate.watching.queries.workers import worker_health
 
 # What is done with an upload besides saying how it is read: started, stopped, discarded, undone.
-
-
-def start_on_worker(
-    request: Request, upload: DataImport, mapping: dict[str, Any], what: str = "", *, only_good: bool = False
-) -> HttpResponse:
-    """Let a worker import an upload of any kind, and show its page."""
-    with show_refusal(request):
-        start_upload(data_import=upload, mapping=mapping, what=what, only_good=only_good)
-        # Robust: without a broker the file waits, and its page tells that no worker has taken it.
-        transaction.on_commit(lambda: tasks.run_import.delay(upload.pk), robust=True)
-    return redirect(KINDS[upload.kind].page, upload.project.slug, upload.pk)
 
 
 @login_required

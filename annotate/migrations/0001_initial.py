@@ -244,7 +244,7 @@ class Migration(migrations.Migration):
                 ('content', models.TextField(blank=True)),
                 ('computed_at', models.DateTimeField(null=True)),
                 ('seconds', models.FloatField(default=0, help_text='How long it took.')),
-                ('asked_at', models.DateTimeField(help_text='When a worker was told; empty: none is to come.', null=True)),
+                ('asked_at', models.DateTimeField(help_text='When a task was enqueued; empty: none is to come.', null=True)),
                 ('problem', models.TextField(blank=True, help_text='Why the last attempt failed.')),
             ],
             options={
@@ -857,7 +857,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='WorkerSign',
+            name='WorkerHeartbeat',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=200, unique=True)),

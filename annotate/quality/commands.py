@@ -153,7 +153,7 @@ def set_practice_bar(*, project: Project, bar: int | None) -> None:
     record(project, "practice.bar_set", project, before=before, after={"practice_bar": bar})
 
 
-STANDS = gettext_noop("You have seen the reference value, so your first answer stands.")
+STANDS = gettext_noop("You have seen the reference value, so your first answer counts.")
 
 
 @transaction.atomic

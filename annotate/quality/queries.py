@@ -24,7 +24,7 @@ from annotate.core.models import (
 )
 from annotate.core.rounds import round_one
 from annotate.disputes.queries.rules import Rule, rules_of
-from annotate.quality import RatedItem, Signs, signs_of
+from annotate.quality import RatedItem, Signals, signals_of
 from annotate.rating.calibration import Calibration, calibrate
 from annotate.rating.queries.assigned import in_own_order
 from annotate.rating.queries.hidden_checks import Checks, checks_of
@@ -150,7 +150,7 @@ class _Attempt:
     def is_settled(self, gold: int) -> bool:
         return all(each and each.settled_at for each in self.of(gold))
 
-    def settled(self, dimension: int | None = None) -> list[tuple[GoldValue, PracticeAnswer]]:
+    def settled_pairs(self, dimension: int | None = None) -> list[tuple[GoldValue, PracticeAnswer]]:
         pairs = [(each, self.answers[each.pk]) for each in self.asked if each.pk in self.answers]
         wanted = [each for each in pairs if dimension in (None, each[0].dimension_id)]
         return [(gold, answer) for gold, answer in wanted if answer.settled_at]
@@ -161,7 +161,7 @@ class _Attempt:
         return abs(gold.value - answer.value) <= self.rules[gold.dimension_id].tolerance
 
     def calibration(self, dimension: FrozenDimension) -> Calibration | None:
-        pairs = [(a.value, gold.value) for gold, a in self.settled(dimension.id) if a.value is not None]
+        pairs = [(a.value, gold.value) for gold, a in self.settled_pairs(dimension.id) if a.value is not None]
         return calibrate(pairs, is_named=dimension.is_named)
 
 
@@ -191,7 +191,7 @@ def practice_of(place: Membership) -> Practice:
 
 
 def _practice(place: Membership, attempt: _Attempt) -> Practice:
-    settled = attempt.settled()
+    settled = attempt.settled_pairs()
     left = {each.gold_id: each.gold for each in attempt.asked if not attempt.is_settled(each.gold_id)}
     return Practice(
         attempt=place.practice_attempt,
@@ -281,7 +281,7 @@ def practice_summary(place: Membership) -> list[DimensionPractice]:
     guideline = guideline_at(place.project, round_one(place.project))
     found = []
     for dimension in guideline.dimensions:
-        settled = attempt.settled(dimension.id)
+        settled = attempt.settled_pairs(dimension.id)
         wrong = [gold.gold_id for gold, answer in settled if not attempt.is_right(gold, answer)]
         again = [(items.index(each) + 1, each) for each in wrong]
         calibration = attempt.calibration(dimension)
@@ -301,13 +301,13 @@ class Rater:
     """An annotator with what the items show."""
 
     place: Membership
-    signs: Signs
+    signals: Signals
     checks: Checks
 
 
 @dataclass(frozen=True)
 class ShownItem:
-    """An item with a sign, and the values that were given, in the order of the dimensions."""
+    """An item with a signal, and the values that were given, in the order of the dimensions."""
 
     position: int | None
     document: str
@@ -318,7 +318,7 @@ class ShownItem:
 
 @dataclass(frozen=True)
 class RaterEvidence:
-    """One annotator's signs with the items that show them, at most 100 of a kind, and past decisions."""
+    """One annotator's signals with the items that show them, at most 100 of a kind, and past decisions."""
 
     rater: Rater
     too_fast: list[ShownItem]
@@ -326,33 +326,27 @@ class RaterEvidence:
     decisions: list[CountingDecision]
 
 
-def raters_with_signs(project: Project) -> list[Rater]:
-    """Return every annotator with the signs of Round I, by letter. Five queries."""
+def raters_with_signals(project: Project) -> list[Rater]:
+    """Return every annotator with the signals of Round I, by letter. Five queries."""
     items, checks = _items(project), checks_of(project)
     places = Membership.objects.filter(project=project, role=Role.ANNOTATOR).order_by("joined_at", "pk")
     return [
-        Rater(place, signs_of(items.get(place.pk, [])), checks.get(place.pk, Checks())) for place in places
+        Rater(place, signals_of(items.get(place.pk, [])), checks.get(place.pk, Checks())) for place in places
     ]
 
 
 def evidence(place: Membership) -> RaterEvidence:
-    """Return one annotator's signs with their items. Seven queries."""
+    """Return one annotator's signals with their items. Seven queries."""
     checks = checks_of(place.project).get(place.pk, Checks())
-    signs = signs_of(_items(place.project, place).get(place.pk, []))
-    wanted = {*signs.too_fast[:MOST_SHOWN], *signs.straight[:MOST_SHOWN]}
+    signals = signals_of(_items(place.project, place).get(place.pk, []))
+    wanted = {*signals.too_fast[:MOST_SHOWN], *signals.straight[:MOST_SHOWN]}
     shown = _shown_items(wanted)
     return RaterEvidence(
-        rater=Rater(place, signs, checks),
-        too_fast=[shown[key] for key in signs.too_fast[:MOST_SHOWN]],
-        straight=[shown[key] for key in signs.straight[:MOST_SHOWN]],
+        rater=Rater(place, signals, checks),
+        too_fast=[shown[key] for key in signals.too_fast[:MOST_SHOWN]],
+        straight=[shown[key] for key in signals.straight[:MOST_SHOWN]],
         decisions=list(place.counting_decisions.select_related("by")),
     )
-
-
-def left_out(project: Project) -> list[Membership]:
-    """Return the annotators whose ratings the statistics leave out. One query."""
-    places = Membership.objects.filter(project=project, role=Role.ANNOTATOR, counted=False)
-    return list(places.order_by("joined_at", "pk"))
 
 
 def _items(project: Project, place: Membership | None = None) -> Mapping[int, list[RatedItem]]:

@@ -41,7 +41,7 @@ from annotate.quality.queries import (
     practice_item_of,
     practice_of,
     practice_summary,
-    raters_with_signs,
+    raters_with_signals,
 )
 from annotate.rating.commands.ratings import Given
 from annotate.rating.forms import AnswerForm, sent_answers
@@ -146,7 +146,7 @@ def practice(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def practice_item(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Show an item to practise on, on the rating page; a POST (without scripts) saves all answers."""
-    place, gold = _practised(access.membership(request.user, slug, Role.ANNOTATOR), pk)
+    place, gold = _practice_item(access.membership(request.user, slug, Role.ANNOTATOR), pk)
     shown, refusals = practice_item_of(gold, place), []
     if request.method == "POST" and not shown.is_settled:
         refusals = _save_all(request, place, shown)
@@ -165,7 +165,7 @@ def practice_feedback(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
     Writes although it is a GET: whoever has seen the reference values cannot answer without them any more.
     """
-    place, gold = _practised(access.membership(request.user, slug, Role.ANNOTATOR), pk)
+    place, gold = _practice_item(access.membership(request.user, slug, Role.ANNOTATOR), pk)
     try:
         settle_practice_item(place=place, gold=gold)
     except NotReadyError:
@@ -205,14 +205,14 @@ def practice_again(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("practice", slug)
 
 
-def _practised(place: Membership, pk: int) -> tuple[Membership, GoldItem]:
+def _practice_item(place: Membership, pk: int) -> tuple[Membership, GoldItem]:
     if place.project.practice_bar is None:
         raise Http404(gettext("There is no practice in this project."))
     return place, access.practice_item_for(place, pk)
 
 
 def _sender(request: HttpRequest, slug: str, pk: int) -> tuple[Membership, GoldItem]:
-    return _practised(access.sending_annotator(request.user, slug, request.POST.get("annotator", "")), pk)
+    return _practice_item(access.sending_annotator(request.user, slug, request.POST.get("annotator", "")), pk)
 
 
 def _save_sent(
@@ -280,22 +280,22 @@ def _render_practice(
     return render(request, "rating/item.html", context, status=422 if refusals else 200)
 
 
-# How people rate: signs worth a look, and whose ratings count. Nothing here decides by itself.
+# How people rate: signals worth a look, and whose ratings count. Nothing here decides by itself.
 
 
 @login_required
 @require_GET
 def quality(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show every annotator's signs side by side."""
+    """Show every annotator's signals side by side."""
     project = project_of_watching_admin(request.user, slug)
-    context = {"raters": raters_with_signs(project), "fastest": FASTEST_READING}
+    context = {"raters": raters_with_signals(project), "fastest": FASTEST_READING}
     return render_in_project(request, project, "quality/raters.html", context)
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def quality_rater(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Show one annotator's signs with the items behind them; a POST decides whether the ratings count."""
+    """Show one annotator's signals with the items behind them; a POST decides whether the ratings count."""
     place = place_in(project_of_watching_admin(request.user, slug), pk)
     if place.role != Role.ANNOTATOR:
         raise Http404(gettext("Only annotators rate."))

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
+from django.forms.models import model_to_dict
 from django.http import QueryDict
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -30,7 +31,7 @@ class DeadlineForm(forms.Form):
 
     deadline = forms.DateField(
         required=False,
-        label=_("Raters shall be done by the end of"),
+        label=_("Raters should finish by the end of"),
         help_text=(
             _(
                 "Leave it empty for no deadline. After the deadline raters can continue, and you "
@@ -45,10 +46,6 @@ class DeadlineForm(forms.Form):
 # How Round I is to be shared out.
 
 Kind, DealtBy = AssignmentPlan.Kind, AssignmentPlan.DealtBy
-KEPT = (
-    *("kind", "share", "gold_every", "repeat_every", "dealt_by"),
-    *("work_order", "dimension_order", "revises_documents"),
-)
 LARGEST_LIST = 20 * 1024**2
 
 
@@ -136,7 +133,7 @@ class PlanForm(forms.Form):
 
     def __init__(self, entered: Any, files: Any, *, choice: AssignmentPlan) -> None:
         self.choice = choice
-        super().__init__(entered, files, initial={name: getattr(choice, name) for name in KEPT})
+        super().__init__(entered, files, initial=model_to_dict(choice, AssignmentPlan.SETTINGS))
 
     def clean(self) -> dict[str, Any]:
         """Read the list where one is needed; one that is kept need not be sent again."""

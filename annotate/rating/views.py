@@ -37,7 +37,7 @@ from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.ratings import Answer, Given, Saved, save_rating, save_ratings
 from annotate.rating.commands.revising import Revised, revise_value
 from annotate.rating.commands.wording import acknowledge_wording
-from annotate.rating.forms import KEPT, NOT_APPLICABLE, AnswerForm, OwnWorkForm, PlanForm, sent_answers
+from annotate.rating.forms import NOT_APPLICABLE, AnswerForm, OwnWorkForm, PlanForm, sent_answers
 from annotate.rating.planning import CannotBeMetError
 from annotate.rating.queries import document_end as queries
 from annotate.rating.queries.assigned import asked_dimensions
@@ -442,7 +442,7 @@ def plan(request: Request, slug: str) -> HttpResponse:
         status = 422
         try:
             if form.is_valid():
-                values = {name: form.cleaned_data[name] for name in (*KEPT, "pairs")}
+                values = {name: form.cleaned_data[name] for name in (*AssignmentPlan.SETTINGS, "pairs")}
                 if "show" not in request.POST:
                     choose_plan(project=project, **values)
                     messages.success(request, gettext("The plan is saved; opening Round I follows it."))

@@ -12,12 +12,12 @@ from rest_framework.response import Response
 from annotate.api.operations import READ_ERRORS, ApiView, operation, reads
 from annotate.core.access import project_for_reader
 from annotate.core.models import Project
+from annotate.results.figures import kept_figures, plot_of
 from annotate.results.plots import CONTENT_TYPES, draw
 from annotate.results.queries.kept import KeptPage
 from annotate.results.queries.plain import plain_pages, plain_result
 from annotate.results.registry import PAGES, Result, result_of
 from annotate.results.text import FORMATS
-from annotate.results.views import kept_or_asked, plot_of
 
 CHOSEN = OpenApiParameter(
     "parameters",
@@ -119,4 +119,4 @@ def _result_or_404(request: Request, project: Project, name: str) -> tuple[Resul
     if name not in PAGES:
         raise Http404("There is no such result.")
     result = result_of(project, name, request.query_params.dict())
-    return result, kept_or_asked(project, result)
+    return result, kept_figures(project, result)

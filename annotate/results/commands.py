@@ -57,9 +57,9 @@ def keep_plot(*, project: Project, name: str, version: str, content: str) -> Non
 
 @transaction.atomic
 def ask_for_page(*, project: Project, result: Result) -> int | None:
-    """Note that a result is wanted; return what to tell a worker, None where one was told a moment ago.
+    """Note that a result is wanted; return the key for a worker's task, None where one was enqueued lately.
 
-    Locks its row. Whatever a worker was told is told again after ten minutes; what was computed within the
+    Locks its row. A task is enqueued again after ten minutes; what was computed within the
     last half minute is not wanted again yet, so that a busy Round I does not keep workers busy.
     """
     ComputedResult.objects.get_or_create(project=project, name=result.name)

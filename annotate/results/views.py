@@ -2,7 +2,6 @@
 
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -10,19 +9,18 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods
 from django.views.decorators.vary import vary_on_headers
 
-from annotate import tasks
 from annotate.core import access
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
 from annotate.core.page import Request, render_in_project
-from annotate.quality.queries import left_out
-from annotate.results.commands import ask_for_page, compute_page, keep_plot
+from annotate.core.raters import uncounted_annotators
+from annotate.results.figures import ask_worker, kept_figures, plot_of
 from annotate.results.forms import DisagreementForm
 from annotate.results.plots import CONTENT_TYPES, draw, for_page
 from annotate.results.queries.disagreements import disagreements as units_apart
 from annotate.results.queries.disagreements import shows_systems, unit_page
-from annotate.results.queries.kept import KeptPage, kept_page, kept_plot
-from annotate.results.registry import PAGES, UNIT_PARTS, Result, UnknownChoiceError, result_of, version_of
+from annotate.results.queries.kept import KeptPage
+from annotate.results.registry import PAGES, UNIT_PARTS, Result, UnknownChoiceError, result_of
 from annotate.results.reproduction.queries import Reproduction, paper_of, reproduction
 from annotate.results.reproduction.table_form import as_result
 from annotate.results.table import Table
@@ -30,8 +28,6 @@ from annotate.results.table_files import table_file
 from annotate.results.text import FORMATS
 
 # Results: pages of tables and plots from what is kept, computed again when the data are others.
-
-AT_ONCE = 500  # a page of as many values is computed while the reader waits: in less than 0.3 s
 
 
 @login_required
@@ -51,9 +47,9 @@ def results_page(request: Request, slug: str, name: str) -> HttpResponse:
     try:
         result = _read_address(request, project, name)
         if request.method == "POST":
-            _tell_worker(project, result)
+            ask_worker(project, result)
             return redirect(request.get_full_path())
-        kept = kept_or_asked(project, result)
+        kept = kept_figures(project, result)
     except UnknownChoiceError as error:
         raise Http404(error.message) from error
     except DomainError as error:  # what is needed is not there yet; the sentence says what
@@ -67,7 +63,7 @@ def results_page(request: Request, slug: str, name: str) -> HttpResponse:
         "pages": PAGES.values(),
         "result": result,
         "kept": kept,
-        "left_out": left_out(project),
+        "left_out": uncounted_annotators(project),
     }
     return render_in_project(request, project, template, context)
 
@@ -116,40 +112,18 @@ def so_far(request: Request, slug: str) -> HttpResponse:
     if not request.htmx:
         return redirect("results_page", slug, "so-far")
     result = result_of(project, "so-far")
-    kept = kept_or_asked(project, result)
+    kept = kept_figures(project, result)
     context = {"result": result, "kept": kept, "table": kept.table("alpha")}
     return render_in_project(request, project, "results/_so_far.html", context)
 
 
 @login_required
 @require_GET
-def moved(request: HttpRequest, slug: str, name: str, **_parts: str) -> HttpResponse:
+def at_new_address(request: HttpRequest, slug: str, name: str, **_parts: str) -> HttpResponse:
     """Lead from an address that a page of results had before to the one that it has."""
     access.project_for_reader(request.user, slug)
     query = request.GET.urlencode()
     return redirect(reverse("results_page", args=[slug, name]) + (f"?{query}" if query else ""))
-
-
-def kept_or_asked(project: Project, result: Result) -> KeptPage:
-    """Return a result's figures: of a small project always those of now, of others a worker makes them."""
-    kept = kept_page(project, result, version_of(result, project))
-    if kept.is_current:
-        return kept
-    if result.page.size(project) <= AT_ONCE:
-        return compute_page(project=project, result=result)
-    if not kept.row.problem:
-        _tell_worker(project, result)
-    return kept
-
-
-def plot_of(project: Project, result: Result, kept: KeptPage, table: Table) -> str:
-    """Return a table's plot as SVG: the one that is kept, else drawn and kept."""
-    name = f"{result.name}&plot={table.key}"
-    drawing = kept_plot(project, name, kept.row.version)
-    if not drawing:
-        drawing = draw(table, "svg").decode()
-        keep_plot(project=project, name=name, version=kept.row.version, content=drawing)
-    return drawing
 
 
 def _read_address(request: HttpRequest, project: Project, name: str) -> Result:
@@ -161,20 +135,13 @@ def _read_address(request: HttpRequest, project: Project, name: str) -> Result:
 def _table(request: HttpRequest, project: Project, name: str, key: str) -> tuple[Result, KeptPage, Table]:
     try:
         asked = _read_address(request, project, name)
-        kept = kept_or_asked(project, asked)
+        kept = kept_figures(project, asked)
     except DomainError as error:
         raise Http404(error.message) from error
     table = kept.table(key)
     if table is None:
         raise Http404(gettext("There is no such table, or it is still being computed."))
     return asked, kept, table
-
-
-def _tell_worker(project: Project, result: Result) -> None:
-    asked = ask_for_page(project=project, result=result)
-    if asked is not None:
-        # Robust: without a broker the page waits, and tells that no worker has taken it.
-        transaction.on_commit(lambda: tasks.compute_result.delay(asked), robust=True)
 
 
 # The explorer: from a figure to the units behind it, and to what was said about each.

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.text import slugify
 from django.utils.translation import gettext
 
-from annotate.core.audit import named, record
+from annotate.core.audit import actor_columns, record
 from annotate.core.configuration import lock_configurable, lock_project, refuse_frozen
 from annotate.core.errors import FrozenError, ImportRefusedError, InvalidValueError, NotReadyError
 from annotate.core.guideline import DIMENSION_FIELDS
@@ -139,7 +139,7 @@ def _lock_dimension(dimension: Dimension) -> Dimension:
     project = lock_configurable(dimension.project)
     found = project.dimensions.filter(pk=dimension.pk).first()
     if found is None:
-        raise NotReadyError(gettext("This dimension was removed meanwhile."))
+        raise NotReadyError(gettext("This dimension has been removed."))
     return found
 
 
@@ -245,7 +245,7 @@ def delete_project(*, project: Project, name: str, by: User) -> None:
     Project.objects.filter(pk=project.pk)._raw_delete(rows.db)
     AuditEntry.objects.create(
         at=timezone.now(),
-        **named(by),
+        **actor_columns(by),
         act=DELETED,
         subject=project.name,
         before={"slug": project.slug, **counts},
@@ -422,7 +422,7 @@ def ask_again(*, round: Round, dimension: Dimension) -> int:
 
 
 def _put_in_force(project: Project, note: str, by: User | None) -> Guideline:
-    """Freeze what stands now and hand it to the open round; without one, Round II will open with it."""
+    """Freeze the current wording and hand it to the open round; without one, Round II will open with it."""
     if not note.strip():
         raise InvalidValueError(
             gettext("Say what changed and why. It is shown with the version."),

@@ -142,7 +142,7 @@ class DimensionForm(forms.Form):
     @property
     def is_named(self) -> bool:
         """Whether the values are codes of named categories, as entered so far."""
-        return bool(self._entered().get("measurement_level") == MeasurementLevel.NOMINAL)
+        return bool(self._entries().get("measurement_level") == MeasurementLevel.NOMINAL)
 
     @property
     def usual_scales(self) -> Iterable[UsualScale]:
@@ -210,18 +210,18 @@ class DimensionForm(forms.Form):
         )
 
     def _fix(self) -> None:
-        """Leave the wording to be changed, and ask why; a change of the rest is told by the command."""
+        """Leave the wording to be changed, and ask why; a change of the rest is refused by the command."""
         for name in ("name", "scale_minimum", "scale_maximum"):
             self.fields[name].widget.attrs["readonly"] = True
         for name in ("measurement_level", "not_applicable", "another_point"):
             self.fields[name].disabled = True
         self.fields["note"] = note_field()
 
-    def _entered(self) -> Mapping[str, Any]:
+    def _entries(self) -> Mapping[str, Any]:
         return self.data if self.is_bound else self.initial
 
     def _scale(self) -> range | None:
-        lowest, highest = (_integer(self._entered().get(f"scale_{end}")) for end in ("minimum", "maximum"))
+        lowest, highest = (_integer(self._entries().get(f"scale_{end}")) for end in ("minimum", "maximum"))
         if lowest is None or highest is None or not SMALLEST <= lowest < highest <= LARGEST:
             return None
         return range(lowest, highest + 1)
@@ -236,12 +236,12 @@ class DimensionForm(forms.Form):
             return sorted(self._values_described())
         if len(scale) <= self._most_listed:
             return list(scale)
-        another = _integer(self._entered().get("another_point"))
+        another = _integer(self._entries().get("another_point"))
         wanted = {scale[0], scale[-1], another, *self._values_described()}
         return [value for value in scale if value in wanted]
 
     def _values_described(self) -> set[int]:
-        names = [name for name, text in self._entered().items() if text]
+        names = [name for name, text in self._entries().items() if text]
         numbers = (
             _integer(name.partition("_")[2]) for name in names if name.startswith(("label_", "description_"))
         )

@@ -138,7 +138,7 @@ def _referring_first(models: list[type[Model]]) -> Iterator[type[Model]]:
 
 @dataclass(frozen=True)
 class SetupStep:
-    """A step: the route of its page, whether it is done, and where it stands in a few words."""
+    """A step: the route of its page, whether it is done, and how far in a few words."""
 
     name: str
     route: str
@@ -171,6 +171,11 @@ PAGES = {
     "review": ("review",),
 }
 STEP_OF_PAGE = {page: step for step, pages in PAGES.items() for page in pages}
+
+
+def setup_on_page(project: Project, page: str) -> Setup | None:
+    """Return how far a project is set up where the page belongs to the set-up, else None."""
+    return setup_of(project, page) if page in STEP_OF_PAGE else None
 
 
 def setup_of(project: Project, page: str = "") -> Setup | None:
@@ -263,7 +268,7 @@ def template_for(user: User, key: str) -> ProjectTemplate | None:
 
 
 def template_of(project: Project, *, name: str = "") -> ProjectTemplate:
-    """Return a project as a template: what is asked and told, nothing that was given. Three queries."""
+    """Return a project as a template: what is asked and how, nothing that was given. Three queries."""
     dimensions = tuple(map(spec_of, project.dimensions.prefetch_related("points")))
     texts = (project.guidelines, *(dimension.guidelines for dimension in dimensions))
     kept = {image.key: image for image in project.images.all()}

@@ -127,7 +127,7 @@ def dimension_duplicate(request: Request, slug: str, key: str) -> HttpResponse:
         return redirect("dimensions", slug)
     messages.success(
         request,
-        gettext("{name} stands below {name_2}. Give it a name of its own.").format(
+        gettext("{name} was added below {name_2}. Give it a name of its own.").format(
             name=made.name, name_2=copied.name
         ),
     )

@@ -16,7 +16,7 @@ from annotate.results.text import interval, number
 register = template.Library()
 
 MOST_ROWS = 24  # of a table on a page with others; its own page has them all
-EACH_OPENS = 80  # with more figures, how they were computed stands below the table
+EACH_OPENS = 80  # with more figures, how they were computed is below the table
 TABLE_FILES = [("csv", "CSV"), ("md", "Markdown"), ("tex", "LaTeX")]
 PLOT_FILES = [("svg", "SVG"), ("pdf", "PDF"), ("png", "PNG")]
 
@@ -84,7 +84,7 @@ def _cell(cell: Cell, column: Column, disagreements: str, opens: bool) -> SafeSt
     return format_html(
         "<td{}>{}{}{}</td>",
         _class(column),
-        _opening(shown, cell) if opens and cell.how and column.kind is not Kind.COUNT else shown,
+        _figure_with_details(shown, cell) if opens and cell.how and column.kind is not Kind.COUNT else shown,
         _below(cell, column, disagreements) if column.kind in NUMBERS else "",
         _why(cell.warning or cell.reason or cell.interval_reason),
     )
@@ -117,7 +117,7 @@ def _why(reason: str) -> SafeString:
     return format_html('<span class="figure-why">{}</span>', reason) if reason else SafeString("")
 
 
-def _opening(shown: str, cell: Cell) -> SafeString:
+def _figure_with_details(shown: str, cell: Cell) -> SafeString:
     return format_html(
         '<details class="computed figure"><summary title="{}">{}</summary><p class="how">{}</p></details>',
         gettext("How was this computed?"),

@@ -1,4 +1,4 @@
-"""Every worker gives a sign now and then, so that a page can say when there is none."""
+"""Every worker writes a heartbeat, so that a page can say when none runs."""
 
 import logging
 from collections.abc import Callable
@@ -10,9 +10,9 @@ from celery import bootsteps
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
-from annotate.core.models import WorkerSign
+from annotate.core.models import WorkerHeartbeat
 
-# What a worker tells of itself.
+# What a worker writes about itself.
 
 FORGOTTEN_AFTER = timedelta(days=7)
 
@@ -20,13 +20,13 @@ FORGOTTEN_AFTER = timedelta(days=7)
 def record_heartbeat(*, worker: str) -> None:
     """Write that a worker is there, and forget workers that have been gone for long."""
     now = timezone.now()
-    WorkerSign.objects.update_or_create(name=worker[:200], defaults={"seen_at": now})
-    WorkerSign.objects.filter(seen_at__lt=now - FORGOTTEN_AFTER).delete()
+    WorkerHeartbeat.objects.update_or_create(name=worker[:200], defaults={"seen_at": now})
+    WorkerHeartbeat.objects.filter(seen_at__lt=now - FORGOTTEN_AFTER).delete()
 
 
 def remove_heartbeat(*, worker: str) -> None:
     """Write that a worker is no longer there."""
-    WorkerSign.objects.filter(name=worker[:200]).delete()
+    WorkerHeartbeat.objects.filter(name=worker[:200]).delete()
 
 
 EVERY = 20.0  # seconds
@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 
 class Heartbeat(bootsteps.StartStopStep):
-    """Gives signs from a thread of its own: the database may be busy for long, the worker must not wait."""
+    """Writes heartbeats in a thread of its own: a busy database must not make the worker wait."""
 
     requires = ("celery.worker.components:Pool",)
 
@@ -44,17 +44,17 @@ class Heartbeat(bootsteps.StartStopStep):
         self.thread: Thread | None = None
 
     def start(self, parent: Any) -> None:
-        """Begin to give signs."""
-        self.thread = Thread(target=self._give_signs, args=(parent.hostname,), daemon=True)
+        """Start the thread."""
+        self.thread = Thread(target=self._beat, args=(parent.hostname,), daemon=True)
         self.thread.start()
 
     def stop(self, parent: Any) -> None:  # noqa: ARG002
-        """Give no more, and take back what was given."""
+        """End the thread, which removes its heartbeat."""
         self.over.set()
         if self.thread is not None:
             self.thread.join(2.0)
 
-    def _give_signs(self, worker: str) -> None:
+    def _beat(self, worker: str) -> None:
         while True:
             _carefully(record_heartbeat, worker)
             if self.over.wait(EVERY):
@@ -62,10 +62,10 @@ class Heartbeat(bootsteps.StartStopStep):
 
 
 def _carefully(command: Callable[..., None], worker: str) -> None:
-    # A database that is away or busy costs a sign, never the worker.
+    # A database that is away or busy costs a heartbeat, never the worker.
     try:
         command(worker=worker)
     except DatabaseError as error:
-        logger.warning("This worker could not tell that it is there: %s", error)
+        logger.warning("This worker's heartbeat could not be written: %s", error)
     finally:
         connection.close()

@@ -1,28 +1,26 @@
 """Pages about watching."""
 
-from collections.abc import Callable
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.core import access
 from annotate.core.access import may_begin_projects, project_for_admin, project_of_watching_admin
 from annotate.core.errors import DomainError
-from annotate.core.models import Role, Round
+from annotate.core.models import Role
 from annotate.core.page import READERS, Request, render_in_project, request_user, show_refusal
 from annotate.core.projects import project_cards
 from annotate.disputes.queries.list import waiting_for_adjudicator
 from annotate.exports.commands.exports import note_export
-from annotate.exports.formats.text import FORMATS, export_table
+from annotate.exports.files import download_table
+from annotate.exports.formats.text import FORMATS
 from annotate.exports.registry import ExportTable
-from annotate.exports.views import CONTENT_TYPES, attachment
 from annotate.rating.commands.deadlines import set_deadline
-from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_one, open_round_two
 from annotate.rating.forms import DeadlineForm
+from annotate.rating.steps import STEPS
 from annotate.results.reproduction.queries import paper_of
 from annotate.setup.commands import delete_project
 from annotate.setup.queries import counts_of_project
@@ -71,9 +69,7 @@ def audit_download(request: Request, slug: str, format: str) -> StreamingHttpRes
     wanted = AuditForm(request.GET, audit_choices(project)).wanted
     note_export(project=project, what="audit log", format=format)
     table = ExportTable("audit", SAYS, COLUMNS, lambda project: audit_rows(project, wanted))
-    stream = export_table(project, table, format)
-    response = StreamingHttpResponse(stream, content_type=CONTENT_TYPES[format])
-    return attachment(response, f"{project.slug}-audit.{format}")
+    return download_table(project, table, "audit", format)
 
 
 @login_required
@@ -95,13 +91,6 @@ def project_delete(request: Request, slug: str) -> HttpResponse:
 
 
 # A project's first page, agreement so far, and opening, closing and timing its rounds.
-
-STEPS: dict[str, tuple[Callable[..., Round], str]] = {
-    "open-1": (open_round_one, gettext_noop("Round I is open: annotators can rate.")),
-    "close-1": (close_round_one, gettext_noop("Round I is closed and its disputes are open.")),
-    "open-2": (open_round_two, gettext_noop("Round II is open: raters can discuss their disputes.")),
-    "close-2": (close_round_two, gettext_noop("Round II is closed.")),
-}
 
 
 @login_required

@@ -70,7 +70,7 @@ class Webhooks(ApiView):
 
     @writes(NewSecret, accepts=WebhookInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Add a webhook; its secret stands in this answer only."""
+        """Add a webhook; its secret is in this answer only."""
         project = project_for_admin(request.user, slug)
         sent = valid(WebhookForm(self.checked(WebhookInput))).cleaned_data
         made, secret = add_webhook(project=project, by=request_user(request), **sent)
@@ -109,7 +109,7 @@ class SecretOfWebhook(ApiView):
 
     @writes(NewSecret)
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        """Make a new secret, which stands in this answer only; the old one is worth nothing."""
+        """Make a new secret, which is in this answer only; the old one is worth nothing."""
         webhook = webhook_in(project_for_admin(request.user, slug), pk)
         secret = renew_secret(webhook=webhook, by=request_user(request))
         return ShownOnce(WebhookRow(webhook).data, secret=secret)

@@ -23,7 +23,7 @@ from annotate.webhooks.queries import due_deliveries
 from annotate.webhooks.sending import LONGEST, DeliveryResponse, post
 from annotate.webhooks.signing import digest_of, headers_of, new_salt, secret_from, secret_of
 
-# Webhooks: added, changed, tried, enabled again, removed; and told what happens, in the same transaction.
+# Webhooks: added, changed, tried, enabled again, removed; and notified in the transaction of what happens.
 
 MOST = 20  # webhooks of a project
 TOLD = ("url", "events")
@@ -116,8 +116,8 @@ def _write(webhooks: Iterable[Webhook], event: str, facts: Mapping[str, Any]) ->
 
 
 def _body(project: Project, event: str, facts: Mapping[str, Any], at: str) -> str:
-    told = {"type": event, "timestamp": at, "data": {"project": project.slug, **facts}}
-    return json.dumps(told, ensure_ascii=False)
+    payload = {"type": event, "timestamp": at, "data": {"project": project.slug, **facts}}
+    return json.dumps(payload, ensure_ascii=False)
 
 
 def _check_webhook(url: str, events: Collection[str]) -> list[str]:

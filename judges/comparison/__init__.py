@@ -1,6 +1,6 @@
-"""A judge beside people: pure functions over arrays of scores and verdicts, without Django."""
+"""A judge compared with people: pure functions over arrays of scores and verdicts, without Django."""
 
-from judges.comparison.alpha import AlphaBesidePeople, alpha_beside_people, self_consistency
+from judges.comparison.alpha import AlphaWithPeople, alpha_with_people, self_consistency
 from judges.comparison.between_judges import (
     JudgesCompared,
     Standing,
@@ -43,7 +43,7 @@ from judges.comparison.strengths import Strengths, SystemStrength, system_streng
 
 __all__ = [
     "CORRELATIONS",
-    "AlphaBesidePeople",
+    "AlphaWithPeople",
     "CategoryAgreement",
     "CorrectPreferences",
     "JudgesCompared",
@@ -59,7 +59,7 @@ __all__ = [
     "SystemStrength",
     "Verdicts",
     "all_pairs",
-    "alpha_beside_people",
+    "alpha_with_people",
     "category_agreement",
     "coefficient_values",
     "compare_two_judges",

@@ -14,7 +14,7 @@ from annotate.agreement import (
     observed_domain,
 )
 from annotate.agreement.data import FloatArray
-from annotate.agreement.streams import Randomness, narrowed
+from annotate.agreement.streams import Randomness, substream
 from judges.comparison.reasons import JUDGE, PEOPLE
 from judges.comparison.scores import Scores
 
@@ -22,7 +22,7 @@ _BY_DOCUMENTS = Resampling(by="documents")
 
 
 @dataclass(frozen=True)
-class AlphaBesidePeople:
+class AlphaWithPeople:
     """Three alphas over the same items: those with a value of the judge and a human score.
 
     among_people: the human raters alone, what the judge is held against.
@@ -36,14 +36,14 @@ class AlphaBesidePeople:
     with_mean: Coefficient
 
 
-def alpha_beside_people(
+def alpha_with_people(
     scores: Scores,
     *,
     measurement_level: MeasurementLevel | str = MeasurementLevel.INTERVAL,
     generator: Randomness | None = None,
     people: Randomness | None = None,
     resampling: Resampling | None = None,
-) -> AlphaBesidePeople:
+) -> AlphaWithPeople:
     """Krippendorff's alpha among people, with the judge as one more rater, and of the judge with their mean.
 
     The mean is taken as it is. Rounded to a point of the scale it would lose what the mean is for, halves
@@ -59,14 +59,14 @@ def alpha_beside_people(
     plan = resampling or _BY_DOCUMENTS
 
     def alpha(values: FloatArray, name: str, label: str, drawn_with: Randomness | None = None) -> Coefficient:
-        drawn_with = drawn_with or narrowed(generator, name)
+        drawn_with = drawn_with or substream(generator, name)
         result = checked_alpha(_data(values, both, level), generator=drawn_with, resampling=plan)
         named = replace(result, name=f"krippendorff_alpha_{name}", label=f"Krippendorff's alpha, {label}")
         return _explain_undefined(named, scores)
 
     with_judge = np.vstack([both.human, both.judge])
     with_mean = np.vstack([both.human_means, both.judge])
-    return AlphaBesidePeople(
+    return AlphaWithPeople(
         among_people=alpha(both.human, "among_people", "among people", people),
         with_judge=alpha(with_judge, "with_judge", "people and the judge"),
         with_mean=_of_mean(alpha(with_mean, "with_mean", "the judge and the mean human score"), level),
@@ -96,7 +96,7 @@ def self_consistency(
         documents=documents,
     )
     result = checked_alpha(
-        data, generator=narrowed(generator, "self_consistency"), resampling=resampling or by
+        data, generator=substream(generator, "self_consistency"), resampling=resampling or by
     )
     named = replace(result, name="self_consistency", label="Self-consistency (alpha over samples)")
     if named.defined or named.counts.pairable_units:

@@ -22,7 +22,7 @@ from annotate.agreement.bootstrap import Statistic, population
 from annotate.agreement.data import FloatArray
 from annotate.agreement.measure import pair_data
 from annotate.agreement.patterns import Patterns, by_value
-from annotate.agreement.streams import Randomness, narrowed
+from annotate.agreement.streams import Randomness, substream
 from judges.comparison.preferences import all_pairs, correct_share, points_of_scores
 from judges.comparison.scores import Scores
 
@@ -149,10 +149,10 @@ def standing(
 
 
 def _stream(generator: Randomness, name: str) -> Randomness:
-    return narrowed(generator, "between_judges", name)
+    return substream(generator, "between_judges", name)
 
 
-def _weighted(patterns: Patterns, statistic: Statistic, scores: Scores) -> Statistic:
+def _weigh_patterns(patterns: Patterns, statistic: Statistic, scores: Scores) -> Statistic:
     """From weights of documents to a statistic of weighted patterns."""
     drawn = population(patterns, scores.documents, "documents")
     return lambda weights: statistic(drawn.weights(weights))
@@ -160,14 +160,14 @@ def _weighted(patterns: Patterns, statistic: Statistic, scores: Scores) -> Stati
 
 def _spearman(scores: Scores, _level: MeasurementLevel) -> Statistic:
     patterns = spearman.estimator.patterns(pair_data(scores.human_means, scores.as_read))
-    return _weighted(patterns, spearman.estimator.statistic(patterns), scores)
+    return _weigh_patterns(patterns, spearman.estimator.statistic(patterns), scores)
 
 
 def _alpha(scores: Scores, level: MeasurementLevel) -> Statistic:
     values = np.vstack([scores.human_means, scores.judge])
     data = ReliabilityData(values, measurement_level=level, value_domain=observed_domain(values))
     patterns = by_value(data)
-    return _weighted(patterns, alpha_statistic(patterns, level), scores)
+    return _weigh_patterns(patterns, alpha_statistic(patterns, level), scores)
 
 
 def _preferences(scores: Scores, _level: MeasurementLevel) -> Statistic:

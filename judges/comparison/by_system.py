@@ -12,7 +12,7 @@ from annotate.agreement import (
     spread_within_units,
     standard_deviation,
 )
-from annotate.agreement.streams import Randomness, narrowed
+from annotate.agreement.streams import Randomness, substream
 from judges.comparison.reasons import JUDGE, PEOPLE, Side
 from judges.comparison.scores import Scores
 
@@ -53,7 +53,7 @@ def scores_by_system(
     results = []
     for index, system in enumerate(scores.system_names):
         own = scores.systems == index
-        of_people, alone = narrowed(people or generator, system), narrowed(generator, system, "judge")
+        of_people, alone = substream(people or generator, system), substream(generator, system, "judge")
         human, judge, table = human_means[own], scores.judge[own], scores.human[:, own]
         results.append(
             SystemScores(

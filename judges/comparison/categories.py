@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from annotate.agreement import Coefficient, Counts, Resampling
 from annotate.agreement.bootstrap import Statistic
 from annotate.agreement.data import FloatArray
-from annotate.agreement.streams import Randomness, narrowed
+from annotate.agreement.streams import Randomness, substream
 from annotate.agreement.weighted import Weighted
 from judges.comparison.scores import Scores
 
@@ -42,49 +43,67 @@ def category_agreement(
     over the categories that anyone gave. Intervals draw documents. Undefined without such an item, F1 also
     for a category that nobody gave. Source: van Rijsbergen 1979, Information Retrieval, chapter 7.
     """
-    rated = ~np.isnan(scores.human)
-    both = rated.any(axis=0) & ~np.isnan(scores.judge)
-    people = np.array([(scores.human[:, both] == each).sum(axis=0) for each in categories], dtype=float)
-    people /= np.maximum(rated[:, both].sum(axis=0), 1)
-    judge = np.array([scores.judge[both] == each for each in categories], dtype=float)
+    both = ~np.isnan(scores.human).all(axis=0) & ~np.isnan(scores.judge)
+    people, judge = _shares_of_people(scores, both, categories), _given_by_judge(scores, both, categories)
     documents = np.unique(scores.documents[both], return_inverse=True)[1]
     # (documents, 3 x categories): agreed, given by people, given by the judge.
     sums = np.stack(
         [np.bincount(documents, each) for part in (people * judge, people, judge) for each in part], axis=1
     )
-    counts = _counts(scores, both)
+    counts, of = _counts(scores, both), _Sums(np.asarray(sums, dtype=float))
 
-    def of(name: str, label: str, statistic: Statistic, why: str, *part: object) -> Coefficient:
+    def coefficient(name: str, label: str, statistic: Statistic, why: str, *part: object) -> Coefficient:
         source = "van Rijsbergen 1979, Information Retrieval, chapter 7"
         weighted = Weighted(name, label, source, statistic, len(sums), "documents", (0.0, 1.0))
-        drawn_with = narrowed(generator, *part) if part else generator
+        drawn_with = substream(generator, *part) if part else generator
         return weighted.coefficient(counts, why, drawn_with, Resampling(by="documents"))
 
-    def f1(weights: FloatArray) -> FloatArray:
-        agreed, *given = np.split(weights @ sums, 3, axis=1)
-        either = given[0] + given[1]
-        found = np.full(either.shape, np.nan)
-        np.divide(2 * agreed, either, out=found, where=either > 0)
-        return found
-
-    def accuracy(weights: FloatArray) -> FloatArray:
-        agreed, _, judged = np.split(weights @ sums, 3, axis=1)
-        return np.asarray(agreed.sum(axis=1) / judged.sum(axis=1))
-
-    def macro(weights: FloatArray) -> FloatArray:
-        found = f1(weights)
-        return np.asarray(np.nansum(found, axis=1) / np.sum(~np.isnan(found), axis=1))
-
     return CategoryAgreement(
-        of("accuracy", "Accuracy", accuracy, _NO_ITEM),
-        of("macro_f1", "Macro-F1", macro, _NO_ITEM),
+        coefficient("accuracy", "Accuracy", of.accuracy, _NO_ITEM),
+        coefficient("macro_f1", "Macro-F1", of.macro_f1, _NO_ITEM),
         tuple(
-            of("f1", "F1", _column(f1, place), _NEVER if len(sums) else _NO_ITEM, category)
+            coefficient("f1", "F1", _column(of.f1, place), _NEVER if len(sums) else _NO_ITEM, category)
             for place, category in enumerate(categories)
         ),
         tuple(judge.sum(axis=1).astype(int).tolist()),
         tuple(people.sum(axis=1).tolist()),
     )
+
+
+def _shares_of_people(scores: Scores, both: npt.NDArray[np.bool_], categories: Sequence[float]) -> FloatArray:
+    """(categories, items): p_ic, the share of an item's raters who gave a category."""
+    people = np.array([(scores.human[:, both] == each).sum(axis=0) for each in categories], dtype=float)
+    return np.asarray(people / np.maximum((~np.isnan(scores.human[:, both])).sum(axis=0), 1))
+
+
+def _given_by_judge(scores: Scores, both: npt.NDArray[np.bool_], categories: Sequence[float]) -> FloatArray:
+    """(categories, items): 1 at the judge's category, else 0."""
+    return np.array([scores.judge[both] == each for each in categories], dtype=float)
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """Statistics of weights of documents (replicates, documents) over sums (documents, 3 x categories)."""
+
+    sums: FloatArray
+
+    def f1(self, weights: FloatArray) -> FloatArray:
+        """(replicates, categories); NaN for a category that nobody gave."""
+        agreed, *given = np.split(weights @ self.sums, 3, axis=1)
+        either = given[0] + given[1]
+        found = np.full(either.shape, np.nan)
+        np.divide(2 * agreed, either, out=found, where=either > 0)
+        return found
+
+    def accuracy(self, weights: FloatArray) -> FloatArray:
+        """(replicates,)."""
+        agreed, _, judged = np.split(weights @ self.sums, 3, axis=1)
+        return np.asarray(agreed.sum(axis=1) / judged.sum(axis=1))
+
+    def macro_f1(self, weights: FloatArray) -> FloatArray:
+        """(replicates,): the mean over the categories that anyone gave."""
+        found = self.f1(weights)
+        return np.asarray(np.nansum(found, axis=1) / np.sum(~np.isnan(found), axis=1))
 
 
 def _column(statistics: Statistic, place: int) -> Statistic:

@@ -21,7 +21,7 @@ from annotate.agreement import (
     within_documents,
 )
 from annotate.agreement.data import FloatArray
-from annotate.agreement.streams import Randomness, narrowed
+from annotate.agreement.streams import Randomness, substream
 from judges.comparison.reasons import JUDGE, OTHER_JUDGE, PEOPLE, Side, explain_undefined
 from judges.comparison.scores import Scores
 
@@ -37,11 +37,11 @@ def correlation_called(name: str, *, named: bool) -> Measure:
     measure = CORRELATIONS[name]
     if not named:
         return measure
-    nothing = replace(measure.estimator, statistic=lambda _: _undefined, why_undefined=_NAMED)
+    nothing = replace(measure.estimator, statistic=lambda _: _all_nan, why_undefined=_NAMED)
     return replace(measure, estimator=nothing)
 
 
-def _undefined(weights: FloatArray) -> FloatArray:
+def _all_nan(weights: FloatArray) -> FloatArray:
     return np.full(len(weights), np.nan)
 
 
@@ -202,7 +202,7 @@ def indicators_with_correlations(
     """`reliability_and_correlation` of R_i and P_i (systems,) that are known, NaN where undefined."""
     sides = (_INDICATOR, _CORRELATION)
     result = _over_systems(
-        measure, indicators, correlations, sides, narrowed(generator, "validity"), resampling
+        measure, indicators, correlations, sides, substream(generator, "validity"), resampling
     )
     result = explain_undefined(result, scores.human_means, scores.as_read, (PEOPLE, JUDGE), "item")
     result = replace(result, source=f"{_SHEN}, table 7")
@@ -230,7 +230,7 @@ def _renamed_measure(
     plan = replace(resampling or Resampling(), by="units")
 
     def compare(first: FloatArray, second: FloatArray, system: str) -> Coefficient:
-        drawn_with = narrowed(generator, name, system)
+        drawn_with = substream(generator, name, system)
         result = measure(first, second, generator=drawn_with, resampling=plan)
         named = _rename_coefficient(result, f"{measure.estimator.name}_{name}", label)
         return replace(named, source=f"{_SHEN}, {equation}")

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from annotate.agreement import Coefficient, Counts, Resampling
 from annotate.agreement.bootstrap import Statistic
 from annotate.agreement.data import FloatArray, IntArray
-from annotate.agreement.streams import Randomness, narrowed
+from annotate.agreement.streams import Randomness, substream
 from annotate.agreement.weighted import Weighted
 from judges.comparison.preferences import CorrectPreferences, SystemPair, compared_points, points_of_scores
 from judges.comparison.scores import Scores, index_labels, numbers, set_once
@@ -126,7 +126,7 @@ def head_to_head_points(
     for index, (first, second) in enumerate(chosen):
         orders = by_order[:, :, [index]]
         points = orders.mean(axis=0)[:, 0]
-        drawn_with = narrowed(generator, first, second)
+        drawn_with = substream(generator, first, second)
         documents = int(np.sum(~np.isnan(points)))
         results.append(
             PairPoints(

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from annotate.agreement import Coefficient, Counts, Resampling
 from annotate.agreement.bootstrap import Statistic
 from annotate.agreement.data import FloatArray
-from annotate.agreement.streams import Randomness, narrowed
+from annotate.agreement.streams import Randomness, substream
 from annotate.agreement.weighted import Weighted
 from judges.comparison.scores import Scores
 
@@ -125,7 +125,7 @@ def compared_points(
         for (first, second), number, of_judge, of_people in zip(pairs, documents, *sums, strict=True)
     )
     return CorrectPreferences(
-        preferences, _share(judge, human, both, narrowed(generator, *pairs), resampling)
+        preferences, _share(judge, human, both, substream(generator, *pairs), resampling)
     )
 
 

@@ -159,7 +159,7 @@ def _fit(counts: _Counts, systems: int, documents: int) -> _Fit | None:
     mean[:systems] = 1 / systems
     parameters = np.zeros(design.shape[2])
     for _ in range(_STEPS):
-        expected, information = _expected(design, times, parameters)
+        expected, information = _expect(design, times, parameters)
         information += np.outer(mean, mean) * len(outcome)
         step = np.linalg.solve(information, total - times @ expected)
         parameters = parameters + step * min(1.0, 2 / max(np.abs(step).max(), _CLOSE))
@@ -170,7 +170,7 @@ def _fit(counts: _Counts, systems: int, documents: int) -> _Fit | None:
             break
     else:
         return None
-    expected, information = _expected(design, times, parameters)
+    expected, information = _expect(design, times, parameters)
     inverse = np.linalg.inv(information + np.outer(mean, mean) * len(outcome))
     sums = np.zeros((documents, design.shape[2]))
     np.add.at(sums, counts.documents, observed - expected[kind])
@@ -191,7 +191,7 @@ def _design(counts: _Counts, chosen: IntArray, systems: int) -> FloatArray:
     return design
 
 
-def _expected(design: FloatArray, times: FloatArray, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _expect(design: FloatArray, times: FloatArray, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
     """(ordered pairs, parameters) expectations, and the information of so many verdicts on each pair."""
     utilities = design @ parameters
     shares = np.exp(utilities - utilities.max(axis=1, keepdims=True))

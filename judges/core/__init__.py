@@ -1,1 +1,1 @@
-"""What every feature of judges stands on: tables, access, errors."""
+"""What every feature of judges builds on: tables, access, errors."""

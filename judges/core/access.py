@@ -22,9 +22,10 @@ from judges.core.models import (
     RoutingPolicy,
     Run,
 )
-from judges.routing.queries.bindings import OF_JUDGES
 
 Found = TypeVar("Found", bound=Model)
+OF_JUDGES = ("judge__endpoint", "judge__template", "other__endpoint", "other__template")
+"""What must be loaded with a calibration to say what it binds."""
 
 
 def project_for_judges(user: SomeUser, slug: str) -> Project:

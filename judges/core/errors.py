@@ -1,4 +1,4 @@
-"""What can go wrong with judges in a way that a person must be told."""
+"""What a person must learn that went wrong with judges."""
 
 from annotate.core.errors import DomainError
 

@@ -1,4 +1,4 @@
-"""What every page of judges has in common: where it stands, and whether this person may change anything."""
+"""What every page of judges has in common: its section, and whether this person may change anything."""
 
 from typing import Any
 

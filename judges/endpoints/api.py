@@ -104,7 +104,7 @@ class KeyInput(Input):
 
 
 class KeyRow(serializers.Serializer[Any]):
-    """What is told of an entered key."""
+    """What is shown of an entered key."""
 
     server = serializers.CharField(help_text="The only server that it is sent to: scheme, host and port.")
     ends_with = serializers.CharField(help_text="Its last four characters; empty for a short key.")

@@ -457,7 +457,7 @@ def _tokens(content: Any) -> tuple[Token, ...] | None:
 
 @contextmanager
 def _in_sentences(server: Server, unreadable: str = "") -> Iterator[None]:
-    """Raise AskedInVain for what was not answered as it should be; `unreadable`: for what makes no sense.
+    """Raise RequestFailed for what was not answered as it should be; `unreadable`: for what makes no sense.
 
     Whoever enters an address must not learn what speaks behind it, or the network around Concord could be
     explored: only errors of OpenAI's form are shown, all others are one sentence here and a line of the log.
@@ -484,8 +484,8 @@ def _no_server(server: Server) -> str:
 
 
 def _log(error: Exception, server: Server) -> None:
-    told = _without_key(f"{type(error).__name__}: {error.__cause__ or error}", server.key)
-    logger.info("A call to %s failed: %s", server.base_url, told)
+    cause = _without_key(f"{type(error).__name__}: {error.__cause__ or error}", server.key)
+    logger.info("A call to %s failed: %s", server.base_url, cause)
 
 
 def _request_failed(error: "openai.APIError", server: Server) -> RequestFailed:
@@ -502,10 +502,10 @@ def _request_failed(error: "openai.APIError", server: Server) -> RequestFailed:
 
 def _problem(error: "openai.APIError", says: str) -> RequestProblem | None:
     """Return what is wrong with a refused request, by OpenAI's codes or, without them, by the words."""
-    told = f"{error.code} {error.type} {says}".lower()
-    if any(words in told for words in TOO_LONG_WORDS):
+    message = f"{error.code} {error.type} {says}".lower()
+    if any(words in message for words in TOO_LONG_WORDS):
         return RequestProblem.TOO_LONG
-    return RequestProblem.FILTERED if any(words in told for words in FILTERED_WORDS) else None
+    return RequestProblem.FILTERED if any(words in message for words in FILTERED_WORDS) else None
 
 
 def _classify(error: "openai.APIError", says: str) -> RequestFailed:

@@ -39,7 +39,7 @@ def key_of(endpoint: Endpoint) -> str:
     """
     entered = EndpointKey.objects.filter(endpoint=endpoint).first()
     if entered is not None:
-        return _decrypted(entered, origin_of(endpoint.base_url))
+        return _decrypt_for(entered, origin_of(endpoint.base_url))
     if not endpoint.key_variable:
         return NO_KEY
     try:
@@ -49,7 +49,7 @@ def key_of(endpoint: Endpoint) -> str:
 
 
 @sensitive_variables()
-def _decrypted(entered: EndpointKey, origin: str) -> str:
+def _decrypt_for(entered: EndpointKey, origin: str) -> str:
     if entered.origin != origin:
         sentence = gettext("The key was entered for {origin} and is not sent to {other}. Enter it again.")
         raise KeyMissingError(sentence.format(origin=entered.origin, other=origin))

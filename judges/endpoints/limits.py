@@ -17,8 +17,8 @@ COUNTED = ("requests", "tokens")
 
 def seconds_to_wait(headers: Mapping[str, str]) -> float | None:
     """Return how long a server that refused a call for its limits wants no calls; None: it does not say."""
-    told = retry_after(headers)
-    return seconds_until_reset(headers) if told is None else told
+    wait = retry_after(headers)
+    return seconds_until_reset(headers) if wait is None else wait
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -16,7 +16,7 @@ from annotate.exports.restoring.restored import Known, Restored
 from annotate.exports.restoring.tables import MisfitError
 from annotate.material.import_kinds import ImportKind
 from annotate.material.queries.catalogue import BATCH, Catalogue
-from annotate.material.reading.progress import Tell, silent
+from annotate.material.reading.progress import OnProgress, silent
 from annotate.rating.commands.rounds import freeze_guideline
 from judges.core.models import Endpoint, Judge, Judgment, JudgmentChange, PromptTemplate, Run
 from judges.interchange.queries.check import JudgmentCheck, KnownJudge, Taken
@@ -41,38 +41,40 @@ class _RefusedWhileWritingError(Exception):
 
 
 def import_judgments(
-    *, project: Project, source: JudgmentSource, tell: Tell | None = None, by: User | None = None
+    *, project: Project, source: JudgmentSource, on_progress: OnProgress | None = None, by: User | None = None
 ) -> JudgmentReport:
     """Import the file if not one line of it is refused; what is there already is not made again.
 
     Checks the whole file without a lock. Then locks the project, as planning a run and adding a judge do,
-    makes every check again, and writes all in one transaction, whose last act is to tell "written".
+    makes every check again, and writes all in one transaction, whose last act is to report "written".
     """
-    tell = tell or silent
-    report = check_judgments(project=project, source=source, tell=tell)
+    on_progress = on_progress or silent
+    report = check_judgments(project=project, source=source, on_progress=on_progress)
     if report.is_refused or not report.made.total:
         return report
-    tell("writing", 0.0, report.lines)
+    on_progress("writing", 0.0, report.lines)
     try:
-        return _write(project, source, tell, by)
+        return _write(project, source, on_progress, by)
     except _RefusedWhileWritingError as error:
         return error.report
 
 
 @transaction.atomic
-def _write(project: Project, source: JudgmentSource, tell: Tell, by: User | None) -> JudgmentReport:
+def _write(
+    project: Project, source: JudgmentSource, on_progress: OnProgress, by: User | None
+) -> JudgmentReport:
     project = lock_project(project)
     guideline = FrozenGuideline.from_json(freeze_guideline(project).content)
     importer = JudgmentImporter(project, Catalogue(project), guideline)
     reading = JudgmentReading(source, importer)
-    reading.take_all("writing judgments", tell)
+    reading.take_all("writing judgments", on_progress)
     report = reading.report()
     if report.is_refused:
         raise _RefusedWhileWritingError(report)
     importer.finish()
     made = {"judges": report.made.judges, "judgments": report.made.judgments}
     record(project, "judgments.imported", source.name, after=made, by=by)
-    tell("written", 1.0, report.lines)
+    on_progress("written", 1.0, report.lines)
     return report
 
 
@@ -135,11 +137,11 @@ def _judgment(taken: Taken) -> Judgment:
     )
 
 
-def _import_upload(data_import: DataImport, tell: Tell) -> JudgmentReport:
+def _import_upload(data_import: DataImport, on_progress: OnProgress) -> JudgmentReport:
     mapping = JudgmentMapping.from_json(data_import.mapping or {})
     source = source_of(data_import, mapping)
     by = data_import.created_by
-    return import_judgments(project=data_import.project, source=source, tell=tell, by=by)
+    return import_judgments(project=data_import.project, source=source, on_progress=on_progress, by=by)
 
 
 JUDGMENTS_KIND = ImportKind(

@@ -11,11 +11,11 @@ from django_htmx.http import HttpResponseClientRefresh
 from annotate.core.access import data_import_in, project_for_admin
 from annotate.core.models import DataImport
 from annotate.core.page import Request, request_user
+from annotate.core.workers import worker_health
 from annotate.material.commands.uploads import receive_upload
 from annotate.material.forms import UploadForm
+from annotate.material.page import start_on_worker
 from annotate.material.queries.imports import Opening, imports_of, opening_of, state_of
-from annotate.material.views import start_on_worker
-from annotate.watching.queries.workers import worker_health
 from judges.core.page import render_judges
 from judges.interchange.commands import JUDGMENTS
 from judges.interchange.forms import JudgmentMappingForm

@@ -263,7 +263,7 @@ class Migration(migrations.Migration):
                 ('policy', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='units', to='judges.routingpolicy')),
                 ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotate.item')),
                 ('dimension', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotate.dimension')),
-                ('why', models.CharField(choices=[('threshold', 'R is not above r'), ('undefined', 'R cannot be told'), ('no_value', 'the judge has no value'), ('unsure', 'the judge is not sure enough'), ('abstained', 'the dimension has no certificate'), ('fitted', 'it fits the model of errors'), ('audit', 'drawn to audit the judge')], max_length=9)),
+                ('why', models.CharField(choices=[('threshold', 'R is not above r'), ('undefined', 'R is undefined'), ('no_value', 'the judge has no value'), ('unsure', 'the judge is not sure enough'), ('abstained', 'the dimension has no certificate'), ('fitted', 'it fits the model of errors'), ('audit', 'drawn to audit the judge')], max_length=9)),
                 ('reason', models.TextField(help_text='The same in a sentence, with the numbers.')),
                 ('indicator', models.FloatField(help_text="R of the item's system on the dimension.", null=True)),
                 ('low', models.FloatField(null=True)),
@@ -399,7 +399,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('at', models.DateTimeField()),
-                ('kind', models.CharField(choices=[('set', 'value set'), ('excluded', 'excluded'), ('included', 'included again'), ('read_again', 'read again'), ('asked_again', 'asked again'), ('given_back', 'the earlier answer stands')], max_length=11)),
+                ('kind', models.CharField(choices=[('set', 'value set'), ('excluded', 'excluded'), ('included', 'included again'), ('read_again', 'read again'), ('asked_again', 'asked again'), ('given_back', 'the earlier answer is restored')], max_length=11)),
                 ('status_before', models.CharField(choices=[('planned', 'planned'), ('leased', 'in flight'), ('done', 'done'), ('unreadable', 'unreadable'), ('failed', 'failed'), ('excluded', 'excluded')], max_length=10)),
                 ('value_before', models.FloatField(null=True)),
                 ('reason_before', models.TextField(blank=True)),
@@ -419,11 +419,11 @@ class Migration(migrations.Migration):
             name='Rereading',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('status', models.CharField(choices=[('waiting', 'waiting for a worker'), ('looking', 'reading replies'), ('looked', 'read; nothing is changed yet'), ('confirmed', 'waiting for a worker to change them'), ('applying', 'changing judgments'), ('applied', 'changed')], default='waiting', max_length=9)),
-                ('lease', models.UUIDField(help_text='The worker that is at it; no other says what came of it.', null=True)),
-                ('touched_at', models.DateTimeField(help_text='When a worker last said that it is at it.')),
+                ('status', models.CharField(choices=[('waiting', 'waiting for a worker'), ('reading', 'reading replies'), ('previewed', 'read; nothing is changed yet'), ('confirmed', 'waiting for a worker to change them'), ('applying', 'changing judgments'), ('applied', 'changed')], default='waiting', max_length=9)),
+                ('lease', models.UUIDField(help_text='Of its worker: no other may write to the row.', null=True)),
+                ('heartbeat_at', models.DateTimeField(help_text='When its worker last reported progress.')),
                 ('would_change', models.PositiveIntegerField(null=True)),
-                ('first_changes', models.JSONField(default=list, help_text='What the page shows of what would change.')),
+                ('first_changes', models.JSONField(default=list, help_text='The first hundred, for the page.')),
                 ('changed', models.PositiveIntegerField(default=0)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('confirmed_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
@@ -433,7 +433,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-pk'],
-                'constraints': [models.CheckConstraint(condition=models.Q(('status__in', ['waiting', 'looking']), ('would_change__isnull', False), _connector='OR'), name='replies_are_looked_at_before_they_change')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('status__in', ['waiting', 'reading']), ('would_change__isnull', False), _connector='OR'), name='a_preview_comes_before_the_change')],
             },
         ),
         migrations.CreateModel(

@@ -172,7 +172,7 @@ class _Setting:
     false_discovery_rate: float
     least_units: int
 
-    def compared(self, annotator: int, judge: FloatArray) -> BoolArray:
+    def compared_units(self, annotator: int, judge: FloatArray) -> BoolArray:
         """(units,): whether the annotator, another one and the judge have a value."""
         others = np.delete(self.human, annotator, axis=0)
         has_other = ~np.isnan(others).all(axis=0) if len(others) else np.zeros(len(judge), dtype=bool)
@@ -180,7 +180,7 @@ class _Setting:
 
     def wins(self, annotator: int, judge: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(units,): W^f and W^h, NaN where nothing is compared."""
-        chosen = self.compared(annotator, judge)
+        chosen = self.compared_units(annotator, judge)
         others = np.delete(self.human, annotator, axis=0)[:, chosen]
         fits = [
             np.round(self.alignment(values[chosen], others), _DECIMALS)
@@ -192,7 +192,7 @@ class _Setting:
 
 
 def _run_test(setting: _Setting, judge: FloatArray) -> AlternativeAnnotatorTest:
-    sizes = [int(setting.compared(index, judge).sum()) for index in range(len(setting.human))]
+    sizes = [int(setting.compared_units(index, judge).sum()) for index in range(len(setting.human))]
     enough = [index for index, size in enumerate(sizes) if size >= max(setting.least_units, 1)]
     left_out = tuple(name for index, name in enumerate(setting.names) if index not in enough)
     if not enough:
@@ -261,7 +261,7 @@ def _beyond(
     enough = [
         index
         for index in range(len(setting.human))
-        if setting.compared(index, judge).sum() >= max(setting.least_units, 1)
+        if setting.compared_units(index, judge).sum() >= max(setting.least_units, 1)
     ]
     gains = np.stack([setting.wins(index, judge)[0] - setting.wins(index, constant)[0] for index in enough])
     each = _by_group(mean_values(gains), setting.groups)

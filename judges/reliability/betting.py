@@ -53,7 +53,7 @@ def betting_interval(
     if units is not None:
         first, last = scaled.sum() / units, (scaled.sum() + units - len(scaled)) / units
     if len(scaled) and first < last:
-        first, last = _surviving(scaled, units, first, last, 1 - confidence_level, planned or len(scaled))
+        first, last = _unbeaten(scaled, units, first, last, 1 - confidence_level, planned or len(scaled))
     return low + (high - low) * float(first), low + (high - low) * float(last)
 
 
@@ -83,7 +83,7 @@ def guaranteed_mean(
     shuffler = generator_of(generator, "guaranteed_mean")
     rated_units, groups = sample.rated, _groups(sample)
     if len(groups) > (1 if beyond_batch else _MOST_GROUPS):
-        rated_units, groups = _thinned(sample, shuffler, keep_certain=not beyond_batch)
+        rated_units, groups = _thin(sample, shuffler, keep_certain=not beyond_batch)
     reason = _why_none(sample, rated_units, groups)
     if reason is not None:
         return replace(empty, reason=reason)
@@ -141,7 +141,7 @@ _SOURCE = "Waudby-Smith and Ramdas 2024, JRSS B 86, sections 4 and 5"
 _MOST_GROUPS = 4
 
 
-def _surviving(
+def _unbeaten(
     scaled: FloatArray, units: int | None, first: float, last: float, significance_level: float, planned: int
 ) -> tuple[float, float]:
     """The ends of the means between first and last that no gambler has beaten, moved out by a grid step.
@@ -193,7 +193,7 @@ def _groups(sample: RatedSample) -> list[Mask]:
     return [sample.probabilities == chance for chance in np.unique(sample.probabilities)]
 
 
-def _thinned(
+def _thin(
     sample: RatedSample, generator: np.random.Generator, *, keep_certain: bool
 ) -> tuple[Mask, list[Mask]]:
     """(units,) the rated units that are used, and the groups of which they are simple random samples.

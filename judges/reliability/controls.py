@@ -1,4 +1,4 @@
-"""What stands beside a certificate: a constant judge, a shuffled judge, people themselves, and the audit."""
+"""What a certificate comes with: a constant judge, a shuffled judge, people themselves, and the audit."""
 
 from dataclasses import dataclass
 

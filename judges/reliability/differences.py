@@ -8,7 +8,7 @@ import numpy as np
 import scipy
 
 from annotate.agreement import Interval, holm_by_key
-from annotate.agreement.streams import Randomness, narrowed
+from annotate.agreement.streams import Randomness, substream
 from annotate.agreement.system_differences import levels_of, paired_difference
 from judges.comparison import Scores
 from judges.reliability.betting import guaranteed_mean
@@ -55,7 +55,7 @@ class Betting:
 
     def of(self, *names: str) -> "Betting":
         """Return the same for some systems, whose order of ratings is their own."""
-        return replace(self, generator=narrowed(self.generator, *names))
+        return replace(self, generator=substream(self.generator, *names))
 
 
 def pairwise_differences(

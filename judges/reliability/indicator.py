@@ -89,8 +89,8 @@ class DimensionReliability:
 class DrawnWith:
     """What the intervals of a pair of judges are drawn with.
 
-    R is the pair's, whichever of them is set beside people; P and M are that judge's, whichever other one it
-    is paired with; only the validity of R is of both.
+    R is the pair's, whichever of them is compared with people; P and M are that judge's, whichever other
+    one it is paired with; only the validity of R is of both.
     """
 
     indicator: Randomness
@@ -108,7 +108,7 @@ def reliability(
 ) -> DimensionReliability:
     """R, P, Q for each system in the order of `scores.system_names`, with M and the validity of R.
 
-    scores: the first judge (RTS in the paper) beside people; a table of human scores without rows where
+    scores: the first judge (RTS in the paper) with people; a table of human scores without rows where
     nobody has rated. other_judge: (items,), the second judge's values (MCQ), NaN for a gap. measure: one of
     `judges.comparison.CORRELATIONS`. drawn_with: None for no intervals; R and P resample a system's items,
     the validity systems, and M documents.

@@ -10,7 +10,7 @@ from annotate.agreement.bootstrap import Statistic, independent, resampled_inter
 from annotate.agreement.correlation import correlations_of_rows
 from annotate.agreement.data import FloatArray, IntArray
 from annotate.agreement.measure import pair_data
-from annotate.agreement.streams import Randomness, narrowed
+from annotate.agreement.streams import Randomness, substream
 from judges.comparison import Scores
 
 
@@ -35,7 +35,7 @@ def with_interval_of_documents(
     interval, reason = resampled_interval(
         _statistic(scores.of_items(used), numbers, measure),
         independent(int(numbers.max()) + 1, "documents"),
-        narrowed(generator, found.name, "over documents"),
+        substream(generator, found.name, "over documents"),
         plan,
         measure.estimator.bounds,
     )

@@ -1,4 +1,4 @@
-"""How many calibration ratings a guarantee needs, told before anything is rated."""
+"""How many calibration ratings a guarantee needs, before anything is rated."""
 
 from dataclasses import dataclass
 

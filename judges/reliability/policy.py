@@ -55,7 +55,7 @@ class CellDecision:
 
 
 def decide(rule: IndicatorRule, system: str, dimension: str, indicator: Coefficient) -> CellDecision:
-    """The decision for one cell: humans rate where R <= r, and wherever R cannot be told.
+    """The decision for one cell: humans rate where R <= r, and wherever R is undefined.
 
     indicator: R of this system on this dimension, from `judges.reliability.indicator`, with its interval if
     the rule holds the lower bound against r. Without a defined R (no values of a method, fewer than 3 items,

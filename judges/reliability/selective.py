@@ -41,7 +41,7 @@ class Guarantee:
         if self.least_accepted < 1:
             raise ValueError("At least one accepted rating is needed.")
 
-    def divided(self, certificates: int) -> "Guarantee":
+    def divide(self, certificates: int) -> "Guarantee":
         """The same for each of several certificates that shall all hold together (Bonferroni).
 
         Count every judge, dimension and system, and every later look at more ratings.

@@ -108,7 +108,7 @@ def _parts(
 ) -> tuple[dict[str, RatedSample], tuple[str, ...]]:
     """The sample of each stratum by name, small ones without a spread joined, and a sentence on each."""
     largest = max(strata, key=lambda name: int(strata[name].sum()))
-    alone = {name: mask for name, mask in strata.items() if name == largest or not _lost(sample, mask)}
+    alone = {name: mask for name, mask in strata.items() if name == largest or not _is_small(sample, mask)}
     parts = {name: sample.of_units(mask) for name, mask in alone.items()}
     lost = {name: mask for name, mask in strata.items() if name not in alone}
     if not lost:
@@ -130,7 +130,7 @@ def _parts(
     )
 
 
-def _lost(sample: RatedSample, mask: BoolArray) -> bool:
+def _is_small(sample: RatedSample, mask: BoolArray) -> bool:
     units, ratings = int(mask.sum()), int(sample.rated[mask].sum())
     return ratings < min(units, 2) and units <= max(1, sample.units // SMALL)
 

@@ -1,1 +1,1 @@
-"""Judges beside people: comparison, R, estimates, replacement."""
+"""Judges compared with people: agreement, R, estimates, replacement."""

@@ -181,7 +181,7 @@ class RoutingForm(forms.Form):
         Judge.objects.none(),
         label=_("RTS judge"),
         empty_label=None,
-        help_text=_("Its values stand where units stay."),
+        help_text=_("Its values are used for the units that stay with it."),
     )
     mcq = forms.ModelChoiceField(
         Judge.objects.none(), label=_("MCQ judge"), empty_label=None, help_text=_("Of the same model.")

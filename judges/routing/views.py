@@ -13,9 +13,9 @@ from annotate.core.access import project_for_reader
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
 from annotate.core.page import Request, request_user
+from annotate.results.figures import kept_figures
 from annotate.results.queries.kept import KeptPage
 from annotate.results.table_files import table_file
-from annotate.results.views import kept_or_asked
 from judges.core.access import calibration_in, may_change_judges, policy_in, project_for_routing
 from judges.core.models import Calibration, Judge, RoutingPolicy
 from judges.core.page import add_refusal, render_judges
@@ -43,10 +43,9 @@ from judges.routing.forms import (
 from judges.routing.queries.calibration_plans import draw_plan
 from judges.routing.queries.certificate_tables import certificates_tables
 from judges.routing.queries.certificates import calibration_state, calibrations_of
-from judges.routing.queries.policies import has_judge_pair, policies_of
 from judges.routing.queries.preview import RoutingPlan, routing_plan
 from judges.routing.queries.proposals import proposal_of
-from judges.routing.queries.state import routing_state
+from judges.routing.queries.state import has_judge_pair, policies_of, routing_state
 
 # Calibrations: listed, planned while they are entered, drawn, computed; and what their certificates say.
 
@@ -187,7 +186,7 @@ def routing_policy(request: Request, slug: str, pk: int) -> HttpResponse:
     policy = policy_in(project, pk)
     if policy.status == DRAFT and may_change_judges(request.user, project):
         return _policies_enter(request, project, form_of(policy, _post_data(request), project), policy)
-    plan, computing = _planned(policy, project)
+    plan, computing = _plan_or_page(policy, project)
     context: dict[str, Any] = {"policy": policy, "plan": plan, "state": routing_state(policy, project)}
     context["computing"] = computing
     if plan and policy.status == ROUTED and plan.round and plan.round.is_open and not plan.refusal:
@@ -198,7 +197,7 @@ def routing_policy(request: Request, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def routing_step(request: Request, slug: str, pk: int, step: str) -> HttpResponse:
-    """Route a draft as it stands on the page, follow a proposal, or withdraw."""
+    """Route a draft as the page shows it, follow a proposal, or withdraw."""
     project = project_for_routing(request.user, slug)
     policy, by, shown = policy_in(project, pk), request_user(request), request.POST.get("shown", "")
     try:
@@ -232,7 +231,7 @@ def _policies_enter(
     """Show the form beside what the policy in it would do; store it unless it is only to be shown."""
     plan, computing, status = None, None, 200
     if policy and not form.is_bound:
-        plan, computing = _planned(policy, project)
+        plan, computing = _plan_or_page(policy, project)
     elif form.is_bound and form.is_valid():
         try:
             if "show" not in request.POST:
@@ -263,15 +262,15 @@ def _plan_of(project: Project, form: AnyForm, policy: RoutingPolicy | None) -> P
     draft = draft_policy(project, form.spec())
     if policy:
         draft.pk, draft.seed = policy.pk, policy.seed
-    return _planned(draft, project)
+    return _plan_or_page(draft, project)
 
 
-def _planned(policy: RoutingPolicy, project: Project) -> Planned:
+def _plan_or_page(policy: RoutingPolicy, project: Project) -> Planned:
     """Return what a policy would do; else, where a worker has to compute R of many units first, its page."""
     try:
         return routing_plan(policy, project, preview=True), None
     except IndicatorsNotKeptError as error:
-        kept = kept_or_asked(project, error.result)
+        kept = kept_figures(project, error.result)
     if not kept.is_current:
         return None, kept
     return routing_plan(policy, project), None

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 from typing import Any
 
-from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404
 from rest_framework import serializers
@@ -36,9 +35,8 @@ from judges.runs.commands.runs import plan_run
 from judges.runs.forms import BudgetForm, RereadingForm, RunForm, SelectionForm
 from judges.runs.queries.plans import NOTHING_MISSING, RunPlan, plan_of
 from judges.runs.queries.runs import RunProgress, progress_of
-from judges.runs.queries.selection import plan_of_asking, selected
+from judges.runs.queries.selection import answers_of, plan_of_asking
 from judges.runs.views import STEPS, run_form, scope_of
-from judges.tasks import read_replies
 
 RunInput = form_input("RunInput", RunForm)
 BudgetInput = form_input("BudgetInput", BudgetForm)
@@ -313,17 +311,16 @@ class Rereadings(ApiView):
 
     @writes(RereadingRow, accepts=RereadingInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Let a worker look what stored replies say by the present rules; nothing changes yet."""
+        """Have a worker preview what the present rules would change; nothing changes yet."""
         project = project_for_routing(request.user, slug)
         form = valid(RereadingForm(self.checked(RereadingInput), project=project))
         judge, by = form.cleaned_data["judge"], request_user(request)
         made = start_rereading(project=project, judge=judge, by=by)
-        transaction.on_commit(lambda: read_replies.delay(made.pk), robust=True)
         return Response(RereadingRow(made).data, status=201)
 
 
 class OneRereading(ApiView):
-    """One look at stored replies."""
+    """One rereading of stored replies."""
 
     about = "runs"
 
@@ -334,10 +331,9 @@ class OneRereading(ApiView):
 
     @writes(RereadingRow)
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        """Change what was found; safe to send twice."""
+        """Change what the preview found; safe to send twice."""
         found = rereading_in(project_for_routing(request.user, slug), pk)
         confirmed = confirm_rereading(rereading=found, by=request_user(request))
-        transaction.on_commit(lambda: read_replies.delay(confirmed.pk), robust=True)
         return Response(RereadingRow(confirmed).data)
 
 
@@ -392,7 +388,7 @@ class ExcludedJudgments(ApiView):
 
 def _select(project: Project, sent: dict[str, Any]) -> tuple[QuerySet[Judgment], SelectionForm]:
     form = valid(SelectionForm(sent, project=project))
-    return selected(project, replace(form.selection(), only=sent.get("judgment"))), form
+    return answers_of(project, replace(form.selection(), only=sent.get("judgment"))), form
 
 
 def _refused_lines(report: JudgmentReport) -> Iterator[RefusedLine]:

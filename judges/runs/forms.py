@@ -45,10 +45,21 @@ class CorrectionForm(forms.Form):
         return data
 
 
-class SelectionForm(forms.Form):
-    """Which answers are looked for, and what is done with all of them: `shown` as many as the page said."""
+class JudgeChoiceForm(forms.Form):
+    """One of a project's judges, or all of them."""
 
     judge = forms.ModelChoiceField(Judge.objects.none(), required=False, empty_label=_("all judges"))
+
+    def __init__(self, entered: Mapping[str, Any] | None, *, project: Project) -> None:
+        super().__init__(entered)
+        judge = self.fields["judge"]
+        assert isinstance(judge, forms.ModelChoiceField)
+        judge.queryset = Judge.objects.filter(project=project).order_by("name")
+
+
+class SelectionForm(JudgeChoiceForm):
+    """Which answers are looked for, and what is done with all of them: `shown` as many as the page said."""
+
     dimension = forms.ChoiceField(required=False)
     which = forms.ChoiceField(label=_("Answers"), required=False, choices=Which.choices)
     act = forms.ChoiceField(required=False, choices=[("ask", "ask again"), ("exclude", "exclude")])
@@ -56,11 +67,9 @@ class SelectionForm(forms.Form):
     note = forms.CharField(label=_("Reason"), required=False, widget=forms.Textarea(attrs={"rows": 2}))
 
     def __init__(self, entered: Mapping[str, Any], *, project: Project) -> None:
-        super().__init__(entered)
-        judge, dimension = self.fields["judge"], self.fields["dimension"]
-        assert isinstance(judge, forms.ModelChoiceField)
+        super().__init__(entered, project=project)
+        dimension = self.fields["dimension"]
         assert isinstance(dimension, forms.ChoiceField)
-        judge.queryset = Judge.objects.filter(project=project).order_by("name")
         keys = list(project.dimensions.values_list("key", "name"))
         dimension.choices = [("", gettext("all dimensions")), *keys]
 
@@ -71,22 +80,14 @@ class SelectionForm(forms.Form):
         return Selection(judge and judge.pk, data["dimension"] or None, which)
 
     def query(self) -> str:
-        """Return what is looked for as it stands in an address."""
+        """Return what is looked for as an address has it."""
         data, judge = self.cleaned_data, self.cleaned_data["judge"]
         parts = {"judge": judge and judge.pk, "dimension": data["dimension"], "which": data["which"]}
         return query_of(parts)
 
 
-class RereadingForm(forms.Form):
+class RereadingForm(JudgeChoiceForm):
     """Whose stored replies are to be read anew."""
-
-    judge = forms.ModelChoiceField(Judge.objects.none(), required=False, empty_label=_("all judges"))
-
-    def __init__(self, entered: Mapping[str, Any] | None, *, project: Project) -> None:
-        super().__init__(entered)
-        judge = self.fields["judge"]
-        assert isinstance(judge, forms.ModelChoiceField)
-        judge.queryset = Judge.objects.filter(project=project).order_by("name")
 
 
 class BudgetForm(forms.Form):
@@ -186,7 +187,7 @@ class RunForm(forms.Form):
         """Return how the run is to be asked: its budget, the interface, and what it keeps."""
         return {name: self.cleaned_data[name] for name in ("budget", "via", "keeps_messages")}
 
-    def chosen(self) -> list[Pair]:
+    def single_pairs(self) -> list[Pair]:
         """Return the pairs that were chosen one by one."""
         return [self._pairs[key].pair for key in self.cleaned_data["chosen_pairs"]]
 

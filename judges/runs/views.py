@@ -6,7 +6,6 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
@@ -19,6 +18,7 @@ from annotate.core.errors import DomainError
 from annotate.core.models import Project, User
 from annotate.core.page import Request, request_user
 from judges.core.access import (
+    judge_in,
     judgment_in,
     may_change_judges,
     project_for_judges,
@@ -45,11 +45,10 @@ from judges.runs.forms import (
     budget_of,
 )
 from judges.runs.queries.corrections import is_silent, names_asked_together, parameters_of
-from judges.runs.queries.pages import listed, listed_judgments, moves, run_lines, run_state
+from judges.runs.queries.pages import listed_judgments, moves, run_lines, run_state, with_related
 from judges.runs.queries.pairs import all_pairs, neighbouring_pairs
 from judges.runs.queries.plans import NOTHING_MISSING, RunPlan, plan_of
-from judges.runs.queries.selection import plan_of_asking, selected
-from judges.tasks import read_replies
+from judges.runs.queries.selection import answers_of, plan_of_asking
 
 # A project's runs: listed, followed, steered, and what they left without a value.
 
@@ -125,10 +124,19 @@ def run_judgments(request: Request, slug: str, pk: int, status: str) -> HttpResp
     """List a run's unreadable or failed judgments with reply and reason."""
     project = project_for_reader(request.user, slug)
     listed = run_in(project, pk)
-    return render_without_value(request, project, listed.judgments.all(), status, {"run": listed})
+    return _render_without_value(request, project, listed.judgments.all(), status, {"run": listed})
 
 
-def render_without_value(
+@login_required
+@require_GET
+def judge_judgments(request: Request, slug: str, pk: int, status: str) -> HttpResponse:
+    """List a judge's unreadable or failed judgments with reply and reason."""
+    project = project_for_reader(request.user, slug)
+    listed = judge_in(project, pk)
+    return _render_without_value(request, project, listed.judgments.all(), status, {"judge": listed})
+
+
+def _render_without_value(
     request: Request, project: Project, judgments: QuerySet[Judgment], status: str, context: dict[str, Any]
 ) -> HttpResponse:
     """Render a list of unreadable or failed judgments; the context says whose they are."""
@@ -210,7 +218,7 @@ def find_judgments(request: Request, slug: str) -> HttpResponse:
     status, found = 200, Judgment.objects.none()
     try:
         if form.is_valid():
-            found = selected(project, form.selection())
+            found = answers_of(project, form.selection())
             if form.cleaned_data["act"] and request.method == "POST":
                 return _act(request, project, form, found)
         else:
@@ -219,7 +227,7 @@ def find_judgments(request: Request, slug: str) -> HttpResponse:
         status = add_refusal(form, error)
     context = {
         "form": form,
-        "judgments": Paginator(listed(found), ON_A_PAGE).get_page(request.GET.get("page")),
+        "judgments": Paginator(with_related(found), ON_A_PAGE).get_page(request.GET.get("page")),
         "query": f"{form.query()}&" if form.is_valid() and form.query() else "",
         "plan": plan_of_asking(found),
         "may_act": may_change_judges(request.user, project),
@@ -244,12 +252,11 @@ def _act(request: Request, project: Project, form: SelectionForm, found: QuerySe
 @login_required
 @require_http_methods(["GET", "POST"])
 def rereadings(request: Request, slug: str) -> HttpResponse:
-    """Let a worker look what stored replies say by the present rules, and list earlier looks."""
+    """List rereadings of stored replies; a POST has a worker preview another."""
     project = project_for_routing(request.user, slug)
     form = RereadingForm(request.POST if request.method == "POST" else None, project=project)
     if form.is_valid():
         made = start_rereading(project=project, judge=form.cleaned_data["judge"], by=request_user(request))
-        _tell_reader(made)
         return redirect("rereading", slug, made.pk)
     found = Rereading.objects.filter(project=project).select_related("judge")[:ON_A_PAGE]
     status = 422 if form.errors else 200
@@ -269,7 +276,6 @@ def rereading(request: Request, slug: str, pk: int) -> HttpResponse:
                 shown = restart_rereading(rereading=shown)
             else:
                 shown = confirm_rereading(rereading=shown, by=request_user(request))
-            _tell_reader(shown)
         except DomainError as error:
             messages.error(request, error.message)
         return redirect("rereading", slug, pk)
@@ -277,11 +283,6 @@ def rereading(request: Request, slug: str, pk: int) -> HttpResponse:
     moving = shown.status in Rereading.UNDER_WAY
     context = {"rereading": shown, "is_silent": is_silent(shown), "moves": moving}
     return render_judges(request, project, template, context)
-
-
-def _tell_reader(rereading: Rereading) -> None:
-    # Robust: without a broker it waits, and its page says so and lets it be started again.
-    transaction.on_commit(lambda: read_replies.delay(rereading.pk), robust=True)
 
 
 # Planning a run: what it would ask, cost and take, before anything is written.
@@ -326,7 +327,7 @@ def scope_of(project: Project, form: RunForm) -> Scope:
     if data["pairs"] == "neighbours":
         pairs = [each.pair for each in neighbouring_pairs(project)]
     elif data["pairs"] == "chosen":
-        pairs = form.chosen()
+        pairs = form.single_pairs()
     return Scope(list(data["judges"]), data["dimensions"], pairs)
 
 

@@ -151,7 +151,7 @@ def people_at_work() -> Scene:
     )
 
 
-def judges_beside_people() -> Scene:
+def judges_with_people() -> Scene:
     """Set a project after Round I with two judges, a certificate, a policy, a run and imported judgments."""
     cast = calibrated_project(documents=20, annotators=3, raters=3)
     brought = b'{"document": "product-1", "system": "system-1", "value": 3}\n'
@@ -210,7 +210,7 @@ def uploaded(admin: User, address: str, content: bytes) -> int:
     return int(response["Location"].rstrip("/").rsplit("/", 1)[1])
 
 
-@pytest.mark.parametrize("scene", [people_at_work, judges_beside_people])
+@pytest.mark.parametrize("scene", [people_at_work, judges_with_people])
 def test_no_page_has_a_serious_violation(
     context: BrowserContext, transactional_db: None, scene: Callable[[], Scene]
 ) -> None:

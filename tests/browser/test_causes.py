@@ -152,7 +152,7 @@ def test_a_closed_place_in_the_project_is_told_on_a_phone_without_a_clipboard(
     cast.annotators[0].active = False
     cast.annotators[0].save(update_fields=["active"])
     page.locator('[data-key=coherence] input[value="5"]').tap()
-    expect(messages(page)).to_contain_text("Your place in this project was closed")
+    expect(messages(page)).to_contain_text("Your membership in this project was closed")
     expect(messages(page)).to_contain_text("Coherence: 5")
     expect(messages(page)).to_be_in_viewport()
     assert page.evaluate(COVERED) == []

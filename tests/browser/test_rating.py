@@ -380,7 +380,7 @@ def test_a_tab_of_another_browser_learns_what_it_replaced(
     expect(mark(rating)).to_have_text("Saved")
     other.keyboard.press("1")
     expect(other.get_by_role("alert").first).to_contain_text(
-        "changed to 4 in another window; your 1 now stands"
+        "changed to 4 in another window; your 1 is saved now"
     )
     assert values() == {"fluency": 1}
 

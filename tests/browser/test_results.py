@@ -6,7 +6,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from annotate import tasks
 from annotate.core.models import ComputedResult
 from annotate.rating.commands.rounds import close_round_one
-from annotate.results import views as results_views
+from annotate.results import figures
 from tests.browser.people import signed_in
 from tests.factories import Cast, make_project
 from tests.rating.rounds import opened, rate
@@ -28,7 +28,7 @@ def cast(live_server) -> Cast:
 def test_from_computing_over_a_plot_to_the_reason_of_a_rater(
     cast: Cast, context: BrowserContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(results_views, "AT_ONCE", 0)
+    monkeypatch.setattr(figures, "AT_ONCE", 0)
     page = signed_in(context, cast.researcher)
     page.goto(f"/projects/{cast.project.slug}/results/")
     page.get_by_role("link", name="Agreement", exact=True).last.click()

@@ -26,7 +26,7 @@ def test_an_admin_is_led_from_the_raw_file_to_an_open_round(context: BrowserCont
 
     expect(steps).to_contain_text("no items yet")
     page.get_by_label("File").set_input_files(raw)
-    page.get_by_role("button", name="Upload and look at it").click()
+    page.get_by_role("button", name="Upload and preview").click()
     page.get_by_role("button", name="Check and import").click()
     expect(page.locator("#state")).to_contain_text("Imported 32 documents, 13 systems, 416 items.")
     page.goto("/projects/summeval-op/")  # left, and taken up again where it stands
@@ -72,7 +72,7 @@ def test_a_workbook_is_rated_by_who_joins_by_the_link_and_by_nobody_else(
     page.on("dialog", lambda dialog: dialog.accept())
     page.goto(f"{home}imports/")
     page.get_by_label("File").set_input_files(workbook(tmp_path / "shoes.xlsx"))
-    page.get_by_role("button", name="Upload and look at it").click()
+    page.get_by_role("button", name="Upload and preview").click()
     page.get_by_role("button", name="Check and import").click()
     expect(page.locator("#state")).to_contain_text("Imported 1 document, 2 systems, 2 items.")
     page.goto(f"{home}people/")

@@ -38,7 +38,7 @@ def make_benchmark(admin: Page) -> None:
     admin.get_by_label("File").set_input_files(
         reference_data() / "summeval_op" / "summeval-op-detailed.jsonl"
     )
-    admin.get_by_role("button", name="Upload and look at it").click()
+    admin.get_by_role("button", name="Upload and preview").click()
     admin.get_by_role("button", name="Check and import").click()
     expect(admin.locator("#state")).to_contain_text("8,736 ratings")
 

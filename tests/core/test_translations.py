@@ -58,7 +58,7 @@ FOR_ANNOTATORS = (
     "annotate/quality/commands.py::save_practice",
     "annotate/quality/commands.py::set_practice_bar",
     "annotate/quality/commands.py::settle_practice_item",
-    "annotate/quality/views.py::_practised",
+    "annotate/quality/views.py::_practice_item",
     "annotate/quality/views.py::_read_answer",
     "annotate/rating/commands/notes.py",
     "annotate/rating/commands/ratings.py",

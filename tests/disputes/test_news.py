@@ -36,7 +36,7 @@ def news(client, cast):
 def test_what_others_did_is_new_until_one_looks(scene):
     client, cast, dispute = scene
     me, second, third = cast.annotators
-    assert news(client, cast) == ["not looked at yet"]
+    assert news(client, cast) == ["not viewed yet"]
     look(client, cast)
     assert news(client, cast) == []
     post_message(dispute=dispute, author=second, text="Why?")

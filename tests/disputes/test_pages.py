@@ -195,7 +195,7 @@ def test_categories_stand_by_their_names_with_who_holds_them(client):
         "1 nobody",
         "2 B C",
     ]
-    assert "The raters hold different categories." in html
+    assert "The raters chose different categories." in html
     assert "supported" in re.findall(r'data-keys="k 0">Keep (\w+)', html)
     adjudicate(dispute=Dispute.objects.get(), value=1, note="Between them.", by=cast.admin)
     assert "1 decided nobody" in without_blanks(page(client, cast))
@@ -732,7 +732,7 @@ def test_an_admin_opens_a_decided_dispute_again(scene):
     ("sent", "says"),
     [
         ({"note": "", "leave_open": "on"}, "Say why you decide so"),
-        ({"note": "Because."}, "Choose the value that shall stand."),
+        ({"note": "Because."}, "Choose the final value."),
         ({"note": "Because.", "value": "x"}, "whole number on the scale"),
         ({"note": "Because.", "value": 8}, "8 is not on this scale"),
         ({"note": "", "value": 4}, "Say why you decide so"),

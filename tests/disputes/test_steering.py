@@ -208,7 +208,7 @@ def test_a_nudge_reaches_whom_the_disputes_wait_for_once_a_day(client):
     for route in ("project", "disputes"):
         read = page(client, cast, route, user=c.user)
         assert "The admin asked you" in read
-        assert "to look at the disputes" in read
+        assert "to answer the disputes" in read
         assert "The admin asked you" not in page(client, cast, route, user=a.user)
     assert work_list(c).nudge is not None
     post_message(dispute=first, author=b, text="Why?")

@@ -143,7 +143,7 @@ def test_only_what_nobody_is_at_is_started_again() -> None:
     with pytest.raises(NotReadyError):
         restart_export(export=export)
     Export.objects.update(touched_at=timezone.now() - timedelta(hours=1))
-    notes_of(export).tell(5)  # a worker writes, and says so
+    notes_of(export).note_lines(5)  # a worker writes, and says so
     with pytest.raises(NotReadyError):
         restart_export(export=export)
     export.refresh_from_db()

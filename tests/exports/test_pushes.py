@@ -204,11 +204,11 @@ def test_a_push_ends_with_its_export(there: Hub, cast: Cast, monkeypatch: pytest
 
 
 def deleting(export: Export) -> Any:
-    def push_folder(_folder: Any, _repository: str, *, project: str, private: bool, heard: Any) -> str:
+    def push_folder(_folder: Any, _repository: str, *, project: str, private: bool, on_progress: Any) -> str:
         assert private
         assert project
         delete_export(export=export)
-        heard(0, 1)
+        on_progress(0, 1)
         raise AssertionError("goes on")
 
     return push_folder

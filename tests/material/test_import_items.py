@@ -176,7 +176,7 @@ def test_what_becomes_refused_between_check_and_write_is_rolled_back(tmp_path: P
         if stage == "writing":
             load(project, other)
 
-    report = import_file(project=project, source=source(path, items=True), by=None, tell=meanwhile)
+    report = import_file(project=project, source=source(path, items=True), by=None, on_progress=meanwhile)
     assert report.is_refused
     assert list(Item.objects.values_list("text", flat=True)) == ["Of someone else."]
 

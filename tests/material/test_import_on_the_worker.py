@@ -17,7 +17,7 @@ from annotate.material.commands import uploads
 from annotate.material.commands.imports import import_file
 from annotate.material.commands.uploads import discard_import, receive_upload, run_import
 from annotate.material.reading.mappings import guess_mapping
-from annotate.material.reading.progress import Tell
+from annotate.material.reading.progress import OnProgress
 from annotate.material.reading.readers import first_records
 from annotate.material.reading.report import ImportReport
 from annotate.material.reading.rows import Record
@@ -166,14 +166,14 @@ def silent_worker(
     """A worker that falls silent at a stage, and comes back after something has happened meanwhile."""
 
     def run(upload: DataImport, meanwhile: Callable[[DataImport], None]) -> None:
-        def import_slowly(*, tell: Tell, **arguments: Any) -> ImportReport:
-            def tell_and_fall_silent(stage: str, fraction: float, lines: int = 0) -> None:
-                tell(stage, fraction, lines)
+        def import_slowly(*, on_progress: OnProgress, **arguments: Any) -> ImportReport:
+            def report_and_fall_silent(stage: str, fraction: float, lines: int = 0) -> None:
+                on_progress(stage, fraction, lines)
                 if stage == request.param:
                     monkeypatch.undo()
                     meanwhile(upload)
 
-            return import_file(tell=tell_and_fall_silent, **arguments)
+            return import_file(on_progress=report_and_fall_silent, **arguments)
 
         monkeypatch.setattr(uploads, "import_file", import_slowly)
         tasks.run_import(upload.pk)

@@ -75,6 +75,6 @@ def test_a_round_does_not_close_in_the_middle_of_an_import(
             closings.append(begin(elsewhere, close_round_one, project=project, by=None))
             assert not closings[0].done()
 
-    report = import_file(project=project, source=both, by=None, tell=close_meanwhile)
+    report = import_file(project=project, source=both, by=None, on_progress=close_meanwhile)
     assert not closings[0].result().is_open
     assert (report.is_refused, Item.objects.count(), Rating.objects.count()) == (False, 2, 2)

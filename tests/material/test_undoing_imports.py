@@ -130,13 +130,13 @@ def test_a_cancelled_import_imports_nothing(
 ) -> None:
     upload = uploaded(project, tmp_path, *(item(f"d{n}") for n in range(3)))
 
-    def import_slowly(*, tell: Callable[..., None], **arguments: Any) -> Any:
-        def tell_and_cancel(now: str, fraction: float, lines: int = 0) -> None:
+    def import_slowly(*, on_progress: Callable[..., None], **arguments: Any) -> Any:
+        def report_and_cancel(now: str, fraction: float, lines: int = 0) -> None:
             if now == stage:
                 notes_of(upload).cancel()
-            tell(now, fraction, lines)
+            on_progress(now, fraction, lines)
 
-        return import_file(tell=tell_and_cancel, **arguments)
+        return import_file(on_progress=report_and_cancel, **arguments)
 
     monkeypatch.setattr(uploads, "import_file", import_slowly)
     tasks.run_import(upload.pk)
@@ -165,14 +165,14 @@ def test_progress_is_told_in_lines_while_they_are_checked_and_written(
     upload = uploaded(project, tmp_path, *(item(f"d{n}") for n in range(401)))
     seen = []
 
-    def import_watched(*, tell: Callable[..., None], **arguments: Any) -> Any:
-        def tell_and_look(stage: str, fraction: float, lines: int = 0) -> None:
-            tell(stage, fraction, lines)
+    def import_watched(*, on_progress: Callable[..., None], **arguments: Any) -> Any:
+        def report_and_look(stage: str, fraction: float, lines: int = 0) -> None:
+            on_progress(stage, fraction, lines)
             upload.refresh_from_db()
             state = state_of(upload)
             seen.append((stage, upload.lines, state.lines_written, state.percent_written))
 
-        return import_file(tell=tell_and_look, **arguments)
+        return import_file(on_progress=report_and_look, **arguments)
 
     monkeypatch.setattr(uploads, "import_file", import_watched)
     tasks.run_import(upload.pk)

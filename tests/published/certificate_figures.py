@@ -34,7 +34,7 @@ def certificates_are_those_of_the_arrays(project: Project, judges: Mapping[str, 
         confidences = closeness(rts.judge, mcq.judge)
         losses = more_than_one_point(rts.judge, rts.human_means)
         sample = drawn_indices(project, dimension, rts)
-        guarantee = Guarantee(RISK, 0.1).divided(len(DIMENSIONS))
+        guarantee = Guarantee(RISK, 0.1).divide(len(DIMENSIONS))
         grid = grid_of(confidences)
         wanted = calibrate(confidences[sample], losses[sample], grid, guarantee, batch=confidences)
         assert (certificate["threshold"], certificate["rated"]) == (wanted.threshold, SIZE)

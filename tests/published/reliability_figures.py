@@ -20,7 +20,7 @@ def compare_reliability(project: Project) -> None:
     """Tables 7 and 29 (R), 23 and 24 (P) and 6 (M), to six decimals."""
     found = {
         (measure.removesuffix("_tau_b"), method): tables_of(
-            project, "--coefficient", measure, "--beside-people", method, "--round", "1"
+            project, "--coefficient", measure, "--compared-judge", method, "--round", "1"
         )
         for measure in CORRELATIONS
         for method in ("rts", "mcq")

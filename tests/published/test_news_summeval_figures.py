@@ -12,7 +12,7 @@ from judges.comparison import (
     CorrectPreferences,
     SystemScores,
     all_pairs,
-    alpha_beside_people,
+    alpha_with_people,
     correct_preferences,
     correct_verdicts,
     correlation_by_system,
@@ -185,7 +185,7 @@ def test_consistency_of_position_equals_a_recount_of_the_replies(dimension: str)
 @pytest.mark.parametrize("method", METHODS)
 def test_alpha_beside_the_experts_equals_that_of_an_independent_package(method: str, dimension: str) -> None:
     of = scores(method, dimension)
-    alphas = alpha_beside_people(of)
+    alphas = alpha_with_people(of)
     for alpha, table in (
         (alphas.among_people, of.human),
         (alphas.with_judge, np.vstack([of.human, of.judge])),

@@ -1,4 +1,4 @@
-"""Signs in how people rate, and ratings that are left out of the statistics and taken in again."""
+"""Signals in how people rate, and ratings that are left out of the statistics and taken in again."""
 
 import pytest
 from django.test import Client
@@ -8,9 +8,9 @@ from annotate.core.errors import InvalidValueError
 from annotate.core.models import CountingDecision, Dispute, Rating, Role
 from annotate.disputes.commands.disputes import answer_dispute
 from annotate.exports.registry import TABLES
-from annotate.quality import RatedItem, signs_of
+from annotate.quality import RatedItem, signals_of
 from annotate.quality.commands import decide_counting
-from annotate.quality.queries import evidence, raters_with_signs
+from annotate.quality.queries import evidence, raters_with_signals
 from annotate.rating.commands.ratings import Answer, Sent, save_rating
 from annotate.rating.commands.rounds import close_round_one
 from annotate.results.queries.reliability_data import rated_items
@@ -26,7 +26,7 @@ def item(key: int, *values: int, seconds: float = 60, characters: int = 500) -> 
 
 
 def test_signs_are_counted_by_hand() -> None:
-    signs = signs_of(
+    signals = signals_of(
         [
             item(1, 4, 4, 4, seconds=9.9),  # 500 characters take 10 s at 3,000 a minute
             item(2, 4, 4, 4, seconds=10),
@@ -36,16 +36,16 @@ def test_signs_are_counted_by_hand() -> None:
             item(6),
         ]
     )
-    assert (signs.items, signs.timed, signs.median_seconds) == (6, 5, 60)
-    assert signs.too_fast == (1,)
-    assert (signs.straight, signs.several_values) == ((1, 2, 5), 4)
-    assert signs.longest_run == 3
+    assert (signals.items, signals.timed, signals.median_seconds) == (6, 5, 60)
+    assert signals.too_fast == (1,)
+    assert (signals.straight, signals.several_values) == ((1, 2, 5), 4)
+    assert signals.longest_run == 3
 
 
 def test_nothing_rated_shows_nothing() -> None:
-    signs = signs_of([])
-    assert (signs.median_seconds, signs.too_fast, signs.straight) == (None, (), ())
-    assert signs.longest_run == 0
+    signals = signals_of([])
+    assert (signals.median_seconds, signals.too_fast, signals.straight) == (None, (), ())
+    assert signals.longest_run == 0
 
 
 DIMENSIONS = ("fluency", "coherence", "relevance")
@@ -63,9 +63,9 @@ def straight(cast: Cast, value: int, seconds: float) -> None:
 def test_signs_are_read_from_the_ratings_with_their_items() -> None:
     cast = make_project(dimensions=DIMENSIONS)
     straight(cast, 4, seconds=0.1)
-    first, second, _ = raters_with_signs(cast.project)
-    assert (first.signs.items, len(first.signs.too_fast), len(first.signs.straight)) == (1, 1, 1)
-    assert second.signs.items == 0
+    first, second, _ = raters_with_signals(cast.project)
+    assert (first.signals.items, len(first.signals.too_fast), len(first.signals.straight)) == (1, 1, 1)
+    assert second.signals.items == 0
     found = evidence(cast.annotators[0])
     assert found.too_fast == found.straight
     assert (found.straight[0].document, found.straight[0].values) == ("product-1", [4, 4, 4])

@@ -14,7 +14,7 @@ from annotate.core.models import Assignment, Dispute, GoldItem, Item, Rating, Ro
 from annotate.exports.registry import TABLES
 from annotate.people.queries import loads_of
 from annotate.quality.commands import RightValue, describe_gold, mark_gold
-from annotate.quality.queries import raters_with_signs
+from annotate.quality.queries import raters_with_signals
 from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.ratings import Answer, save_rating
@@ -106,8 +106,8 @@ def test_checks_are_met_among_the_items_and_counted_nowhere(cast: Cast, kind: st
     for table in ("ratings", "final_values", "history"):
         assert len(list(TABLES[table].rows(cast.project))) == 15
     assert Rating.objects.count() == 17
-    first = raters_with_signs(cast.project)[0]
-    assert first.signs.items == 15
+    first = raters_with_signals(cast.project)[0]
+    assert first.signals.items == 15
     assert first.checks.repeats == {"Fluency": CheckComparison(1, 0, 1)}
     assert first.checks.gold == {"Fluency": CheckComparison(1, 0, 0)}
     assert first.checks.all_gold == CheckComparison(1, 0, 0)

@@ -126,7 +126,7 @@ def test_a_preview_saves_nothing_and_has_no_page_around_it(admin: Client, cast: 
     entered = {"kind": "everyone", **REST, "show": "preview"}
     part = admin.post(address(cast), entered, headers={"HX-Request": "true"}).content.decode()
     assert part.lstrip().startswith('<section id="preview"')
-    assert "40 places for raters" in part
+    assert "40 rater slots" in part
     assert "<html" not in part
     assert not AssignmentPlan.objects.exists()
 

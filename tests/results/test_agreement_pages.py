@@ -382,11 +382,11 @@ def test_a_command_prints_what_is_kept(scene, capsys):
 
 def test_a_difference_within_rounding_is_no_difference():
     from annotate.agreement.coefficient import Counts
-    from annotate.agreement.cross_check import compared
+    from annotate.agreement.cross_check import with_comparison
 
     alpha = Coefficient("alpha", "Alpha", 0.5, Counts(1, 1, 2, 2, 2), "by hand")
-    assert compared(alpha, 0.5 + 9e-10).warning == ""
-    assert "finds 0.500000002 where" in compared(alpha, 0.5 + 2e-9).warning
+    assert with_comparison(alpha, 0.5 + 9e-10).warning == ""
+    assert "finds 0.500000002 where" in with_comparison(alpha, 0.5 + 2e-9).warning
 
 
 def test_where_nearly_all_values_are_the_same_percent_agreement_and_ac_stand_beside_alpha() -> None:

@@ -18,7 +18,7 @@ from annotate.core.rounds import rounds_of
 from annotate.disputes.commands.disputes import answer_dispute
 from annotate.quality.commands import decide_counting
 from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two
-from annotate.results import views as results_views
+from annotate.results import figures
 from annotate.results.queries.reliability_data import rated_items
 from tests.factories import Cast, make_project
 from tests.rating.rounds import opened, rate
@@ -203,7 +203,7 @@ def test_much_is_computed_by_a_worker_while_the_page_says_so(
     monkeypatch: pytest.MonkeyPatch,
     django_capture_on_commit_callbacks: Any,
 ) -> None:
-    monkeypatch.setattr(results_views, "AT_ONCE", 0)
+    monkeypatch.setattr(figures, "AT_ONCE", 0)
     with django_capture_on_commit_callbacks() as told:
         html = asked(reader, cast, "agreement").content.decode()
     assert "Computing the figures of the data as they are now" in html
@@ -227,7 +227,7 @@ def test_much_is_computed_by_a_worker_while_the_page_says_so(
 def test_what_stopped_a_computing_is_said_and_it_can_be_asked_for_again(
     reader: Client, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(results_views, "AT_ONCE", 0)
+    monkeypatch.setattr(figures, "AT_ONCE", 0)
     asked(reader, cast, "agreement")
     row = ComputedResult.objects.get()
     ComputedResult.objects.filter(pk=row.pk).update(problem="An error stopped the computing.", asked_at=None)

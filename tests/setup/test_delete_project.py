@@ -17,7 +17,7 @@ from tests.material.files import jsonl, source
 from tests.rating.rounds import discussed
 
 pytestmark = pytest.mark.django_db
-UNOWNED = {"User", "ContentType", "Permission", "WorkerSign"}
+UNOWNED = {"User", "ContentType", "Permission", "WorkerHeartbeat"}
 
 
 def full_project(folder: Path) -> Cast:

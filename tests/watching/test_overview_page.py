@@ -106,7 +106,7 @@ def test_an_admin_sees_how_far_every_annotator_is(client):
     counts = re.findall(r"\s*".join(3 * [r'<td class="number">(\d+)</td>']), html)
     assert rows == [place.label for place in cast.annotators]
     assert counts == [("1", "0", "4"), ("0", "1", "4"), ("0", "0", "0")]
-    assert "1 of 12 places rated (4 items, 3 raters each)." in text(html)
+    assert "1 of 12 assignments rated (4 items, 3 raters each)." in text(html)
 
 
 def complete(round, assignment, annotator):
@@ -214,7 +214,7 @@ def test_a_researcher_sees_the_counts_and_no_steps(client):
     cast = make_project()
     opened(cast)
     html = page(client, cast, cast.researcher)
-    assert "0 of 12 places rated" in text(html)
+    assert "0 of 12 assignments rated" in text(html)
     assert "Next step" not in html
     assert "<form" not in html
 

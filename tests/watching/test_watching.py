@@ -96,7 +96,7 @@ def test_pace_and_forecast_follow_the_days_with_ratings(client):
     html = page(client, cast)
     assert "1 rating a day on each of the last 2 days. 10 are left;" in html
     ends = f"{timezone.localdate() + timedelta(days=10):%-d %B %Y}"
-    assert f"if it goes on so, Round I ends about {ends} ." in html
+    assert f"at this pace Round I ends about {ends} ." in html
 
 
 def test_progress_is_told_by_dimension(client):

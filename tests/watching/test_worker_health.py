@@ -9,9 +9,9 @@ from django.core.cache import caches
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.core.models import DataImport, WorkerSign
+from annotate.core.models import DataImport, WorkerHeartbeat
+from annotate.core.workers import broker_problem
 from annotate.watching.heartbeat import record_heartbeat
-from annotate.watching.queries.workers import broker_problem
 from tests.factories import make_project
 from tests.judges.workers import wait_until, worker
 
@@ -55,7 +55,7 @@ def test_a_worker_that_has_been_silent_for_two_minutes_is_missed(client):
     wait_with_an_import(cast)
     record_heartbeat(worker="celery@here")
     assert says(client, cast) == []
-    WorkerSign.objects.update(seen_at=timezone.now() - MINUTES_AGO)
+    WorkerHeartbeat.objects.update(seen_at=timezone.now() - MINUTES_AGO)
     assert "No worker has been seen for 3 minutes; run make run" in says(client, cast)[0]
 
 
@@ -90,5 +90,5 @@ def test_the_sentence_goes_when_a_worker_comes_and_returns_when_it_has_died(clie
     assert len(says(client, cast)) == 1
     with worker(tmp_path):
         assert wait_until(lambda: not says(client, cast))
-    WorkerSign.objects.update(seen_at=timezone.now() - MINUTES_AGO)  # as if two minutes had passed
+    WorkerHeartbeat.objects.update(seen_at=timezone.now() - MINUTES_AGO)  # as if two minutes had passed
     assert len(says(client, cast)) == 1

@@ -37,7 +37,7 @@ def illustrate(result: dict[str, Any], shapes: Examples) -> dict[str, Any]:
 
 
 def refer(result: dict[str, Any], content: dict[str, Any], name: str, example: Any) -> None:
-    """Let a content have an example, which stands in the description once, however many refer to it."""
+    """Let a content have an example, which is in the description once, however many refer to it."""
     result["components"].setdefault("examples", {})[name] = {"value": example}
     content["examples"] = {name: {"$ref": f"#/components/examples/{name}"}}
 

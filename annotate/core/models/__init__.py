@@ -24,7 +24,7 @@ from annotate.core.models.shared import AttemptCount, SharedEntry
 from annotate.core.models.templates import SavedTemplate
 from annotate.core.models.tokens import ApiToken, KeptAnswer, token_digest
 from annotate.core.models.webhooks import Delivery, Webhook
-from annotate.core.models.workers import WorkerSign
+from annotate.core.models.workers import WorkerHeartbeat
 
 __all__ = [
     "Acknowledgement",
@@ -78,7 +78,7 @@ __all__ = [
     "User",
     "Webhook",
     "WorkOrder",
-    "WorkerSign",
+    "WorkerHeartbeat",
     "text_digest",
     "token_digest",
 ]

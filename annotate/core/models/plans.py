@@ -10,6 +10,12 @@ from annotate.core.models.rounds import DimensionOrder, WorkOrder
 class AssignmentPlan(models.Model):
     """A project's choice; a project without a row has the shared queue."""
 
+    # What is chosen with any kind, in forms, the API and the audit log.
+    SETTINGS = (
+        *("kind", "share", "gold_every", "repeat_every", "dealt_by"),
+        *("work_order", "dimension_order", "revises_documents"),
+    )
+
     class Kind(models.TextChoices):
         QUEUE = "queue", _("Shared queue")
         EVERYONE = "everyone", _("Everyone rates everything")

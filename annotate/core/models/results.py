@@ -15,7 +15,7 @@ class ComputedResult(models.Model):
     content = models.TextField(blank=True)
     computed_at = models.DateTimeField(null=True)
     seconds = models.FloatField(default=0, help_text="How long it took.")
-    asked_at = models.DateTimeField(null=True, help_text="When a worker was told; empty: none is to come.")
+    asked_at = models.DateTimeField(null=True, help_text="When a task was enqueued; empty: none is to come.")
     problem = models.TextField(blank=True, help_text="Why the last attempt failed.")
 
     class Meta:

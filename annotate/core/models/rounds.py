@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Guideline(models.Model):
-    """Everything that raters are told and how they can answer, as it stood when it was put in force."""
+    """Everything that raters read and how they can answer, as it was when it was put in force."""
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="guideline_versions")
     version = models.PositiveIntegerField()

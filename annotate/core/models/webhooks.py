@@ -1,4 +1,4 @@
-"""Addresses that are told what happens in a project, and what each of them was sent."""
+"""Addresses that are notified of what happens in a project, and what each of them was sent."""
 
 from uuid import uuid4
 

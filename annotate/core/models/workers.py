@@ -3,7 +3,7 @@
 from django.db import models
 
 
-class WorkerSign(models.Model):
+class WorkerHeartbeat(models.Model):
     """That a worker is there: each one writes its own every few seconds, and takes it back when it stops."""
 
     name = models.CharField(max_length=200, unique=True)

@@ -70,7 +70,7 @@ class Guard:
 
 def is_public(address: Address) -> bool:
     """Return whether an address is reached over the internet, and not within some network only."""
-    within = _carried(address) if isinstance(address, IPv6Address) else None
+    within = _embedded_ipv4(address) if isinstance(address, IPv6Address) else None
     if within is not None:
         return is_public(within)
     return address.is_global and not address.is_multicast
@@ -83,8 +83,8 @@ def _is_private_by_name(host: str) -> bool:
         return host.rstrip(".") == LOCALHOST or host.rstrip(".").endswith(f".{LOCALHOST}")
 
 
-def _carried(address: IPv6Address) -> IPv4Address | None:
-    """Return the IPv4 address that an IPv6 address stands for, if it stands for one."""
+def _embedded_ipv4(address: IPv6Address) -> IPv4Address | None:
+    """Return the IPv4 address that an IPv6 address embeds, if it embeds one."""
     if address in NAT64:
         return IPv4Address(int(address) & 0xFFFFFFFF)
     teredo = address.teredo

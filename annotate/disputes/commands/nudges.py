@@ -30,8 +30,8 @@ def send_message(nudge: Nudge, link: str) -> None:
     with override(preferences_of(rater.user).language or settings.LANGUAGE_CODE):
         subject = gettext("Disputes wait for you in {project}").format(project=rater.project)
         asks = ngettext(
-            "{person} asks you to look at the disputes of “{project}”: {count} waits for your answer.",
-            "{person} asks you to look at the disputes of “{project}”: {count} wait for your answer.",
+            "{person} asks you to answer the disputes of “{project}”: {count} waits for your answer.",
+            "{person} asks you to answer the disputes of “{project}”: {count} wait for your answer.",
             count,
         ).format(person=sender or gettext("An admin"), project=rater.project, count=count)
     message = EmailMessage(

@@ -204,7 +204,7 @@ class DisputePage:
         if distance <= self.dispute.tolerance:
             return self._met
         if self.dimension.is_named:
-            return _("The raters hold different categories.")
+            return _("The raters chose different categories.")
         low = [each.name for each in counted if each.value == min(values)]
         high = [each.name for each in counted if each.value == max(values)]
         said = {"low": join_names(low), "high": join_names(high), "distance": distance}

@@ -1,4 +1,4 @@
-"""Exports: asked for, written by a worker, deleted; and that data were taken away."""
+"""Exports: asked for, written by a worker, deleted; and the record of each download."""
 
 import logging
 from collections.abc import Callable
@@ -97,7 +97,7 @@ def run_export(*, export_id: int) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     kept = False
     try:
-        manifest = write_file(export.project, choice, target, _teller(export))
+        manifest = write_file(export.project, choice, target, _progress_notes(export))
         kept = _keep(export, manifest, name, target)
     except _DeletedError:
         logger.info("Export %s was deleted while it was written", export_id)
@@ -129,8 +129,8 @@ def _keep(export: Export, manifest: Manifest, name: str, target: Path) -> bool:
         )
     )
     if kept:
-        told = {"export": export.pk, "format": export.format, "content_hash": manifest.content_hash}
-        announce(export.project_id, EXPORT_READY, told)
+        facts = {"export": export.pk, "format": export.format, "content_hash": manifest.content_hash}
+        announce(export.project_id, EXPORT_READY, facts)
     return kept
 
 
@@ -148,16 +148,16 @@ def _path_of(name: str) -> Path:
     return Path(default_storage.path(name))
 
 
-def _teller(export: Export) -> Callable[[int], None]:
+def _progress_notes(export: Export) -> Callable[[int], None]:
     """Note now and then how many rows have passed, in a file: the snapshot is for reading only."""
     notes, last = notes_of(export), 0.0
 
-    def tell(rows: int) -> None:
+    def on_progress(rows: int) -> None:
         nonlocal last
         if notes.is_cancelled:
             raise _DeletedError
         if monotonic() - last >= TELL_SECONDS:
-            notes.tell(rows)
+            notes.note_lines(rows)
             last = monotonic()
 
-    return tell
+    return on_progress

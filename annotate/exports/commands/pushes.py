@@ -41,8 +41,8 @@ def start_push(*, export: Export, repository: str, private: bool, by: User) -> P
     )
     if not is_new:
         _wait_again(push, private=private, by=by)
-    told = {"repository": repository, "private": private, "content_hash": export.content_hash}
-    record(export.project, "export.pushed", export, after=told, by=by)
+    facts = {"repository": repository, "private": private, "content_hash": export.content_hash}
+    record(export.project, "export.pushed", export, after=facts, by=by)
     return push
 
 
@@ -83,7 +83,7 @@ def run_push(*, push_id: int) -> None:
 
 
 def _push(push: Push) -> str:
-    def heard(sent: int, size: int) -> None:
+    def on_progress(sent: int, size: int) -> None:
         if not _held_push(push.pk, push.lease).update(sent=sent, size=size, touched_at=timezone.now()):
             raise _TakenOverError("")
 
@@ -92,7 +92,9 @@ def _push(push: Push) -> str:
             archive.extractall(name)
         (folder,) = Path(name).iterdir()
         slug = push.export.project.slug
-        return push_folder(folder, push.repository, project=slug, private=push.private, heard=heard)
+        return push_folder(
+            folder, push.repository, project=slug, private=push.private, on_progress=on_progress
+        )
 
 
 def _end(push: Push, **became: object) -> None:

@@ -18,7 +18,7 @@ DEFAULT = "ratings"
 
 
 def write_data_set(project: Project, choice: ExportChoice, folder: Path, passed: Passed) -> None:
-    """Write what stands beside the Parquet files; tables without rows have no configuration."""
+    """Write what belongs beside the Parquet files; tables without rows have no configuration."""
     tables = [table for table in choice.tables if passed.rows[table.name]]
     described = _description(project, choice, passed)
     _write(folder / "README.md", data_card(project, choice, tables, passed))

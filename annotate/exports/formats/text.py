@@ -20,7 +20,7 @@ def jsonl(table: ExportTable, rows: Iterable[Row]) -> Iterator[str]:
 
 
 def comma_separated(table: ExportTable, rows: Iterable[Row]) -> Iterator[str]:
-    """Yield CSV after RFC 4180 with a header; what is not a single value stands in its cell as JSON."""
+    """Yield CSV after RFC 4180 with a header; what is not a single value is JSON in its cell."""
     write, values = csv.writer(_Echo()).writerow, table.values
     yield write(table.columns)
     others = [

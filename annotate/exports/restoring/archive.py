@@ -11,7 +11,7 @@ from annotate.core.errors import DomainError
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.manifest import FORMAT, MANIFEST, hash_of
 from annotate.exports.registry import TABLES, Part, ValueKind
-from annotate.exports.restoring.tables import READERS, checked
+from annotate.exports.restoring.tables import READERS, check_rows
 
 
 class UnreadableExportError(DomainError):
@@ -57,7 +57,7 @@ class ExportArchive:
         left_out = {name: {} if table.kind(name) == ValueKind.LISTED else "" for name in table.parts}
         with self._file(file_name).open("rb") as file:
             rows = READERS[self.choice.format](table, file)
-            yield from checked(table, ({**left_out, **row} for row in rows))
+            yield from check_rows(table, ({**left_out, **row} for row in rows))
 
     def _check(self) -> None:
         if self.manifest["manifest"] != FORMAT or self.choice.format not in READERS:

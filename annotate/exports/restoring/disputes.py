@@ -1,5 +1,7 @@
 """Disputes, their threads, and what happened to them."""
 
+from typing import Any
+
 from annotate.core.models import Dispute, DisputeEvent, Post
 from annotate.disputes.commands.asking import ask_raters
 from annotate.exports.restoring.archive import ExportArchive
@@ -9,43 +11,41 @@ from annotate.exports.restoring.restored import Known, Restored
 
 def restore_disputes(restored: Restored, archive: ExportArchive) -> None:
     """Make the disputes of Round I with the rules that held for them, their posts and their events."""
-    disputes = Known(
-        (
-            row["dispute"],
-            Dispute(
-                round=restored.rounds[1],
-                item_id=restored.item(row),
-                dimension=restored.dimensions[row["dimension"]],
-                number=row["dispute"],
-                spread=row["spread"],
-                threshold=row["threshold"],
-                tolerance=row["tolerance"],
-                status=row["status"],
-                adjudicated_value=row["adjudicated_value"],
-                updated_at=row["last_changed_at"],
-            ),
-        )
-        for row in archive.rows("disputes")
-    )
+    disputes = Known((row["dispute"], _dispute(restored, row)) for row in archive.rows("disputes"))
     Dispute.objects.bulk_create(disputes.values())
-    Post.objects.bulk_create(
-        Post(
-            dispute=disputes[row["dispute"]],
-            author=restored.raters[row["rater"]],
-            text=row["text"],
-            at=row["at"],
-        )
-        for row in archive.rows("posts")
-    )
+    Post.objects.bulk_create(_post(restored, disputes, row) for row in archive.rows("posts"))
     DisputeEvent.objects.bulk_create(
-        DisputeEvent(
-            dispute=disputes[row["dispute"]],
-            at=row["at"],
-            actor=actor(restored, row["by"]),
-            kind=row["event"],
-            value=row["value"],
-            note=row["note"],
-        )
-        for row in archive.rows("dispute_events")
+        _event(restored, disputes, row) for row in archive.rows("dispute_events")
     )
     ask_raters(each for each in disputes.values() if each.status == Dispute.Status.OPEN)
+
+
+def _dispute(restored: Restored, row: dict[str, Any]) -> Dispute:
+    return Dispute(
+        round=restored.rounds[1],
+        item_id=restored.item(row),
+        dimension=restored.dimensions[row["dimension"]],
+        number=row["dispute"],
+        spread=row["spread"],
+        threshold=row["threshold"],
+        tolerance=row["tolerance"],
+        status=row["status"],
+        adjudicated_value=row["adjudicated_value"],
+        updated_at=row["last_changed_at"],
+    )
+
+
+def _post(restored: Restored, disputes: Known[int, Dispute], row: dict[str, Any]) -> Post:
+    author = restored.raters[row["rater"]]
+    return Post(dispute=disputes[row["dispute"]], author=author, text=row["text"], at=row["at"])
+
+
+def _event(restored: Restored, disputes: Known[int, Dispute], row: dict[str, Any]) -> DisputeEvent:
+    return DisputeEvent(
+        dispute=disputes[row["dispute"]],
+        at=row["at"],
+        actor=actor(restored, row["by"]),
+        kind=row["event"],
+        value=row["value"],
+        note=row["note"],
+    )

@@ -26,7 +26,7 @@ def restore_raters(restored: Restored, archive: ExportArchive) -> None:
 
 
 def actor(restored: Restored, by: str | None) -> User | None:
-    """Return the account that stands for who acted; nobody can sign in with it.
+    """Return the account that represents who acted; nobody can sign in with it.
 
     A rater's place is held by it then, until an admin hands the place over to a person.
     """

@@ -57,7 +57,7 @@ READERS: Mapping[Format, Callable[[ExportTable, IO[bytes]], Iterator[Row]]] = {
 """By format: what yields the rows of a table as they were exported, times as such."""
 
 
-def checked(table: ExportTable, rows: Iterable[Row]) -> Iterator[Row]:
+def check_rows(table: ExportTable, rows: Iterable[Row]) -> Iterator[Row]:
     """Yield the rows; raise MisfitError for one that lacks a column or holds a value of another kind.
 
     So whoever restores them can take rows as they are, and a TypeError or KeyError there is our mistake.

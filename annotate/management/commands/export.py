@@ -20,7 +20,7 @@ from annotate.exports.formats.text import FORMATS, export_table
 from annotate.exports.hub import push_folder
 from annotate.exports.manifest import Manifest
 from annotate.exports.registry import TABLES, Part
-from annotate.management.printing import RowsTold
+from annotate.management.printing import RowCounter
 from annotate.management.projects import project_called
 
 
@@ -61,8 +61,8 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"The export cannot be written: {error}.") from error
         if options["json"]:
-            told = {"written": str(target), **(asdict(manifest) if manifest else {})}
-            self.stdout.write(json.dumps(told, ensure_ascii=False, default=str))
+            summary = {"written": str(target), **(asdict(manifest) if manifest else {})}
+            self.stdout.write(json.dumps(summary, ensure_ascii=False, default=str))
             return
         digest = f" Content hash {manifest.content_hash}." if manifest else ""
         self.stdout.write(f"Wrote {target} ({_size(target):,} bytes).{digest}")
@@ -71,7 +71,7 @@ class Command(BaseCommand):
         if choice.format != Format.HUGGING_FACE or options["table"] or options["to"]:
             raise CommandError("--push takes --format huggingface, and --folder to keep what is pushed.")
 
-        def heard(sent: int, size: int) -> None:
+        def on_progress(sent: int, size: int) -> None:
             self.stderr.write(f"{sent:,} of {size:,} bytes are there.")
 
         private, repository = not options["public"], options["push"]
@@ -79,15 +79,17 @@ class Command(BaseCommand):
             where = {**options, "folder": options["folder"] or Path(name) / "data-set"}
             try:
                 folder, manifest = self._write(project, choice, where)
-                url = push_folder(folder, repository, project=project.slug, private=private, heard=heard)
+                url = push_folder(
+                    folder, repository, project=project.slug, private=private, on_progress=on_progress
+                )
             except DomainError as error:
                 raise CommandError(error.message) from error
             except OSError as error:
                 raise CommandError(f"The export cannot be written: {error}.") from error
         assert manifest
         if options["json"]:
-            told = {"pushed": url, **asdict(manifest)}
-            self.stdout.write(json.dumps(told, ensure_ascii=False, default=str))
+            summary = {"pushed": url, **asdict(manifest)}
+            self.stdout.write(json.dumps(summary, ensure_ascii=False, default=str))
         else:
             self.stdout.write(f"Pushed to {url}. Content hash {manifest.content_hash}.")
 
@@ -97,15 +99,15 @@ class Command(BaseCommand):
         if options["table"]:
             return _write_table(project, choice, options["table"], options["to"]), None
         if options["folder"]:
-            tell = RowsTold(self.stderr, options["verbosity"] > 0)
-            written = _write_folder(project, choice, options["folder"], tell)
-            tell.end()
+            on_progress = RowCounter(self.stderr, options["verbosity"] > 0)
+            written = _write_folder(project, choice, options["folder"], on_progress)
+            on_progress.end()
             return written
         target: Path = options["to"] or Path(f"{project.slug}-{choice.format}{SUFFIXES[choice.format]}")
         with TemporaryDirectory(dir=target.parent, prefix=".concord-export-") as name:
-            tell = RowsTold(self.stderr, options["verbosity"] > 0)
-            manifest = write_file(project, choice, Path(name) / "file", tell)
-            tell.end()
+            on_progress = RowCounter(self.stderr, options["verbosity"] > 0)
+            manifest = write_file(project, choice, Path(name) / "file", on_progress)
+            on_progress.end()
             os.replace(Path(name) / "file", target)
         return target, manifest
 
@@ -126,11 +128,11 @@ def _write_table(project: Project, choice: ExportChoice, name: str, to: Path | N
 
 
 def _write_folder(
-    project: Project, choice: ExportChoice, target: Path, tell: RowsTold
+    project: Project, choice: ExportChoice, target: Path, on_progress: RowCounter
 ) -> tuple[Path, Manifest]:
     target.mkdir(parents=True)
     try:
-        return target, write_folder(project, choice, target, tell)
+        return target, write_folder(project, choice, target, on_progress)
     except BaseException:
         shutil.rmtree(target)
         raise

@@ -13,7 +13,7 @@ from annotate.exports.folder import write_folder
 from annotate.exports.restoring import restore_export
 from annotate.exports.restoring.archive import ExportArchive
 from annotate.management.people import person_called
-from annotate.management.printing import RowsTold
+from annotate.management.printing import RowCounter
 
 
 class Command(BaseCommand):
@@ -40,29 +40,29 @@ class Command(BaseCommand):
             project = restore_export(archive=archive, admin=person_called(options["admin"]))
         except DomainError as error:
             raise CommandError(error.message) from error
-        tell = RowsTold(self.stderr, options["verbosity"] > 0)
+        on_progress = RowCounter(self.stderr, options["verbosity"] > 0)
         with TemporaryDirectory(prefix="concord-export-") as folder:
-            again = write_folder(project, archive.choice, Path(folder), tell)
-        tell.end()
+            again = write_folder(project, archive.choice, Path(folder), on_progress)
+        on_progress.end()
         differing = sorted(
             name for name, digest in archive.manifest["files"].items() if again.files.get(name) != digest
         )
-        told = {
+        summary = {
             "project": project.slug,
             "tables": again.tables,
             "identical": not differing,
             "differing": differing,
             "content_hash": again.content_hash,
         }
-        self.stdout.write(json.dumps(told) if options["json"] else "\n".join(_lines(told)))
+        self.stdout.write(json.dumps(summary) if options["json"] else "\n".join(_lines(summary)))
         if differing:
             raise SystemExit(1)
 
 
-def _lines(told: dict[str, Any]) -> list[str]:
-    counts = ", ".join(f"{count:,} {name}" for name, count in told["tables"].items() if count)
-    if told["identical"]:
-        verdict = f"Exported again it is identical: content hash {told['content_hash']}."
+def _lines(summary: dict[str, Any]) -> list[str]:
+    counts = ", ".join(f"{count:,} {name}" for name, count in summary["tables"].items() if count)
+    if summary["identical"]:
+        verdict = f"Exported again it is identical: content hash {summary['content_hash']}."
     else:
-        verdict = f"Exported again these differ, see docs/export.md: {', '.join(told['differing'])}."
-    return [f"Imported the project {told['project']}: rows of {counts}.", verdict]
+        verdict = f"Exported again these differ, see docs/export.md: {', '.join(summary['differing'])}."
+    return [f"Imported the project {summary['project']}: rows of {counts}.", verdict]

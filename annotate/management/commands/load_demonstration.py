@@ -25,8 +25,8 @@ class Command(BaseCommand):
             accounts = [
                 {"email": person.email, "role": person.role, "name": person.name} for person in PEOPLE
             ]
-            told = {"project": project.slug, "password": PASSWORD, "accounts": accounts}
-            self.stdout.write(json.dumps(told, indent=1))
+            summary = {"project": project.slug, "password": PASSWORD, "accounts": accounts}
+            self.stdout.write(json.dumps(summary, indent=1))
             return
         for person in PEOPLE:
             self.stdout.write(f"{person.email:<24} {PASSWORD}  ({person.role.label}: {person.name})")

@@ -39,15 +39,18 @@ class Command(BaseCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         """Import what is missing, compute, print."""
         paper = PAPERS[options["paper"]]
-        tell = ProgressLine(self.stderr, options["verbosity"] > 0)
+        on_progress = ProgressLine(self.stderr, options["verbosity"] > 0)
         try:
             project = import_release(
-                paper=paper, folder=options["data"], admin=person_called(options["admin"]), tell=tell
+                paper=paper,
+                folder=options["data"],
+                admin=person_called(options["admin"]),
+                on_progress=on_progress,
             )
         except DomainError as error:
             raise CommandError(error.message) from error
         finally:
-            tell.end()
+            on_progress.end()
         found = reproduction(project, paper)
         if options["json"]:
             self.stdout.write(json.dumps(found.as_dict(), ensure_ascii=False, indent=1))

@@ -16,7 +16,7 @@ from annotate.material.commands.ratings import RatingImporter
 from annotate.material.queries.catalogue import Catalogue
 from annotate.material.queries.check import FileCheck, refuse_items_after_round_one
 from annotate.material.reading.mapping_json import mapping_to_json
-from annotate.material.reading.progress import Tell, silent
+from annotate.material.reading.progress import OnProgress, silent
 from annotate.material.reading.readers import size_of
 from annotate.material.reading.report import ImportReport
 from annotate.material.reading.source import Source
@@ -34,7 +34,7 @@ def import_file(
     project: Project,
     source: Source,
     by: User | None,
-    tell: Tell = silent,
+    on_progress: OnProgress = silent,
     data_import: DataImport | None = None,
     only_good: bool = False,
     refused_to: Path | None = None,
@@ -43,23 +43,23 @@ def import_file(
 
     Checks the whole file without a lock. Then locks the project, its annotators' places and, for ratings,
     the places of Round I, and writes everything in one transaction. Ratings open Round I if it is not open.
-    The transaction's last act is to tell "written": who is told may still raise, and nothing is written.
+    The transaction's last act is to report "written": the callback may still raise, and nothing is written.
 
     only_good: leave out the lines with something refused, and what needs them. refused_to: a file for them.
     data_import: what brings it; without, one is made with what is written, so that it can be undone.
     """
     check = FileCheck(project, source, refused_to=refused_to)
-    report = check.check(None, tell)
+    report = check.check(None, on_progress)
     while only_good and check.refused_lines and not check.stopped:
         skip = check.skip | check.refused_lines
         check = FileCheck(project, source, skip=skip, refused_to=refused_to)
-        report = check.check(None, tell)
+        report = check.check(None, on_progress)
     if report.is_refused or not report.made.total:
         return report
-    tell("writing", 0.0, report.lines)
+    on_progress("writing", 0.0, report.lines)
     writing = _Writing(project, source, skip=check.skip)
     try:
-        return writing.write(report, data_import, by, tell)
+        return writing.write(report, data_import, by, on_progress)
     except _RefusedWhileWritingError:
         return writing.report(opens_round_one=False)
 
@@ -69,16 +69,16 @@ class _Writing(FileCheck):
 
     @transaction.atomic
     def write(
-        self, checked: ImportReport, data_import: DataImport | None, by: User | None, tell: Tell
+        self, checked: ImportReport, data_import: DataImport | None, by: User | None, on_progress: OnProgress
     ) -> ImportReport:
         self.project = lock_project(self.project)
         self.data_import = data_import or _import_without_upload(self.project, self.source, by)
         round = round_one(self.project)
         catalogue = Catalogue(self.project)
         if self.source.items:
-            self._write_items(catalogue, round, tell)
+            self._write_items(catalogue, round, on_progress)
         if self.source.ratings and checked.made.ratings:
-            self._write_ratings(catalogue, by, tell)
+            self._write_ratings(catalogue, by, on_progress)
         report = self.report(opens_round_one=checked.opens_round_one)
         if report.is_refused:
             raise _RefusedWhileWritingError
@@ -87,23 +87,23 @@ class _Writing(FileCheck):
             self.data_import.save(update_fields=["report", "lines"])
         made = {name: count for name, count in asdict(report.made).items() if count}
         record(self.project, "import.made", self.data_import, after={"part": self.source.part, **made}, by=by)
-        tell("written", 1.0, report.lines)
+        on_progress("written", 1.0, report.lines)
         return report
 
-    def _write_items(self, catalogue: Catalogue, round: Round | None, tell: Tell) -> None:
+    def _write_items(self, catalogue: Catalogue, round: Round | None, on_progress: OnProgress) -> None:
         self.items = importer = ItemImporter(self.project, catalogue, self.data_import)
-        self.guarded(lambda: self.take_all("writing items", tell, ratings=False))
+        self.refuse_on_error(lambda: self.take_all("writing items", on_progress, ratings=False))
         importer.flush()
-        self.guarded(lambda: refuse_items_after_round_one(round, importer))
+        self.refuse_on_error(lambda: refuse_items_after_round_one(round, importer))
         if round and round.is_open and round.every_item and importer.new_items:
             add_places(round=round, items=importer.new_items)
 
-    def _write_ratings(self, catalogue: Catalogue, by: User | None, tell: Tell) -> None:
+    def _write_ratings(self, catalogue: Catalogue, by: User | None, on_progress: OnProgress) -> None:
         if self.refusals.count:
             raise _RefusedWhileWritingError
         round = round_one(self.project) or open_round_one(project=self.project, by=by, as_planned=False)
         self.ratings = importer = RatingImporter(self.project, catalogue, round, by)
-        self.guarded(lambda: self.take_all("writing ratings", tell, items=False))
+        self.refuse_on_error(lambda: self.take_all("writing ratings", on_progress, items=False))
         importer.finish()
 
 

@@ -43,7 +43,7 @@ class ItemImporter(ItemCheck):
         parts = json.dumps([{"label": label, "text": text} for label, text in row.parts])
         values = (self.project.pk, row.document, row.title, parts, digest.hex(), self.brought_by.pk)
         self._documents.append((known, values))
-        self._prepared(len(parts))
+        self._flush_when_full(len(parts))
         return known
 
     def new_system(self, name: str) -> KnownSystem:
@@ -58,10 +58,10 @@ class ItemImporter(ItemCheck):
         """Note an item and prepare it; its document may be prepared only."""
         known = super().new_item(document, system, digest, row)
         self._items.append((known, document, (system.pk, row.text, digest.hex(), self.brought_by.pk)))
-        self._prepared(len(row.text))
+        self._flush_when_full(len(row.text))
         return known
 
-    def _prepared(self, characters: int) -> None:
+    def _flush_when_full(self, characters: int) -> None:
         self._characters += characters
         rows = len(self._documents) + len(self._items)
         if rows >= MOST_ROWS or self._characters >= MOST_CHARACTERS:

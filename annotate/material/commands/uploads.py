@@ -20,7 +20,7 @@ from annotate.material.commands.imports import import_file
 from annotate.material.import_kinds import KINDS, ImportKind, Report
 from annotate.material.queries.imports import may_start, notes_of, refused_file_of, source_of
 from annotate.material.reading.mapping_json import mapping_from_json
-from annotate.material.reading.progress import Tell
+from annotate.material.reading.progress import OnProgress
 from annotate.material.reading.report import ImportReport
 
 Status = DataImport.Status
@@ -91,7 +91,7 @@ _STARTED += ["report", "message", "lease", "lines"]
 def cancel_import(*, data_import: DataImport) -> None:
     """Ask the worker to stop: it notices within some hundred lines, and nothing is imported.
 
-    What no worker has taken yet stops at once. The worker is told by a file first, because while it writes
+    What no worker has taken yet stops at once. A file tells the worker first, because while it writes
     SQLite lets nobody else write. Raises NotReadyError where there is nothing to cancel.
     """
     if not data_import.is_under_way:
@@ -136,7 +136,7 @@ def run_import(*, import_id: int) -> None:
     if data_import is None:
         return
     try:
-        report = KINDS[data_import.kind].run(data_import, _teller(data_import))
+        report = KINDS[data_import.kind].run(data_import, _progress_notes(data_import))
     except _CancelledError:
         _finish(data_import, Status.STOPPED, message=CANCELLED)
     except _LeaseLostError:
@@ -163,13 +163,13 @@ def run_import(*, import_id: int) -> None:
         _finish(data_import, Status.REFUSED if report.is_refused else Status.IMPORTED, report=report)
 
 
-def _import_material(data_import: DataImport, tell: Tell) -> ImportReport:
+def _import_material(data_import: DataImport, on_progress: OnProgress) -> ImportReport:
     mapping = mapping_from_json(json.dumps(data_import.mapping))
     return import_file(
         project=data_import.project,
         source=source_of(data_import, mapping, data_import.what),
         by=data_import.created_by,
-        tell=tell,
+        on_progress=on_progress,
         data_import=data_import,
         only_good=data_import.only_good,
         refused_to=refused_file_of(data_import),
@@ -185,7 +185,7 @@ MATERIAL_KIND = ImportKind(
 )
 
 
-def _teller(data_import: DataImport) -> Tell:
+def _progress_notes(data_import: DataImport) -> OnProgress:
     """Note progress now and then, and stop where the import was cancelled.
 
     Noting needs the lease, so nothing is written without it: the end is noted in the writing transaction.
@@ -194,7 +194,7 @@ def _teller(data_import: DataImport) -> Tell:
     last = 0.0
     notes = notes_of(data_import)
 
-    def tell(stage: str, fraction: float, lines: int = 0) -> None:
+    def on_progress(stage: str, fraction: float, lines: int = 0) -> None:
         nonlocal last
         if notes.is_cancelled:
             raise _CancelledError
@@ -204,10 +204,10 @@ def _teller(data_import: DataImport) -> Tell:
         elif due and stage == "checking":
             _touch(data_import, Status.CHECKING, fraction, lines)
         elif due:
-            notes.tell(lines)
+            notes.note_lines(lines)
         last = monotonic() if due else last
 
-    return tell
+    return on_progress
 
 
 def _touch(data_import: DataImport, status: str, progress: float, lines: int) -> None:

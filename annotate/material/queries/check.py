@@ -13,7 +13,7 @@ from annotate.material.queries.items import ItemCheck
 from annotate.material.queries.places import Places
 from annotate.material.queries.ratings import RatingCheck
 from annotate.material.reading.mappings import rows_of
-from annotate.material.reading.progress import Tell, silent
+from annotate.material.reading.progress import OnProgress, silent
 from annotate.material.reading.readers import RecordFile
 from annotate.material.reading.refused import RefusedFile
 from annotate.material.reading.report import ImportCounts, ImportReport, Refusals
@@ -28,14 +28,14 @@ def check_file(
     project: Project,
     source: Source,
     limit: int | None = None,
-    tell: Tell = silent,
+    on_progress: OnProgress = silent,
     refused_to: Path | None = None,
 ) -> ImportReport:
     """Say what the file, or its first `limit` records, would make; nothing is written and nothing locked.
 
     With a limit only what the first records name is looked up, however large the project is.
     """
-    return FileCheck(project, source, refused_to=refused_to).check(limit, tell)
+    return FileCheck(project, source, refused_to=refused_to).check(limit, on_progress)
 
 
 class FileCheck:
@@ -62,35 +62,41 @@ class FileCheck:
         self.items: ItemCheck | None = None
         self.ratings: RatingCheck | None = None
 
-    def check(self, limit: int | None, tell: Tell) -> ImportReport:
+    def check(self, limit: int | None, on_progress: OnProgress) -> ImportReport:
         """Read the file, or its first `limit` records, and report."""
         round = round_one(self.project)
-        catalogue = Catalogue(self.project, None if limit is None else self._named(limit))
+        catalogue = Catalogue(self.project, None if limit is None else self._names_in_first_records(limit))
         self.items = ItemCheck(catalogue)
         if self.source.ratings:
             places = Places(self.project, catalogue, round)
             self.ratings = RatingCheck(self.project, catalogue, round, places)
         with self.kept or nullcontext():
-            self.guarded(lambda: self.take_all("checking", tell, limit))
-        self.guarded(lambda: refuse_items_after_round_one(round, self.items))
+            self.refuse_on_error(lambda: self.take_all("checking", on_progress, limit))
+        self.refuse_on_error(lambda: refuse_items_after_round_one(round, self.items))
         opens = round is None and self.ratings is not None and self.ratings.made.ratings > 0
         return self.report(opens_round_one=opens)
 
     def take_all(
-        self, stage: str, tell: Tell, limit: int | None = None, *, items: bool = True, ratings: bool = True
+        self,
+        stage: str,
+        on_progress: OnProgress,
+        limit: int | None = None,
+        *,
+        items: bool = True,
+        ratings: bool = True,
     ) -> None:
         """Read the file's records, or the first of them, and take what they hold."""
         with RecordFile(self.source.path, self.source.name, self.source.part) as file:
             records = iter(file)
             for number, record in enumerate(islice(records, limit)):
                 if number % TELL_EVERY == 0:
-                    tell(stage, file.fraction_read, number)
+                    on_progress(stage, file.fraction_read, number)
                 self.lines = record.line
                 if record.line not in self.skip:
                     self._take(record, items=items, ratings=ratings)
             self.complete = limit is None or next(records, None) is None
 
-    def guarded(self, step: Callable[[], None]) -> None:
+    def refuse_on_error(self, step: Callable[[], None]) -> None:
         """Note what stops the whole file as a refusal without a line, or with the line it stops at."""
         try:
             step()
@@ -116,7 +122,7 @@ class FileCheck:
             stopped=self.stopped,
         )
 
-    def _named(self, limit: int) -> Named | None:
+    def _names_in_first_records(self, limit: int) -> Named | None:
         """What the first records name, read beforehand; None where that is too much to ask for by name."""
         named = Named()
         with (

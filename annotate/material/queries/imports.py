@@ -171,7 +171,7 @@ def folder_of_imports() -> Path:
 
 
 def notes_of(data_import: DataImport) -> Notes:
-    """Return what page and worker of an import tell each other while a transaction holds the database."""
+    """Return what page and worker of an import pass each other while a transaction holds the database."""
     return Notes(folder_of_imports(), data_import.pk)
 
 
@@ -183,8 +183,8 @@ def refused_file_of(data_import: DataImport) -> Path:
 def may_start(data_import: DataImport) -> bool:
     """Return whether the import can be started, or started again."""
     if data_import.status in SILENT_FOR:
-        told_at = datetime.fromtimestamp(notes_of(data_import).told_at, tz=UTC)
-        heard_at = max(data_import.touched_at, told_at)
+        noted_at = datetime.fromtimestamp(notes_of(data_import).noted_at, tz=UTC)
+        heard_at = max(data_import.touched_at, noted_at)
         return timezone.now() - heard_at >= SILENT_FOR[Status(data_import.status)]
     return data_import.status not in (Status.IMPORTED, Status.UNDONE)
 

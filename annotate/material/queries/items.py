@@ -1,4 +1,4 @@
-"""Documents and items of a file: told apart from what is there."""
+"""Documents and items of a file: new or already there."""
 
 from annotate.core.models import text_digest
 from annotate.material.queries.catalogue import Catalogue, KnownDocument, KnownItem, KnownSystem

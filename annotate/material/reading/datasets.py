@@ -58,7 +58,7 @@ def splits_of(folder: Folder) -> list[Split]:
     return splits
 
 
-def chosen(splits: Sequence[Split], part: str) -> list[Split]:
+def splits_of_part(splits: Sequence[Split], part: str) -> list[Split]:
     """The splits that a part names: "config/split", or "config"; all of the first configuration without."""
     config, _, split = part.partition("/")
     wanted = config or splits[0].config
@@ -111,7 +111,7 @@ def _patterns(files: Any) -> Iterator[tuple[str, list[str]]]:
 
 
 def _regex(pattern: str) -> str:
-    """A pattern of paths, in which ** stands for any folders, as a regular expression."""
+    """A pattern of paths, in which ** matches any folders, as a regular expression."""
     pattern = pattern.removeprefix("./").strip("/")
     tokens = re.split(r"(\*\*/|\*\*|\*|\?|\[[^\]]+\])", pattern)
     meant = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}

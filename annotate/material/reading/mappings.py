@@ -95,12 +95,12 @@ def rows_of(
         yield record
         return
     if items:
-        yield from _refusing(mapping.item_rows, record)
+        yield from _with_refusals(mapping.item_rows, record)
     if ratings:
-        yield from _refusing(mapping.rating_rows, record)
+        yield from _with_refusals(mapping.rating_rows, record)
 
 
-def _refusing(
+def _with_refusals(
     rows: Callable[[Record], Iterator[Row | RefusedLine]], record: Record
 ) -> Iterator[Row | RefusedLine]:
     try:

@@ -1,22 +1,22 @@
-"""How far an import has come, told while it runs, and two files by which page and worker talk meanwhile."""
+"""Progress of an import while it runs, and two files by which page and worker communicate meanwhile."""
 
 from pathlib import Path
 from typing import Protocol
 
 
-class Tell(Protocol):
-    """Is told the stage of an import, the share of the file that it has passed, and the lines so far."""
+class OnProgress(Protocol):
+    """Gets the stage of an import, the share of the file that it has passed, and the lines so far."""
 
     def __call__(self, stage: str, fraction: float, lines: int = 0, /) -> None:
-        """Hear it; what this raises stops the import."""
+        """Take them; what this raises stops the import."""
 
 
 def silent(_stage: str, _fraction: float, _lines: int = 0) -> None:
-    """Tell nobody how far it has come."""
+    """Report to nobody."""
 
 
 class Notes:
-    """What the page and the worker of an import tell each other while a transaction holds the database.
+    """What page and worker of an import pass each other while a transaction holds the database.
 
     On SQLite nobody else writes then, and nobody reads what that transaction has written.
     """
@@ -25,7 +25,7 @@ class Notes:
         self._written = folder / f"{number}.written"
         self._cancelled = folder / f"{number}.cancelled"
 
-    def tell(self, lines: int) -> None:
+    def note_lines(self, lines: int) -> None:
         """Note how many lines are written."""
         unseen = self._written.with_suffix(".unseen")
         unseen.parent.mkdir(parents=True, exist_ok=True)
@@ -34,15 +34,15 @@ class Notes:
 
     @property
     def lines(self) -> int:
-        """How many lines were written when it was told last."""
+        """How many lines were written when it was noted last."""
         try:
             return int(self._written.read_text())
         except FileNotFoundError:
             return 0
 
     @property
-    def told_at(self) -> float:
-        """When that was, in seconds of the clock; 0 where nothing was told."""
+    def noted_at(self) -> float:
+        """When that was, in seconds of the clock; 0 where nothing was noted."""
         try:
             return self._written.stat().st_mtime
         except FileNotFoundError:

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path, PurePath
 from typing import IO, cast
 
-from annotate.material.reading.datasets import Split, chosen, splits_of
+from annotate.material.reading.datasets import Split, splits_of, splits_of_part
 from annotate.material.reading.folders import folder_at, is_workbook
 from annotate.material.reading.jsonl import read_jsonl
 from annotate.material.reading.parquet import read_arrow, read_parquet
@@ -69,12 +69,12 @@ class RecordFile:
 
     def _shards(self) -> Records:
         folder = self.opened.enter_context(folder_at(self.path))
-        shards = [shard for split in chosen(splits_of(folder), self.part) for shard in split.shards]
+        shards = [shard for split in splits_of_part(splits_of(folder), self.part) for shard in split.shards]
         self.size, lines = sum(folder.size(shard) for shard in shards), 0
         for shard in shards:
             last = 0
             with folder.open(shard) as self.file:
-                for record in _naming(shard, records_in(self.file, shard)):
+                for record in _name_shard_in_errors(shard, records_in(self.file, shard)):
                     last = record.line
                     yield replace(record, line=lines + last)
             lines += last
@@ -111,7 +111,7 @@ def is_zipped_folder(stream: IO[bytes]) -> bool:
 
 
 def records_in(stream: IO[bytes], name: str) -> Records:
-    """The records of one file: what it is is told by how it begins, a text by its name."""
+    """The records of one file: its kind is recognised by its first bytes, a text by its name."""
     magic = _magic(stream)
     if magic == OLD_EXCEL_MAGIC:
         raise UnreadableFileError(0, "The file is an old Excel workbook (.xls); save it as .xlsx.")
@@ -130,7 +130,7 @@ def records_in(stream: IO[bytes], name: str) -> Records:
         yield from _text_reader(name)(stream)
 
 
-def _naming(shard: str, records: Records) -> Records:
+def _name_shard_in_errors(shard: str, records: Records) -> Records:
     try:
         yield from records
     except UnreadableFileError as error:

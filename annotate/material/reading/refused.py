@@ -48,7 +48,7 @@ def refused_jsonl(path: Path) -> Iterator[str]:
 
 
 def refused_csv(path: Path) -> Iterator[str]:
-    """Yield the refused lines as CSV under the file's own columns; what is not one value stands as JSON."""
+    """Yield the refused lines as CSV under the file's own columns; what is not one value is JSON."""
     columns = dict.fromkeys(name for fields in _lines(path) for name in fields if name not in ADDED)
     names = [*columns, *ADDED]
     writer = csv.writer(_Echo())

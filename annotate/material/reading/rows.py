@@ -18,7 +18,7 @@ class UnreadableFileError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One line of a file as it stands, before a mapping gives its fields a meaning."""
+    """One line of a file as it is, before a mapping gives its fields a meaning."""
 
     line: int
     fields: Mapping[str, object]

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Required, TypedDict, Unpack
 
 from django.db import transaction
 from django.utils.translation import gettext, gettext_lazy
@@ -10,7 +11,7 @@ from annotate.agreement.streams import Stream
 from annotate.core.audit import facts, record
 from annotate.core.configuration import lock_configurable
 from annotate.core.errors import InvalidValueError, NotReadyError
-from annotate.core.models import Assignment, AssignmentPlan, DimensionOrder, Item, Project, Round, WorkOrder
+from annotate.core.models import Assignment, AssignmentPlan, Item, Project, Round, WorkOrder
 from annotate.rating.commands.hidden_checks import gold_for, round_of_checks, write_checks
 from annotate.rating.commands.new_places import NewPlace, write_places
 from annotate.rating.planning import CannotBeMetError
@@ -30,19 +31,22 @@ PLANS = {
 }
 
 
+class PlanSettings(TypedDict, total=False):
+    """What `AssignmentPlan.SETTINGS` lists; what is left out is as in a new row."""
+
+    kind: Required[str]
+    share: int
+    gold_every: int
+    repeat_every: int
+    dealt_by: str
+    work_order: str
+    dimension_order: str
+    revises_documents: bool
+
+
 @transaction.atomic
 def choose_plan(
-    *,
-    project: Project,
-    kind: str,
-    share: int = 10,
-    gold_every: int = 10,
-    repeat_every: int = 0,
-    dealt_by: str = AssignmentPlan.DealtBy.DOCUMENTS,
-    work_order: str = WorkOrder.BY_DOCUMENT,
-    dimension_order: str = DimensionOrder.FIXED,
-    revises_documents: bool = False,
-    pairs: Sequence[Pair] = (),
+    *, project: Project, pairs: Sequence[Pair] = (), **settings: Unpack[PlanSettings]
 ) -> AssignmentPlan:
     """Choose how Round I will be shared out, and how often hidden checks come.
 
@@ -50,37 +54,21 @@ def choose_plan(
     mixed shall have an end.
     """
     lock_configurable(project)
-    if revises_documents and work_order != WorkOrder.BY_DOCUMENT:
+    choice = AssignmentPlan(project=project, pairs=[list(pair) for pair in pairs], **settings)
+    if choice.revises_documents and choice.work_order != WorkOrder.BY_DOCUMENT:
         raise InvalidValueError(
             str(ONLY_BY_DOCUMENT),
             fields={"revises_documents": gettext("Choose the order by document first.")},
         )
-    settings = {
-        "kind": kind,
-        "share": share,
-        "gold_every": gold_every,
-        "repeat_every": repeat_every,
-        "dealt_by": dealt_by,
-        "work_order": work_order,
-        "dimension_order": dimension_order,
-        "revises_documents": revises_documents,
-        "pairs": [list(pair) for pair in pairs],
-    }
     before = _audit_details(plan_of(project))
-    chosen, _ = AssignmentPlan.objects.update_or_create(project=project, defaults=settings)
+    columns = {name: getattr(choice, name) for name in (*AssignmentPlan.SETTINGS, "pairs")}
+    chosen, _ = AssignmentPlan.objects.update_or_create(project=project, defaults=columns)
     record(project, "plan.chosen", chosen, before=before, after=_audit_details(chosen))
     return chosen
 
 
 def _audit_details(choice: AssignmentPlan) -> dict[str, object]:
-    fields = facts(
-        choice,
-        (
-            *("kind", "share", "gold_every", "repeat_every", "dealt_by"),
-            *("work_order", "dimension_order", "revises_documents"),
-        ),
-    )
-    return {**fields, "listed": len(choice.pairs)}
+    return {**facts(choice, AssignmentPlan.SETTINGS), "listed": len(choice.pairs)}
 
 
 @transaction.atomic

@@ -1,6 +1,7 @@
 """What draws each kind of plot from its table."""
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,7 @@ from annotate.results.table import Cell, Column, Kind, Table
 from annotate.results.text import number
 
 ROW = 0.26  # inches
+NUMBERED_SHARE = 0.05  # narrower parts of a bar have no room for their number
 
 
 def intervals(table: Table) -> Figure:
@@ -84,25 +86,10 @@ def distribution(table: Table) -> Figure:
     shares = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)
     starts = np.cumsum(shares, axis=1) - shares
     for place, (_, column) in enumerate(columns):
-        axes.barh(
-            range(len(rows)),
-            shares[:, place],
-            left=starts[:, place],
-            height=0.72,
-            color=colours[place],
-            label=column.name,
-        )
-        for row, share in enumerate(shares[:, place]):
-            if share >= 0.05:
-                axes.text(
-                    starts[row, place] + share / 2,
-                    row,
-                    f"{counts[row, place]:.0f}",
-                    ha="center",
-                    va="center",
-                    color=_on(colours[place]),
-                    fontsize=7.5,
-                )
+        share, left, colour = shares[:, place], starts[:, place], colours[place]
+        axes.barh(range(len(rows)), share, left=left, height=0.72, color=colour, label=column.name)
+        for row in np.flatnonzero(share >= NUMBERED_SHARE).tolist():
+            _write_in_cell(axes, left[row] + share[row] / 2, row, f"{counts[row, place]:.0f}", colour)
     axes.set_yticks(range(len(rows)), [short(row[0].value) for row in rows])
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlim(0, 1)
@@ -121,27 +108,13 @@ def heat(table: Table) -> Figure:
     colours = colormaps[SEQUENCE]
     axes.set_facecolor("none")
     for row, column in np.ndindex(values.shape):
-        value = values[row, column]
-        colour = colours((value - low) / (1 - low)) if not np.isnan(value) else None
-        axes.fill_between(
-            [column - 0.5, column + 0.5],
-            row - 0.5,
-            row + 0.5,
-            facecolor=colour if colour is not None else "none",
-            hatch=None if colour is not None else "////",
-            edgecolor=LINE if colour is None else colour,
-            linewidth=0,
-        )
-        if colour is not None:
-            axes.text(
-                column,
-                row,
-                number(float(value), Column("", "", decimals=2)),
-                ha="center",
-                va="center",
-                color=_on(colour),
-                fontsize=7.5,
-            )
+        value = float(values[row, column])
+        if np.isnan(value):
+            _fill_cell(axes, column, row, facecolor="none", hatch="////", edgecolor=LINE)
+        else:
+            colour = colours((value - low) / (1 - low))
+            _fill_cell(axes, column, row, facecolor=colour, edgecolor=colour)
+            _write_in_cell(axes, column, row, number(value, Column("", "", decimals=2)), colour)
     axes.set_xticks(range(len(columns)), [short(each.name, 16) for each in columns], rotation=30, ha="left")
     axes.xaxis.tick_top()
     axes.set_yticks(range(len(table.rows)), [short(row[0].value) for row in table.rows])
@@ -150,6 +123,14 @@ def heat(table: Table) -> Figure:
     axes.grid(visible=False)
     axes.spines[:].set_visible(False)
     return figure
+
+
+def _fill_cell(axes: Axes, column: int, row: int, **how: Any) -> None:
+    axes.fill_between([column - 0.5, column + 0.5], row - 0.5, row + 0.5, linewidth=0, **how)
+
+
+def _write_in_cell(axes: Axes, x: float, y: float, words: str, ground: Any) -> None:
+    axes.text(x, y, words, ha="center", va="center", color=_on(ground), fontsize=7.5)
 
 
 def box(table: Table) -> Figure:

@@ -12,7 +12,7 @@ Drawn = Literal["units", "documents"]
 
 
 def default_drawn(project: Project) -> Drawn:
-    """Return what intervals draw unless told otherwise: documents where one has several items. One query.
+    """Return what intervals draw unless chosen otherwise: documents where one has several items. One query.
 
     Ratings of one document share its difficulty, so that drawing units alone makes intervals too narrow.
     """

@@ -77,7 +77,7 @@ class MeasuredRound:
 def agreement_sections(project: Project, chosen: Chosen) -> list[Section]:
     """Return all tables about agreement, none before Round I. Ten queries at most."""
     drawn: Drawn = "units" if chosen.get("drawn") == "units" else "documents"
-    rounds = [_measured(each) for each in rated_rounds(project, drawn)]
+    rounds = [_measure_round(each) for each in rated_rounds(project, drawn)]
     if not rounds:
         return []
     items = items_of(project)
@@ -86,7 +86,7 @@ def agreement_sections(project: Project, chosen: Chosen) -> list[Section]:
     together = [
         _rounds(rounds, disputes),
         _both_rounds(rounds),
-        *_skewed(rounds),
+        *_skewed_tables(rounds),
         *movement([each.rated for each in rounds]),
     ]
     revised = [revised_section(rounds[0].rated, alpha_of)] if chosen.get("values") == "revised" else []
@@ -106,7 +106,7 @@ def _state(first: Round) -> str:
     return "Round I is still open: these are its figures so far." if first.is_open else ""
 
 
-def _measured(rated: RatedRound) -> MeasuredRound:
+def _measure_round(rated: RatedRound) -> MeasuredRound:
     return MeasuredRound(
         rated,
         {
@@ -204,7 +204,7 @@ def _both_rounds(rounds: Sequence[MeasuredRound]) -> Table:
     )
 
 
-def _skewed(rounds: Sequence[MeasuredRound]) -> list[Table]:
+def _skewed_tables(rounds: Sequence[MeasuredRound]) -> list[Table]:
     measured = {each.rated.round.number: each for each in rounds}
     return skewed_tables(
         [each.rated for each in rounds],
@@ -358,21 +358,21 @@ def _pairs(rated: RatedRound) -> list[Table]:
             "RMSE of every pair of raters, and of each with the mean, in points of the scale",
             "",
             within,
-            lambda dimension: _compared(rated, dimension, root_mean_squared_error),
+            lambda dimension: _pair_cells(rated, dimension, root_mean_squared_error),
         ),
         (
             "spearman",
             "Spearman of every pair of raters, and of each with the mean, mean within documents",
             "",
             within,
-            lambda dimension: _compared(rated, dimension, spearman, within=True),
+            lambda dimension: _pair_cells(rated, dimension, spearman, within=True),
         ),
         (
             "kendall",
             "Kendall’s tau-b of every pair of raters, and of each with the mean, mean within documents",
             "",
             within,
-            lambda dimension: _compared(rated, dimension, kendall_tau_b, within=True),
+            lambda dimension: _pair_cells(rated, dimension, kendall_tau_b, within=True),
         ),
     ]
     columns = [Column("pair", "Pair", Kind.TEXT), *rated.columns()]
@@ -396,7 +396,7 @@ def _alpha_of_pairs(rated: RatedRound, dimension: FrozenDimension) -> Iterable[C
         )
 
 
-def _compared(
+def _pair_cells(
     rated: RatedRound, dimension: FrozenDimension, measure: Measure, *, within: bool = False
 ) -> Iterable[Cell]:
     """Yield a measure of every pair of raters, then of the mean of all with each; some within documents."""

@@ -53,7 +53,7 @@ class UnitPage:
 
 
 def shows_systems(project: Project) -> bool:
-    """Return whether a unit's system may be told: when nothing is rated, discussed or decided any more.
+    """Return whether a unit's system may be shown: when nothing is rated, discussed or decided any more.
 
     Who decides a dispute, or talks to who decides, shall not know whose text it is about. Two queries.
     """

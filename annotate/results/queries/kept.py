@@ -37,7 +37,7 @@ class KeptPage:
 
     @property
     def waits_for_worker(self) -> bool:
-        """Whether no worker has computed it although one was told a while ago."""
+        """Whether no worker has computed it although a task was enqueued a while ago."""
         asked = self.row.asked_at
         return asked is not None and timezone.now() - asked > WORKER_SHOULD_TAKE
 

@@ -90,7 +90,7 @@ def _category_rows(found: _Found) -> Iterator[list[Cell]]:
     rated, decided = plain.categories >= 0, (plain.categories >= 0) & ~plain.tied
     for place, category in enumerate(found.dimension.values):
         own = decided & (plain.categories == place)
-        cells = [text(found.dimension.name, key=found.dimension.key), _named(found, category)]
+        cells = [text(found.dimension.name, key=found.dimension.key), _category_cell(found, category)]
         if not rated.any():
             yield [*cells, *[Cell(reason="There are no ratings yet.")] * 6]
             continue
@@ -156,8 +156,8 @@ def _confusion(found: Sequence[_Found]) -> Table:
         [
             text(each.dimension.name, key=each.dimension.key),
             text(rater),
-            _named(each, true),
-            _named(each, given),
+            _category_cell(each, true),
+            _category_cell(each, given),
             Cell(float(share), how=_HOW_DAWID_SKENE),
         ]
         for each in found
@@ -171,5 +171,5 @@ def _confusion(found: Sequence[_Found]) -> Table:
     return Table("confusion-of-raters", title, columns, rows, heads=4, says=_CONFUSION_SAYS)
 
 
-def _named(found: _Found, category: int) -> Cell:
+def _category_cell(found: _Found, category: int) -> Cell:
     return text(found.dimension.name_of(category), key=str(category))

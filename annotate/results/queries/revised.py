@@ -40,7 +40,7 @@ def revised_section(
             figure(alpha(rated, dimension)),
             figure(alpha(after, dimension)),
             figure(_difference(rated, after, dimension)),
-            Cell(_revised(rated.rated[dimension.key], after.rated[dimension.key]), how=_HOW),
+            Cell(_count_revised(rated.rated[dimension.key], after.rated[dimension.key]), how=_HOW),
             Cell(later[dimension.id], how=_LATER),
             Cell(int(np.sum(rated.data(dimension).ratings_per_unit)), how=_HOW),
         ]
@@ -69,7 +69,7 @@ def _difference(before: RatedRound, after: RatedRound, dimension: FrozenDimensio
     )
 
 
-def _revised(before: RatedItems, after: RatedItems) -> int:
+def _count_revised(before: RatedItems, after: RatedItems) -> int:
     rated = ~np.isnan(before.data.values)
     return int(np.sum(before.data.values[rated] != after.data.values[rated]))
 

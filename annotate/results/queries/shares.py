@@ -51,7 +51,7 @@ def shares_section(
         for category in each.values
     }
     about = what_differences_are_about(by_name, chosen, independent=rated.round.is_independent)
-    tables = [_shares(rated, shares, dimensions, names), _compared(compared, dimensions)]
+    tables = [_shares(rated, shares, dimensions, names), _comparing_table(compared, dimensions)]
     return Section("Shares of categories", f"{_SAYS} {about}", tables)
 
 
@@ -69,17 +69,19 @@ def _shares(
                 stream = rated.stream(dimension, name, "share", dimension.name_of(category))
                 found = mean(table[:, index], generator=stream, resampling=Resampling())
                 share = figure(found, count=found.counts.ratings)
-                rows.append([*_named(dimension, category), text(name), share])
+                rows.append([*_category_cells(dimension, category), text(name), share])
     columns = [_DIMENSION, _CATEGORY, _SYSTEM, _SHARE]
     return Table("shares", "Share of each category by system", columns, rows, heads=3)
 
 
-def _named(dimension: FrozenDimension, category: int) -> list[Cell]:
+def _category_cells(dimension: FrozenDimension, category: int) -> list[Cell]:
     name = dimension.name_of(category)
     return [text(dimension.name, key=dimension.key), text(name, key=str(category))]
 
 
-def _compared(compared: Mapping[Category, ComparedSystems], dimensions: Sequence[FrozenDimension]) -> Table:
+def _comparing_table(
+    compared: Mapping[Category, ComparedSystems], dimensions: Sequence[FrozenDimension]
+) -> Table:
     rows = []
     for dimension in dimensions:
         found = [
@@ -93,7 +95,7 @@ def _compared(compared: Mapping[Category, ComparedSystems], dimensions: Sequence
             known = each.adjusted_p_value is not None
             rows.append(
                 [
-                    *_named(dimension, category),
+                    *_category_cells(dimension, category),
                     text(each.first),
                     text(each.second),
                     difference_cell(each, how),

@@ -84,7 +84,7 @@ def _raters(single: Sequence[tuple[FrozenDimension, Coefficient]], target: float
     rows = [
         [
             text(dimension.name, key=dimension.key),
-            _needed(one, target),
+            _raters_needed_cell(one, target),
             figure(one),
             *(_of_mean(one, number) for number in RATERS[1:]),
         ]
@@ -107,7 +107,7 @@ def _of_mean(one: Coefficient, raters: int) -> Cell:
     )
 
 
-def _needed(one: Coefficient, target: float) -> Cell:
+def _raters_needed_cell(one: Coefficient, target: float) -> Cell:
     if reason := _why_no_mean(one):
         return Cell(reason=reason)
     assert one.value is not None
@@ -171,7 +171,7 @@ def _effort(
     chosen: Chosen,
 ) -> list[Table]:
     """Return hours and money, nothing where no time was measured."""
-    items, documents, seconds = _measured(rated.round)
+    items, documents, seconds = _size_and_pace(rated.round)
     if not seconds:
         return []
     enough = [raters_needed(one.value, target) for _, one in single if one.value is not None]
@@ -207,7 +207,7 @@ def _costs(hours: float, wage: float) -> Iterator[float]:
             yield times * hours * wage
 
 
-def _measured(round: Round) -> tuple[int, int, float]:
+def _size_and_pace(round: Round) -> tuple[int, int, float]:
     """Return how many items and documents Round I has, and the median seconds that one took. One query.
 
     An item took what a counted annotator who rated all of it needed.

@@ -9,7 +9,7 @@ from annotate.core.errors import DomainError
 from annotate.core.models import Project, Role, User
 from annotate.material.commands.imports import import_file
 from annotate.material.reading.mapping_json import shipped_mapping
-from annotate.material.reading.progress import Tell, silent
+from annotate.material.reading.progress import OnProgress, silent
 from annotate.material.reading.report import ImportReport, refusal
 from annotate.material.reading.source import Source
 from annotate.people.commands import add_member
@@ -25,7 +25,9 @@ class ReleaseRefusedError(DomainError):
     code = "release_refused"
 
 
-def import_release(*, paper: Paper, folder: Path, admin: User | None, tell: Tell = silent) -> Project:
+def import_release(
+    *, paper: Paper, folder: Path, admin: User | None, on_progress: OnProgress = silent
+) -> Project:
     """Return the project of a paper with everything of its release in it; what is there is not made again.
 
     admin: who becomes an admin of it; without, nobody sees it in a browser. Raises MissingReleaseFileError
@@ -34,21 +36,21 @@ def import_release(*, paper: Paper, folder: Path, admin: User | None, tell: Tell
     paths = release_files(paper, folder)
     project = _project(paper, admin)
     for file, path in zip(paper.files, paths, strict=True):
-        if refused := file.bring(project, path, tell):
+        if refused := file.bring(project, path, on_progress):
             raise ReleaseRefusedError(f"{path.name} is not as it was released: {refused}")
     return project
 
 
-def items_of_release(mapping: str, project: Project, path: Path, tell: Tell) -> str:
+def items_of_release(mapping: str, project: Project, path: Path, on_progress: OnProgress) -> str:
     """Import a file's documents and items under a mapping of this name; return the first refusal, if any."""
     source = Source(path, path.name, shipped_mapping(mapping), items=True, ratings=False)
-    return _first_refusal(import_file(project=project, source=source, by=None, tell=tell))
+    return _first_refusal(import_file(project=project, source=source, by=None, on_progress=on_progress))
 
 
-def ratings_of_release(mapping: str, project: Project, path: Path, tell: Tell) -> str:
+def ratings_of_release(mapping: str, project: Project, path: Path, on_progress: OnProgress) -> str:
     """Import a file's recorded ratings under a mapping of this name; return the first refusal, if any."""
     source = Source(path, path.name, shipped_mapping(mapping), items=False, ratings=True)
-    return _first_refusal(import_file(project=project, source=source, by=None, tell=tell))
+    return _first_refusal(import_file(project=project, source=source, by=None, on_progress=on_progress))
 
 
 def _first_refusal(report: ImportReport) -> str:

@@ -16,7 +16,7 @@ SIX_DECIMALS = 5.1e-7
 
 
 class Standing(StrEnum):
-    """How a computed figure stands to the published one."""
+    """How a computed figure compares with the published one."""
 
     WITHIN = "within"
     EXPLAINED = "explained"
@@ -47,12 +47,12 @@ class Figure:
 
     @property
     def row(self) -> str:
-        """What the row of a table is called in which it stands."""
+        """What its row in a table is called."""
         return " ".join(label for label in self.labels.values() if label)
 
     @property
     def tolerance(self) -> float:
-        """Half a unit of the last printed decimal: what rounding may have taken away."""
+        """Half a unit of the last printed decimal: what rounding may have changed."""
         _, _, decimals = self.published.partition(".")
         return 0.5 * math.pow(10, -len(decimals))
 
@@ -93,7 +93,7 @@ class ComparedTable:
 
     @property
     def title(self) -> str:
-        """What stands above it."""
+        """The heading above it."""
         return f"Table {self.name}: {self.holds}"
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
-from annotate.material.reading.progress import Tell
+from annotate.material.reading.progress import OnProgress
 from annotate.results.reproduction.figures import Computed
 
 
@@ -25,7 +25,7 @@ class ReleaseFile:
 
     name: str
     holds: str
-    bring: Callable[[Project, Path, Tell], str]
+    bring: Callable[[Project, Path, OnProgress], str]
 
 
 @dataclass(frozen=True)

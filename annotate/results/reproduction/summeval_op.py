@@ -14,7 +14,7 @@ from annotate.results.reproduction.papers import Absent, Paper, ReleaseFile
 from annotate.results.table import Cell
 
 
-def computed(project: Project) -> Computed:
+def compute_figures(project: Project) -> Computed:
     """Return alpha by level, and rank correlations between raters and with their mean, of Round I."""
     labels = {
         place.rater_name: place.label for place in Membership.objects.filter(project=project, label__gt="")
@@ -82,5 +82,5 @@ SUMMEVAL_OP = Paper(
             "The release holds no replies of the models.",
         ),
     ),
-    compute=computed,
+    compute=compute_figures,
 )

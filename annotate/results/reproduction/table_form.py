@@ -1,4 +1,4 @@
-"""A paper's table in the form of a result: published and computed side by side, to be taken away."""
+"""A paper's table in the form of a result: published and computed side by side, to be downloaded."""
 
 from collections.abc import Iterator
 

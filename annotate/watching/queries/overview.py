@@ -7,6 +7,7 @@ from django.db.models import Count, Q
 
 from annotate.core.models import Dispute, Item, Membership, Project, Role, Round
 from annotate.core.rounds import rounds_of
+from annotate.core.workers import WorkerHealth, worker_health
 from annotate.disputes.queries.activity import AgeCount, RaterDisputes, open_by_age, open_by_rater
 from annotate.disputes.queries.disputes import WorkList, count_needing_and_new, work_list
 from annotate.quality.queries import must_practise
@@ -14,7 +15,6 @@ from annotate.rating.queries.progress import Progress, count_left, progress
 from annotate.rating.queries.wording import new_wording
 from annotate.watching.queries.needs import needs_of
 from annotate.watching.queries.round_progress import RoundProgress, round_progress
-from annotate.watching.queries.workers import WorkerHealth, worker_health
 from annotate.watching.registry import WATCHED, Need, OverviewSection
 
 
@@ -59,7 +59,7 @@ class OwnWork:
 
 
 def overview(project: Project, *, for_admin: bool) -> Overview:
-    """Return where a project stands; for admins with labels, workers, and what needs them.
+    """Return how far a project is; for admins with labels, workers, and what needs them.
 
     Seventeen queries at most, two more for admins, and those of what other apps let them watch.
     """

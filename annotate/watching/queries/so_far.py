@@ -24,7 +24,7 @@ _SAYS = (
     "Round I in thirds of its time. A unit belongs where its last value was given. A rater’s difference is "
     "the mean of own value minus the mean of the others’ on the same units, by thirds of that rater’s own "
     "time: above 0 gives higher values. What counts is the change, since raters may differ all along. These "
-    "are signs to look at, not verdicts. Categories have no distance, so no mean difference either."
+    "are reasons to check, not verdicts. Categories have no distance, so no mean difference either."
 )
 
 

@@ -114,7 +114,7 @@ class RoutedUnit(models.Model):
 
     class Why(models.TextChoices):
         THRESHOLD = "threshold", _("R is not above r")
-        UNDEFINED = "undefined", _("R cannot be told")
+        UNDEFINED = "undefined", _("R is undefined")
         NO_VALUE = "no_value", _("the judge has no value")
         UNSURE = "unsure", _("the judge is not sure enough")
         ABSTAINED = "abstained", _("the dimension has no certificate")

@@ -198,7 +198,7 @@ class JudgmentChange(models.Model):
         INCLUDED = "included", _("included again")
         READ_AGAIN = "read_again", _("read again")
         ASKED_AGAIN = "asked_again", _("asked again")
-        GIVEN_BACK = "given_back", _("the earlier answer stands")
+        GIVEN_BACK = "given_back", _("the earlier answer is restored")
 
     BY_PEOPLE = (Kind.SET, Kind.EXCLUDED)
 

@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotate.core.access import project_for_admin, project_for_reader
+from annotate.core.access import project_for_admin
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
 from annotate.core.page import Request, request_user
@@ -20,7 +20,6 @@ from judges.core.specification import JudgeSpec
 from judges.endpoints.commands import add_judge, update_judge
 from judges.endpoints.forms.judges import JudgeForm, initial_of
 from judges.endpoints.queries import endpoints_of, judges_of, judgments_by_status, method_label, templates_of
-from judges.runs.views import render_without_value
 
 
 @login_required
@@ -52,15 +51,6 @@ def judge(request: Request, slug: str, pk: int) -> HttpResponse:
     project = reads(request.user, slug)
     edited, by = judge_in(project, pk), request_user(request)
     return _edit(request, project, edited, lambda spec: update_judge(judge=edited, to=spec, by=by))
-
-
-@login_required
-@require_GET
-def judge_judgments(request: Request, slug: str, pk: int, status: str) -> HttpResponse:
-    """List a judge's unreadable or failed judgments with reply and reason."""
-    project = project_for_reader(request.user, slug)
-    listed = judge_in(project, pk)
-    return render_without_value(request, project, listed.judgments.all(), status, {"judge": listed})
 
 
 def _edit(

@@ -75,7 +75,7 @@ class JudgmentCheck:
         }
         self._dimension_names = [each.name for each in guideline.dimensions]
         self._item_numbers = catalogue.item_numbers
-        self.judges = {judge.name: _known(judge) for judge in Judge.objects.filter(project=project)}
+        self.judges = {judge.name: _known_judge(judge) for judge in Judge.objects.filter(project=project)}
 
     def take(self, row: JudgmentRow) -> Taken:
         """Take a row; a RefusedRowError says what is unknown, off the scale, or not what is there."""
@@ -186,7 +186,7 @@ class JudgmentCheck:
         return given
 
 
-def _known(judge: Judge) -> KnownJudge:
+def _known_judge(judge: Judge) -> KnownJudge:
     asks = judge.endpoint_id is not None
     return KnownJudge(judge.pk, judge.name, judge.model, judge.method, asks=asks, samples=judge.samples)
 

@@ -10,7 +10,7 @@ from annotate.core.guidelines import current_guideline
 from annotate.core.models import DataImport, Project
 from annotate.material.queries.catalogue import Catalogue, Named
 from annotate.material.queries.check import TELL_EVERY
-from annotate.material.reading.progress import Tell, silent
+from annotate.material.reading.progress import OnProgress, silent
 from annotate.material.reading.readers import RecordFile
 from annotate.material.reading.rows import Record, RefusedLine, UnreadableFileError
 from annotate.material.reading.values import RefusedFieldError
@@ -45,11 +45,13 @@ class JudgmentPreview:
     first: Sequence[Taken]
 
 
-def check_judgments(*, project: Project, source: JudgmentSource, tell: Tell | None = None) -> JudgmentReport:
+def check_judgments(
+    *, project: Project, source: JudgmentSource, on_progress: OnProgress | None = None
+) -> JudgmentReport:
     """Say what the file would make; nothing is written and nothing locked."""
     check = JudgmentCheck(project, Catalogue(project), current_guideline(project))
     reading = JudgmentReading(source, check)
-    reading.take_all("checking", tell or silent)
+    reading.take_all("checking", on_progress or silent)
     return reading.report()
 
 
@@ -71,14 +73,14 @@ class JudgmentReading:
         self.lines = 0
         self.complete = True
 
-    def take_all(self, stage: str, tell: Tell, *, limit: int | None = None) -> None:
+    def take_all(self, stage: str, on_progress: OnProgress, *, limit: int | None = None) -> None:
         """Read the file's records, or the first of them, and take what they hold."""
         try:
             with RecordFile(self.source.path, self.source.name) as file:
                 records = iter(file)
                 for number, record in enumerate(islice(records, limit)):
                     if number % TELL_EVERY == 0:
-                        tell(stage, file.fraction_read, number)
+                        on_progress(stage, file.fraction_read, number)
                     self.lines = record.line
                     self._take(record)
                 self.complete = limit is None or next(records, None) is None

@@ -55,12 +55,12 @@ class JudgmentMapping:
         object.__setattr__(self, "columns", columns)
 
     def has(self, *fields: str) -> bool:
-        """Return whether rows tell at least one of these fields."""
+        """Return whether rows have at least one of these fields."""
         return any(field in self.columns or field in self.given for field in fields)
 
     @property
     def problem(self) -> str:
-        """What rows do not tell, as a sentence; empty where nothing is missing."""
+        """What rows lack, as a sentence; empty where nothing is missing."""
         needed = (
             ("judge", "model"),
             ("method",),

@@ -32,7 +32,7 @@ class RefusedRowError(RefusedFieldError):
 
 @dataclass(frozen=True, slots=True)
 class RecordedUsage:
-    """What a judgment took, as far as the file tells."""
+    """What a judgment took, as far as the file says."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None

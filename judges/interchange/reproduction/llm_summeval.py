@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from annotate.core.models import Project
-from annotate.material.reading.progress import Tell
+from annotate.material.reading.progress import OnProgress
 from annotate.results.commands import current_page
 from annotate.results.queries.kept import KeptPage
 from annotate.results.registry import result_of
@@ -55,7 +55,7 @@ class Names:
         return self.dimensions[str(row["dimension"])], self.methods[str(row["judge"])]
 
 
-def computed(project: Project) -> Computed:
+def compute_figures(project: Project) -> Computed:
     """Return what the paper's tables hold, from the page of results about the judges of its replies."""
     page = current_page(project=project, result=result_of(project, "judges", {"round": "1"}))
     judges = [
@@ -106,7 +106,7 @@ def _preferences(names: Names, rows: Sequence[Row]) -> Figures:
         yield challenge, _number(row["neighbours_correct"])
 
 
-def _comparing(names: Names, rows: Sequence[Row]) -> Figures:
+def _preference_figures(names: Names, rows: Sequence[Row]) -> Figures:
     for row in rows:
         yield ("correct_preferences", *names.of(row), "", "challenge", ""), _number(row["correct"])
 
@@ -121,7 +121,7 @@ _TOGETHER: Mapping[str, Callable[[Names, Sequence[Row]], Figures]] = {
     "correlations": _correlations,
     "meta": _meta_correlations,
     "preferences": _preferences,
-    "comparing": _comparing,
+    "comparing": _preference_figures,
     "validity": _validity,
 }
 
@@ -156,11 +156,15 @@ def _number(value: Value) -> float | None:
 
 
 def _replies(
-    columns: Mapping[str, str], given: Mapping[str, str], project: Project, path: Path, tell: Tell
+    columns: Mapping[str, str],
+    given: Mapping[str, str],
+    project: Project,
+    path: Path,
+    on_progress: OnProgress,
 ) -> str:
     """Import raw replies; return why the first was refused, or nothing."""
     source = JudgmentSource(path, path.name, JudgmentMapping(columns, given))
-    report = import_judgments(project=project, source=source, tell=tell)
+    report = import_judgments(project=project, source=source, on_progress=on_progress)
     return cause_as_text(report.refused[0]) if report.is_refused else ""
 
 
@@ -235,5 +239,5 @@ LLM_SUMMEVAL = Paper(
             f"This reads the replies of {MODEL} by RTS, MCQ, H2H and stars.",
         ),
     ),
-    compute=computed,
+    compute=compute_figures,
 )

@@ -10,13 +10,12 @@ from django.core.management.base import BaseCommand, CommandError
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
 from annotate.management.projects import project_called
+from judges.core.access import OF_JUDGES
 from judges.core.errors import NoJudgesError
-from judges.core.models import Calibration
+from judges.core.models import Calibration, Judge
 from judges.core.specification import CalibrationSpec
-from judges.management.measured import chosen_judge
-from judges.results.queries.pairings import judge_called, measured_judges
+from judges.results.queries.pairings import first_judge, judge_called, measured_judges
 from judges.routing.commands.certificates import compute_certificates, draw_calibration, withdraw_calibration
-from judges.routing.queries.bindings import OF_JUDGES
 from judges.routing.queries.calibration_plans import DrawPlan, draw_plan
 from judges.routing.queries.certificates import CalibrationState, calibration_state
 from judges.templatetags.judging import counted, duration
@@ -187,3 +186,12 @@ def _spec(project: Project, options: dict[str, Any]) -> CalibrationSpec:
         size=options["size"],
         raters=options["raters"] or project.raters_per_item,
     )
+
+
+def chosen_judge(project: Project, name: str | None) -> Judge:
+    """Return the judge of this name, the first one without; raises CommandError where there is none."""
+    judges = measured_judges(project)
+    try:
+        return judge_called(judges, name) if name else first_judge(judges)
+    except NoJudgesError as error:
+        raise CommandError(error.message) from error

@@ -24,7 +24,7 @@ class Command(ResultsCommand):
         super().add_arguments(parser)
         parser.add_argument("--judge", action="append", help="This judge; may be given several times.")
 
-    def narrowed(self, kept: KeptPage, options: dict[str, Any]) -> KeptPage:
+    def narrow(self, kept: KeptPage, options: dict[str, Any]) -> KeptPage:
         """Return the rows and sections of these judges only, all where none is named."""
         wanted = options["judge"]
         if not wanted:

@@ -60,12 +60,12 @@ class Command(BaseCommand):
         if not path.is_file():
             raise CommandError(f"There is no file “{path}”.")
         source = JudgmentSource(path, path.name, _mapping(path, options))
-        tell = ProgressLine(self.stderr, options["verbosity"] > 0)
+        on_progress = ProgressLine(self.stderr, options["verbosity"] > 0)
         act = check_judgments if options["dry_run"] else import_judgments
         try:
-            report = act(project=project, source=source, tell=tell)
+            report = act(project=project, source=source, on_progress=on_progress)
         finally:
-            tell.end()
+            on_progress.end()
         self._print(report, options)
         if report.is_refused:
             raise SystemExit(1)

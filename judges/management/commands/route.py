@@ -15,8 +15,9 @@ from judges.core.models import Calibration, Judge, RoutingPolicy
 from judges.core.specification import CONFIDENCE_LEVELS, PolicySpec, by_certificates
 from judges.reliability import LEAST_RATINGS
 from judges.routing.commands.policies import draft_policy, make_policy, route
+from judges.routing.queries.kept_units import KeptAgreement
 from judges.routing.queries.preview import RoutingPlan, routing_plan
-from judges.routing.queries.units import PolicyCell
+from judges.routing.queries.units import CertifiedDimension, PolicyCell
 from judges.templatetags.judging import counted, duration
 
 
@@ -135,31 +136,33 @@ def plan_as_dict(plan: RoutingPlan, policy: RoutingPolicy) -> dict[str, Any]:
         "seed": plan.policy.seed,
         "calibration": plan.policy.calibration.name if plan.policy.calibration else None,
         "lapses": list(plan.decided.lapses),
-        "certified": [
-            {
-                "dimension": each.dimension.key,
-                "threshold": each.certificate.threshold if each.certificate else None,
-                "reason": each.reason or None,
-                "kept": each.kept,
-                "sent": each.sent,
-                "audited": each.audited,
-                "audited_share": each.audited_share,
-            }
-            for each in plan.decided.certified
-        ],
+        "certified": [_certified_as_dict(each) for each in plan.decided.certified],
         "cells": [_cell_as_dict(cell) for cell in plan.cells],
-        "agreement_on_what_stays": [
-            {
-                "dimension": each.dimension.key,
-                "rated": each.rated,
-                "alpha": each.alpha.value,
-                "alpha_among_people": each.panel.value,
-                "spearman": each.spearman.value,
-                "exact": each.exact,
-                "within_one": each.within_one,
-            }
-            for each in plan.agreement
-        ],
+        "agreement_on_what_stays": [_agreement_as_dict(each) for each in plan.agreement],
+    }
+
+
+def _certified_as_dict(certified: CertifiedDimension) -> dict[str, Any]:
+    return {
+        "dimension": certified.dimension.key,
+        "threshold": certified.certificate.threshold if certified.certificate else None,
+        "reason": certified.reason or None,
+        "kept": certified.kept,
+        "sent": certified.sent,
+        "audited": certified.audited,
+        "audited_share": certified.audited_share,
+    }
+
+
+def _agreement_as_dict(agreement: KeptAgreement) -> dict[str, Any]:
+    return {
+        "dimension": agreement.dimension.key,
+        "rated": agreement.rated,
+        "alpha": agreement.alpha.value,
+        "alpha_among_people": agreement.panel.value,
+        "spearman": agreement.spearman.value,
+        "exact": agreement.exact,
+        "within_one": agreement.within_one,
     }
 
 

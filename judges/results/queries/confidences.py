@@ -32,7 +32,7 @@ Values = npt.NDArray[np.float64]
 class Evidence:
     """What the judgments say about each item on one dimension.
 
-    scores: the judge beside people. features: (items, features) for an error model, None unless it is one.
+    scores: the judge with people. features: (items, features) for an error model, None unless it is one.
     confidences: (items,), NaN where there is none; of an error model only whether there will be one.
     """
 

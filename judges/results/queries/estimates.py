@@ -175,11 +175,11 @@ def _estimate_dimension(how: _How, scores: Scores, drawn: Drawn, stream: Stream)
     tested = any(each.p_value is not None for each in differences)
     ranks = rank_sets(scores.system_names, differences) if tested else ()
     widths = _widths(systems, samples, betting, how.level)
-    pooled = _pooled(how, scores, samples) if one_by_one else None
+    pooled = _pool_systems(how, scores, samples) if one_by_one else None
     return DimensionEstimates(how.dimension, systems, differences, ranks, refused, widths, pooled)
 
 
-def _pooled(how: _How, scores: Scores, samples: Sequence[RatedSample]) -> Estimate | None:
+def _pool_systems(how: _How, scores: Scores, samples: Sequence[RatedSample]) -> Estimate | None:
     """Return all systems together, None where each is rated throughout or one is all there is."""
     if len(samples) < 2 or all(sample.ratings == sample.units for sample in samples):
         return None
@@ -211,7 +211,7 @@ def _why_no_differences(samples: Sequence[RatedSample]) -> str:
 def _widths(
     systems: Sequence[SystemEstimates], samples: Sequence[RatedSample], betting: Betting, level: float
 ) -> list[Width]:
-    """Return the mean width after 5, 10, ... ratings of each system, as far as it can be told."""
+    """Return the mean width after 5, 10, ... ratings of each system, as far as it is known."""
     largest = min((each.humans.units for each in systems), default=0)
     spent = [number for number in SPENT if number <= largest]
     humans = np.array([projected_widths(each.humans, spent) for each in systems], dtype=float)
@@ -235,8 +235,8 @@ def _widths(
         Width(number, _mean(humans[:, index]), _mean(combined[:, index]), _mean(guaranteed[:, index]))
         for index, number in enumerate(spent)
     ]
-    told = [each for each in found if each.humans is not None or each.combined is not None]
-    return [_now(systems), *told] if told else []
+    known = [each for each in found if each.humans is not None or each.combined is not None]
+    return [_now(systems), *known] if known else []
 
 
 def _now(systems: Sequence[SystemEstimates]) -> Width:

@@ -56,7 +56,7 @@ class DimensionIndicator:
 
 @dataclass(frozen=True)
 class ReliabilityReport:
-    """Everything about one pair of judges by one measure; P, M and validity are about `beside_people`.
+    """Everything about one pair of judges by one measure; P, M and validity are about `compared_judge`.
 
     rated_units: those that people rated. settling: those of them that settled r of a policy or a certificate
     of these judges; P leaves them out where `fresh`. judged: a digest of the judgments that R follows from.
@@ -64,7 +64,7 @@ class ReliabilityReport:
 
     project: Project
     pairing: Pairing
-    beside_people: Judge
+    compared_judge: Judge
     coefficient: str
     round: Round | None
     dimensions: Sequence[DimensionIndicator]
@@ -96,7 +96,7 @@ def reliability_report(
     *,
     coefficient: str = "spearman",
     confidence_level: float = 0.95,
-    beside_people: Judge | None = None,
+    compared_judge: Judge | None = None,
     round_number: int | None = None,
     fresh: bool = False,
 ) -> ReliabilityReport:
@@ -108,14 +108,14 @@ def reliability_report(
     rounds = rounds_of(project)
     round = rounds.get(round_number or max(rounds, default=0))
     material = material_of(project, round, guideline_of(project, round))
-    first = beside_people or pairing.rts
-    settling = _settling(material, settling_units([pairing.rts, pairing.mcq]))
+    first = compared_judge or pairing.rts
+    settling = _settled_among(material, settling_units([pairing.rts, pairing.mcq]))
     measuring = _Measuring(project, pairing, first, coefficient, confidence_level)
     found = _measure_dimensions(material, measuring, settling if fresh else {})
     return ReliabilityReport(
         project=project,
         pairing=pairing,
-        beside_people=first,
+        compared_judge=first,
         coefficient=coefficient,
         round=round,
         dimensions=_adjust(found),
@@ -159,7 +159,7 @@ class _Measuring:
         return reliability(own, others, measure, drawn_with=drawn_with, resampling=plan)
 
 
-def _settling(material: Material, units: set[Unit]) -> dict[str, BoolArray]:
+def _settled_among(material: Material, units: set[Unit]) -> dict[str, BoolArray]:
     """Return (items,) by dimension key: whether the unit is rated and one of these."""
     items = material.items.tolist()
     return {
@@ -192,13 +192,13 @@ def _adjust(found: Measured) -> list[DimensionIndicator]:
     adjusted = holm_by_key({index: figures.validity.p_value for index, (_, figures) in enumerate(found)})
     return [
         DimensionIndicator(
-            dimension, figures, adjusted.get(index), _reading(figures.validity, adjusted.get(index))
+            dimension, figures, adjusted.get(index), _verdict(figures.validity, adjusted.get(index))
         )
         for index, (dimension, figures) in enumerate(found)
     ]
 
 
-def _reading(found: Validity, adjusted: float | None) -> str:
+def _verdict(found: Validity, adjusted: float | None) -> str:
     """Return in a sentence whether R tells anything on this dimension."""
     value = found.correlation.value
     if value is None or adjusted is None:

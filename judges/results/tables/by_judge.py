@@ -36,7 +36,7 @@ def tables_of_verdicts(key: str, name: str, versus: Sequence[Versus]) -> list[Ta
 def _quality(key: str, name: str, scored: Sequence[Scored]) -> Table:
     """Return every system's scores beside the judge's agreement with people on it."""
     rows = [row for each in scored for row in _systems(each)]
-    told = "; ".join(
+    by_dimension = "; ".join(
         f"{each.dimension.name} {_format_coefficient(each.meta_correlations['spearman'])}" for each in scored
     )
     columns = [
@@ -51,7 +51,8 @@ def _quality(key: str, name: str, scored: Sequence[Scored]) -> Table:
         Column("judge_deviation", "judge’s SD", decimals=2),
     ]
     says = (
-        f"Where agreement falls as quality rises, the judge fails on good systems. M (Spearman): {told}. "
+        "Where agreement falls as quality rises, the judge fails on good systems. "
+        f"M (Spearman): {by_dimension}. "
         "SD of human scores: of the items’ means; among people: within an item, mean over items."
     )
     title = f"Quality of systems against agreement with people ({name})"

@@ -15,7 +15,7 @@ from annotate.results.registry import Chosen
 from annotate.results.table import Cell, text
 from judges.comparison import (
     CORRELATIONS,
-    AlphaBesidePeople,
+    AlphaWithPeople,
     CategoryAgreement,
     CorrectPreferences,
     Level,
@@ -26,7 +26,7 @@ from judges.comparison import (
     SystemCoefficient,
     SystemScores,
     Verdicts,
-    alpha_beside_people,
+    alpha_with_people,
     category_agreement,
     correct_preferences,
     correct_verdicts,
@@ -107,10 +107,10 @@ class Scored(_Compared):
         }
 
     @cached_property
-    def alpha(self) -> AlphaBesidePeople:
+    def alpha(self) -> AlphaWithPeople:
         """Return alpha among people, with the judge, and of the judge and people's mean."""
         level = self.dimension.measurement_level
-        return alpha_beside_people(
+        return alpha_with_people(
             self.scores, measurement_level=level, generator=self.stream, people=self.people
         )
 
@@ -209,7 +209,7 @@ class Compared:
         return [each for each in self.versus if each.judge == judge]
 
 
-def compared(project: Project, chosen: Chosen) -> Compared:
+def compared_values(project: Project, chosen: Chosen) -> Compared:
     """Return a project's judges and people's values of a round, the last one where none is chosen.
 
     Raises NoJudgesError where there is no judge. Eight queries, and one more for each judge that compares.
@@ -227,12 +227,12 @@ def compared(project: Project, chosen: Chosen) -> Compared:
         project,
         round,
         judges,
-        _scored(project, judges, material, ranking, chosen),
+        _score_judges(project, judges, material, ranking, chosen),
         _versus(project, judges, material, people, ranking, chosen),
     )
 
 
-def _scored(
+def _score_judges(
     project: Project,
     judges: Sequence[Judge],
     material: Material,

@@ -19,7 +19,7 @@ from judges.results.tables.gaps import with_gaps
 from judges.results.tables.parameters import chosen_judge, chosen_round
 
 _NO_P = "There is no p value without a standard error of the difference."
-_NO_WIDTH = "No width can be told for so many ratings."
+_NO_WIDTH = "The width for so many ratings is not known."
 _NOT_WORTH = "There is no combined estimate that is worth more or fewer ratings."
 _NOT_GUARANTEED = "A guaranteed difference was not computed."
 
@@ -42,8 +42,8 @@ def estimates_sections(project: Project, chosen: Chosen) -> list[Section]:
         Section("What more ratings would bring", _PLANNING, _with_rows(_widths(report))),
     ]
     if report.named and not report.dimensions:
-        return with_gaps(_named(report), [judge])
-    sections = [each for each in sections if each.tables or each.says != _PLANNING] + _named(report)
+        return with_gaps(_named_sections(report), [judge])
+    sections = [each for each in sections if each.tables or each.says != _PLANNING] + _named_sections(report)
     return with_gaps(sections, [judge])
 
 
@@ -86,7 +86,7 @@ def _state(report: EstimatesReport, about: str) -> str:
     return f"Ratings are those at the end of {report.round}{still}. {about} {_KINDS}"
 
 
-def _named(report: EstimatesReport) -> list[Section]:
+def _named_sections(report: EstimatesReport) -> list[Section]:
     named = [Named([text(one.name, key=one.key)], one, found) for one, found in report.named]
     says = "Categories have no mean to estimate; here is how often the judge says what people say."
     tables = [accuracy_table(named, [DIMENSION]), f1_table(named, [DIMENSION])]
@@ -125,7 +125,7 @@ def _means(report: EstimatesReport) -> Table:
     rows = [
         row
         for one in report.dimensions
-        for row in (*(_mean(one, each) for each in one.systems), *_pooled(one))
+        for row in (*(_mean(one, each) for each in one.systems), *_pooled_rows(one))
     ]
     says = (
         f"Judge: {report.judge.name}. Worth: with how many ratings people only would be as precise. "
@@ -151,7 +151,7 @@ def _mean(one: DimensionEstimates, each: SystemEstimates) -> list[Cell]:
     ]
 
 
-def _pooled(one: DimensionEstimates) -> list[list[Cell]]:
+def _pooled_rows(one: DimensionEstimates) -> list[list[Cell]]:
     found = one.pooled
     if found is None:
         return []

@@ -42,10 +42,10 @@ def with_gaps(sections: Sequence[Section], judges: Iterable[Judge]) -> list[Sect
 
 def asked_and_read(judges: Iterable[Judge]) -> dict[tuple[int, str], tuple[int, int]]:
     """Return how many items judges were asked about and gave values to, by judge and dimension. One query."""
-    return {(judge, key): (asked, read) for judge, _, key, _, asked, read in _counted(judges)}
+    return {(judge, key): (asked, read) for judge, _, key, _, asked, read in _count_values(judges)}
 
 
-def _counted(judges: Iterable[Judge]) -> list[tuple[int, str, str, str, int, int]]:
+def _count_values(judges: Iterable[Judge]) -> list[tuple[int, str, str, str, int, int]]:
     own = Judgment.objects.filter(judge__in=list(judges), other__isnull=True)
     named = own.values_list("judge", "judge__name", "dimension__key", "dimension__name")
     counted = named.annotate(
@@ -55,6 +55,6 @@ def _counted(judges: Iterable[Judge]) -> list[tuple[int, str, str, str, int, int
 
 
 def _rows(judges: Iterable[Judge]) -> Iterable[list[Cell]]:
-    for _, judge, key, dimension, asked, read in _counted(judges):
+    for _, judge, key, dimension, asked, read in _count_values(judges):
         if warning := warning_of_gaps(judge, dimension, asked, read):
             yield [text(judge, warning=warning), text(dimension, key=key), Cell(read), Cell(asked)]

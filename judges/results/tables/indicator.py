@@ -50,7 +50,7 @@ def _judges(method: str) -> Parameter:
 RELIABILITY_PARAMETERS = (
     _judges("rts"),
     _judges("mcq"),
-    Parameter("beside_people", "P is of", lambda _: [("rts", "the RTS judge"), ("mcq", "the MCQ judge")]),
+    Parameter("compared_judge", "P is of", lambda _: [("rts", "the RTS judge"), ("mcq", "the MCQ judge")]),
     Parameter(
         "coefficient",
         "Coefficient",
@@ -75,7 +75,7 @@ def reliability_sections(project: Project, chosen: Chosen) -> list[Section]:
         pairing,
         coefficient=chosen["coefficient"],
         confidence_level=float(chosen["confidence"]),
-        beside_people=getattr(pairing, chosen["beside_people"]),
+        compared_judge=getattr(pairing, chosen["compared_judge"]),
         round_number=int(chosen["round"]) if "round" in chosen else None,
         fresh=chosen["units"] == "fresh",
     )
@@ -116,7 +116,7 @@ def _of_indicator(report: ReliabilityReport) -> str:
 
 
 def _of_people(report: ReliabilityReport) -> Section:
-    title = f"P: where {report.beside_people.name} agrees with people"
+    title = f"P: where {report.compared_judge.name} agrees with people"
     if not report.rated:
         return Section(
             title,
@@ -192,8 +192,8 @@ def _indicator(report: ReliabilityReport) -> Table:
 def _agreement(report: ReliabilityReport) -> Table:
     left_out = " Units that settled what is trusted of these judges are left out." if report.fresh else ""
     says = (
-        f"{report.label} of {report.beside_people.name} with mean human scores at the end of {_round(report)}"
-        f", over each system’s items.{left_out}"
+        f"{report.label} of {report.compared_judge.name} with mean human scores at the end of "
+        f"{_round(report)}, over each system’s items.{left_out}"
     )
     cells = [[figure(one.agreement, count=one.rated) for one in row] for _, row in report.rows]
     return _by_system(report, "agreement", "Agreement with people P", says, cells)
@@ -259,11 +259,11 @@ def _readings(report: ReliabilityReport) -> Table:
         f"with P is above 0. M: {report.label} over systems of P with the mean human score; its interval is "
         "over documents, for these systems."
     )
-    rows = [_reading(one) for one in report.dimensions]
+    rows = [_validity_row(one) for one in report.dimensions]
     return Table("validity", "Whether R tells where the judge agrees with people", columns, rows, says=says)
 
 
-def _reading(one: DimensionIndicator) -> list[Cell]:
+def _validity_row(one: DimensionIndicator) -> list[Cell]:
     found = one.figures.validity
     why = found.p_value_reason or found.correlation.reason or ""
     return [

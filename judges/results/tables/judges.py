@@ -8,7 +8,7 @@ from annotate.results.registry import Chosen
 from annotate.results.table import Table
 from judges.core.models import Judge
 from judges.results.tables.by_judge import tables_of_scores, tables_of_verdicts
-from judges.results.tables.compared import Compared, compared
+from judges.results.tables.compared import Compared, compared_values
 from judges.results.tables.indicators import indicator_tables
 from judges.results.tables.parameters import SHARED, counts_corrected
 from judges.results.tables.together import tables_together
@@ -22,7 +22,7 @@ def judges_sections(project: Project, chosen: Chosen) -> list[Section]:
 
     Raises NoJudgesError where there is no judge. Nine queries, and one more for each judge that compares.
     """
-    found = compared(project, chosen)
+    found = compared_values(project, chosen)
     together = [*tables_together(found), *indicator_tables(found)]
     nothing = NO_SHARED_ITEMS if chosen.get("units") == SHARED else NO_JUDGMENTS
     of_each = [Section(judge.name, *_of(found, judge, nothing), anchor_of(judge)) for judge in found.judges]

@@ -34,13 +34,13 @@ def _units(_project: Project) -> Options:
     return [(OWN, "each judge’s own items"), (SHARED, "items for which all judges have a value")]
 
 
-def _corrected(_project: Project) -> Options:
+def _corrected_options(_project: Project) -> Options:
     return [(COUNTED, "counted as a person left them"), (LEFT_OUT, "left out")]
 
 
 OWN, SHARED = "own", "shared"
 COUNTED, LEFT_OUT = "counted", "left-out"
-CORRECTED = Parameter("corrected", "Corrected judgments", _corrected)
+CORRECTED = Parameter("corrected", "Corrected judgments", _corrected_options)
 UNITS = Parameter("units", "Compared on", _units)
 JUDGE = Parameter("judge", "Judge", _judges)
 ROUND = Parameter("round", "People’s values at the end of", _rounds)

@@ -72,7 +72,7 @@ def _tests(report: ReplacementReport) -> Table:
 def _of_dimension(each: DimensionTest, judge: str, how: str) -> list[list[Cell]]:
     test, dimension = each.test, each.dimension.name
     low, high = test.beyond_constant or (None, None)
-    why = test.reason or "It cannot be told from so few annotators or documents."
+    why = test.reason or "It cannot be said of so few annotators or documents."
     own = [*_rates(test, how), known(low, why), known(high, why), text(test.verdict_reason)]
     rows = [[text(dimension, key=each.dimension.key), text(judge), *own]]
     controls = ((f"always {test.constant_value}", test.constant), ("shuffled", test.shuffled))

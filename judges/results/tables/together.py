@@ -1,6 +1,6 @@
 """The tables of all judges together: each row is a judge on a dimension."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from annotate.agreement import Resampling, bias, mean_absolute_error, root_mean_squared_error
 from annotate.results.table import Cell, Column, Kind, Table, figure
@@ -22,14 +22,14 @@ _SHARES = (
 
 def tables_together(found: Compared) -> list[Table]:
     """Return the tables of judges that give scores, and of those that compare two texts."""
-    of_scores = (_scoring, _correlations, _alphas, _differences, _meta_correlations, _preferences)
+    of_scores = (_scoring_table, _correlations, _alphas, _differences, _meta_correlations, _preferences)
     scored = [table(found.with_amounts) for table in of_scores] if found.with_amounts else []
     named = category_tables(found.with_names) if found.with_names else []
-    comparing = [_comparing(found.versus)] if found.versus else []
+    comparing = [_comparing_table(found.versus)] if found.versus else []
     return [*scored, *named, *tables_between_judges(found), *comparing]
 
 
-def _scoring(scored: Sequence[Scored]) -> Table:
+def _scoring_table(scored: Sequence[Scored]) -> Table:
     columns = [
         Column("items", "items", Kind.COUNT),
         Column("spearman", "Spearman"),
@@ -134,38 +134,39 @@ def _preferences(scored: Sequence[Scored]) -> Table:
     return Table("preferences", title, [JUDGE, DIMENSION, *columns], rows, heads=2, says=_SHARES)
 
 
-def _comparing(versus: Sequence[Versus]) -> Table:
-    columns = [
-        Column("consistency", "same after swapping", Kind.SHARE),
-        Column("consistent", "same", Kind.COUNT),
+_COMPARING: Sequence[tuple[Column, Callable[[Versus], Cell]]] = [
+    (Column("consistency", "same after swapping", Kind.SHARE), lambda of: figure(of.consistency.share)),
+    (Column("consistent", "same", Kind.COUNT), lambda of: Cell(of.consistency.consistent)),
+    (
         Column("favours_first", "towards the first text", Kind.COUNT),
+        lambda of: Cell(of.consistency.favours_first),
+    ),
+    (
         Column("favours_second", "towards the second text", Kind.COUNT),
+        lambda of: Cell(of.consistency.favours_second),
+    ),
+    (
         Column("first_wins", "first text wins between equals", Kind.SHARE),
+        lambda of: strength_cell(of.strengths.first_wins, of.strengths),
+    ),
+    (
         Column("ties", "ties between equals", Kind.SHARE),
-        Column("share", "correct preferences", Kind.SHARE),
-        Column("correct", "pairs as people", Kind.COUNT),
-        Column("compared", "pairs", Kind.COUNT),
-    ]
-    rows = [
-        [
-            *each.names,
-            figure(each.consistency.share),
-            Cell(each.consistency.consistent),
-            Cell(each.consistency.favours_first),
-            Cell(each.consistency.favours_second),
-            strength_cell(each.strengths.first_wins, each.strengths),
-            known(each.strengths.ties, each.strengths.reason, HOW_STRONG),
-            figure(each.correct.share),
-            Cell(each.correct.correct),
-            Cell(each.correct.compared),
-        ]
-        for each in versus
-    ]
-    says = (
-        "Whether the same system wins, or both tie, after the two texts are swapped; where not, whether the "
-        "outcome moves towards the text that is shown first or second. Between equals: between two equally "
-        "strong systems, the share of ties, and how often the first text wins where there is no tie; one "
-        "half is no liking for a place."
-    )
+        lambda of: known(of.strengths.ties, of.strengths.reason, HOW_STRONG),
+    ),
+    (Column("share", "correct preferences", Kind.SHARE), lambda of: figure(of.correct.share)),
+    (Column("correct", "pairs as people", Kind.COUNT), lambda of: Cell(of.correct.correct)),
+    (Column("compared", "pairs", Kind.COUNT), lambda of: Cell(of.correct.compared)),
+]
+_SAYS_COMPARING = (
+    "Whether the same system wins, or both tie, after the two texts are swapped; where not, whether the "
+    "outcome moves towards the text that is shown first or second. Between equals: between two equally "
+    "strong systems, the share of ties, and how often the first text wins where there is no tie; one "
+    "half is no liking for a place."
+)
+
+
+def _comparing_table(versus: Sequence[Versus]) -> Table:
+    columns = [JUDGE, DIMENSION, *(column for column, _ in _COMPARING)]
+    rows = [[*each.names, *(cell_of(each) for _, cell_of in _COMPARING)] for each in versus]
     title = "Judges that compare two texts"
-    return Table("comparing", title, [JUDGE, DIMENSION, *columns], rows, heads=2, says=says)
+    return Table("comparing", title, columns, rows, heads=2, says=_SAYS_COMPARING)

@@ -1,4 +1,4 @@
-"""A judge's values beside people's, item by item, counted."""
+"""A judge's values against people's, item by item, counted."""
 
 from collections import Counter
 from collections.abc import Sequence

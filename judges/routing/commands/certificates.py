@@ -10,13 +10,13 @@ from annotate.core.models import Project, Round, User
 from annotate.core.rounds import round_one
 from annotate.rating.commands.rounds import BATCH, open_round_one_for_units
 from annotate.rating.commands.units import WantedUnit, ask_for_units, begun_units, withdraw_units
+from judges.core.access import OF_JUDGES
 from judges.core.errors import CalibrationChangedError, CalibrationRefusedError
 from judges.core.models import Calibration, CalibrationUnit, Certificate
 from judges.core.specification import CalibrationSpec
 from judges.routing.commands.places import ask_again, settle_probabilities
 from judges.routing.commands.policies import forget_empty_round
-from judges.routing.queries.bindings import OF_JUDGES
-from judges.routing.queries.calibration_plans import DrawPlan, draw_plan, lacking
+from judges.routing.queries.calibration_plans import DrawPlan, asks_people, draw_plan
 from judges.routing.queries.certifying import certificates_from, look_at
 
 Status = Calibration.Status
@@ -59,7 +59,7 @@ def draw_calibration(
         BATCH,
     )
     record(project, "calibration.drawn", calibration, after={"units": len(plan.units)}, by=by)
-    if lacking(plan):
+    if asks_people(plan):
         _ask(plan, by)
     return calibration
 

@@ -20,6 +20,8 @@ def ask_again(round: Round, *, besides: str) -> None:
     drawn = Calibration.objects.filter(project=round.project_id, status=Calibration.Status.DRAWN)
     routed = RoutingPolicy.objects.filter(round=round, status=RoutingPolicy.Status.ROUTED)
     everybody: list[Calibration | RoutingPolicy] = [*drawn, *routed]
+    # All of them, and not only who shared a place with `besides`: asking twice adds nothing, and a place's
+    # origin names only who asked first.
     for asking in everybody:
         if asking.origin == besides:
             continue
@@ -42,17 +44,15 @@ def settle_probabilities(round: Round) -> None:
     dimension.
     Without a calibration that asked people nothing changes. The caller holds the project's lock.
     """
-    calibrations = _asking(round)
+    calibrations = _calibrations_that_ask(round)
     if not calibrations:
         return
     missed = _probabilities_missed(calibrations)
     policy = RoutingPolicy.objects.filter(round=round, status=RoutingPolicy.Status.ROUTED).first()
-    routed: dict[Unit, float] = {}
-    if policy is not None:
-        rows = policy.units.values_list("item", "dimension", "inclusion_probability")
-        routed = {(item, dimension): chance for item, dimension, chance in rows}
-    usual = policy.audit_share if policy else 0.0
-    shares = _audit_shares(policy)
+    routed = _routed_chances(policy)
+    # A calibration may have drawn a unit that the policy's audit did not. It still had the chance of the
+    # audit, that of its system on the dimension: estimates without it would weigh such units too much.
+    usual, shares = policy.audit_share if policy else 0.0, _audit_shares(policy)
     for calibration in calibrations:
         units = calibration.units.values_list("item", "dimension", "item__system")
         chances = {
@@ -67,6 +67,13 @@ def settle_probabilities(round: Round) -> None:
         change_probabilities(round=round, units=chances, origin=policy.origin)
 
 
+def _routed_chances(policy: RoutingPolicy | None) -> dict[Unit, float]:
+    if policy is None:
+        return {}
+    rows = policy.units.values_list("item", "dimension", "inclusion_probability")
+    return {(item, dimension): chance for item, dimension, chance in rows}
+
+
 def _audit_shares(policy: RoutingPolicy | None) -> dict[tuple[int, int], float]:
     """By system and dimension, with which probability a unit that stays is drawn, on average."""
     if policy is None:
@@ -77,10 +84,11 @@ def _audit_shares(policy: RoutingPolicy | None) -> dict[tuple[int, int], float]:
 
 
 def _either(chance: float, missed: float) -> float:
+    # Rounded: the same factors in another order must not look like two probabilities to an audit.
     return float(np.round(1 - (1 - chance) * missed, 12))
 
 
-def _asking(round: Round) -> list[Calibration]:
+def _calibrations_that_ask(round: Round) -> list[Calibration]:
     """The project's calibrations that asked people for units of the round and have not taken all back."""
     origins = set(Assignment.objects.filter(round=round, partial=True).values_list("origin", flat=True))
     calibrations = Calibration.objects.filter(project=round.project_id)

@@ -126,7 +126,7 @@ def follow_proposal(*, policy: RoutingPolicy, by: User | None, shown: str) -> Pr
     if proposal.is_empty:
         return proposal
     if proposal.digest != shown:
-        raise RoutingChangedError(gettext("The proposal has changed since it was shown; look again."))
+        raise RoutingChangedError(gettext("The proposal has changed since it was shown. Check it again."))
     _ask(policy, round, proposal.add)  # before others are dropped: places that are there serve both
     _drop(policy, round, proposal)
     probabilities = {unit.unit: unit.inclusion_probability for unit in proposal.change}

@@ -12,9 +12,6 @@ from annotate.core.models import Item, Project, text_digest
 from judges.core.models import Calibration, Judge, PromptTemplate
 from judges.results.queries.scores import Material, SamplesOf
 
-OF_JUDGES = ("judge__endpoint", "judge__template", "other__endpoint", "other__template")
-"""What must be loaded with a calibration to tell what it binds."""
-
 SETTINGS = {
     "model": "model",
     "method": "method",

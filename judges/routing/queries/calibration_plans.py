@@ -1,4 +1,4 @@
-"""What a calibration would draw, and how many ratings its guarantee needs: told before anything is drawn."""
+"""What a calibration would draw, and how many ratings its guarantee needs, before anything is drawn."""
 
 import hashlib
 import json
@@ -117,8 +117,9 @@ def draw_plan(project: Project, spec: CalibrationSpec) -> DrawPlan:
     judges = {"judge": spec.judge, "other": spec.other}
     samples = samples_of([judge for judge in judges.values() if judge is not None], material)
     evidence = {each.key: evidence_of(calibration, material, samples, each.key) for each in dimensions}
-    guarantee = Guarantee(spec.risk, spec.significance_level).divided(max(len(dimensions), 1))
+    guarantee = Guarantee(spec.risk, spec.significance_level).divide(max(len(dimensions), 1))
     batches = {each.key: int(evidence[each.key].usable.sum()) for each in dimensions}
+    # A size is searched for; dimensions mostly have batches of one size, which is searched once.
     by_batch = {units: _plan_size(guarantee, spec, units) for units in set(batches.values())}
     needed = {key: by_batch[units] for key, units in batches.items()}
     _settle_size(calibration, spec, needed.values())
@@ -237,6 +238,6 @@ def _of_dimension(
     )
 
 
-def lacking(plan: DrawPlan) -> bool:
+def asks_people(plan: DrawPlan) -> bool:
     """Return whether people must be asked for units: not in a closed round, whose panel is what it is."""
     return bool(plan.ratings) and not (plan.round is not None and not plan.round.is_open)

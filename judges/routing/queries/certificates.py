@@ -10,9 +10,10 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_at
 from annotate.core.models import Project
 from annotate.core.rounds import round_one
+from judges.core.access import OF_JUDGES
 from judges.core.models import Calibration, Certificate
 from judges.results.queries.scores import material_of, samples_of
-from judges.routing.queries.bindings import OF_JUDGES, bound_now, lapses_of, population_of
+from judges.routing.queries.bindings import bound_now, lapses_of, population_of
 from judges.routing.queries.certifying import Look, look_at
 
 Status = Calibration.Status

@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from annotate.core.guideline import FrozenDimension
+from judges.core.access import OF_JUDGES
 from judges.core.models import Calibration, Certificate, RoutingPolicy
 from judges.results.queries.confidences import confidences_by_model
 from judges.results.queries.scores import Material
 from judges.routing.queries.audit import AuditCell, mean_share
-from judges.routing.queries.bindings import OF_JUDGES
 from judges.routing.queries.certifying import Look, look_at
 from judges.routing.queries.kept_units import KeptAgreement, kept_agreement
 from judges.routing.queries.units import (

@@ -83,7 +83,7 @@ def certificates_from(look: Look) -> Iterator[Certificate]:
     """Yield an unsaved certificate for each dimension, each with its share of delta."""
     calibration = look.calibration
     level = calibration.significance_level
-    guarantee = Guarantee(calibration.risk, level).divided(len(look.dimensions))
+    guarantee = Guarantee(calibration.risk, level).divide(len(look.dimensions))
     for dimension in look.dimensions:
         yield _certificate(look, dimension, guarantee)
 

@@ -75,7 +75,7 @@ def mcq_of(policy: RoutingPolicy) -> Judge:
 
 @dataclass(frozen=True)
 class _Judged:
-    """Both judges on one dimension, beside people."""
+    """Both judges on one dimension, with what people gave."""
 
     dimension: FrozenDimension
     scores: Scores
@@ -90,14 +90,14 @@ Indicators = Mapping[str, Mapping[str, Coefficient]]
 def _judge_scores(policy: RoutingPolicy, material: Material, judged_as: str, *, preview: bool) -> Judged:
     judges = [policy.rts, mcq_of(policy)]
 
-    def read() -> dict[str, list[Samples]]:
+    def read_samples() -> dict[str, list[Samples]]:
         samples = samples_of(judges, material)
         return {
             one.key: [samples[judge.pk, one.key].all_in_all(one) for judge in judges]
             for one in material.dimensions
         }
 
-    values = remember(["values", judged_as], read) if preview else read()
+    values = remember(["values", judged_as], read_samples) if preview else read_samples()
     return {
         one.key: _Judged(one, *(scores_of(material, one.key, said) for said in values[one.key]))
         for one in material.dimensions
@@ -112,18 +112,20 @@ def _indicators(
     *,
     preview: bool,
 ) -> Indicators:
-    def found() -> Indicators:
+    def compute() -> Indicators:
         kept = _read_kept(policy, material, judged_as, preview=preview)
         return {one.key: _of_dimension(policy, judged()[one.key], one, kept) for one in material.dimensions}
 
     named = [one.key for one in material.dimensions if one.is_named]
     made_from = ["R", policy.coefficient, policy.confidence_level, judged_as, named]
-    return remember(made_from, found) if preview else found()
+    # r is not among these: while it is moved, only the decisions change.
+    return remember(made_from, compute) if preview else compute()
 
 
 def _read_kept(policy: RoutingPolicy, material: Material, judged_as: str, *, preview: bool) -> ByCell | None:
     """Return R as the page keeps it; None where the page has not this R."""
     kept = kept_indicators(policy, judged_as)
+    # A preview answers while a slider moves; following a policy may take its time and computes.
     if kept is None and preview and len(material.items) * len(material.dimensions) > _SHORT:
         page = page_of(policy)
         if page is not None:
@@ -137,6 +139,7 @@ def _of_dimension(
     measure, mcq = correlation_called(policy.coefficient, named=dimension.is_named), mcq_of(policy)
     cells = [kept.get((system, dimension.key)) for system in judged.scores.system_names] if kept else []
     if cells and all(cells):
+        # Points are computed, which is fast; intervals, which are not, are those that the page keeps.
         points = indicator(judged.scores, judged.other.as_read, measure)
         return {
             one.system: as_kept(one.coefficient, cell, policy.confidence_level)
@@ -156,7 +159,7 @@ def _of_dimension(
 def _validities(policy: RoutingPolicy, judged: Judged, *, preview: bool) -> Mapping[str, Validity]:
     """Return by dimension key whether R goes with P over systems; without intervals, which take long."""
 
-    def found() -> dict[str, Validity]:
+    def compute() -> dict[str, Validity]:
         return {
             key: validity(
                 each.scores,
@@ -167,7 +170,7 @@ def _validities(policy: RoutingPolicy, judged: Judged, *, preview: bool) -> Mapp
         }
 
     if not preview:
-        return found()
+        return compute()
     made_from: list[object] = ["validity", policy.coefficient]
     for key, each in judged.items():
         made_from += [
@@ -178,7 +181,7 @@ def _validities(policy: RoutingPolicy, judged: Judged, *, preview: bool) -> Mapp
             each.other.as_read,
             each.scores.human,
         ]
-    return remember(made_from, found)
+    return remember(made_from, compute)
 
 
 def _units(

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from annotate.agreement import Coefficient
 from annotate.core.guideline import FrozenDimension
-from judges.comparison import Scores, alpha_beside_people, correlation_called, correlation_with_humans
+from judges.comparison import Scores, alpha_with_people, correlation_called, correlation_with_humans
 from judges.reliability import another_point, more_than_one_point
 
 
@@ -38,7 +38,7 @@ def kept_agreement(
     if not both.any():
         return None
     rated = kept.of_items(both)
-    alphas = alpha_beside_people(rated, measurement_level=dimension.measurement_level)
+    alphas = alpha_with_people(rated, measurement_level=dimension.measurement_level)
     return KeptAgreement(
         dimension=dimension,
         units=int(chosen.sum()),

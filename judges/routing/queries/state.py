@@ -1,13 +1,14 @@
 """What became of a policy that was routed: what people did, and what the audit says of what stays."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
+from django.db.models import Count, Q, QuerySet
 
 from annotate.agreement import Interval
 from annotate.core.guideline import FrozenGuideline
-from annotate.core.models import Project
+from annotate.core.models import Project, Round
 from annotate.core.rounds import round_one
 from annotate.rating.queries.assigned import Unit, UnitProgress, unit_progress
 from judges.core.models import Calibration, Certificate, RoutedUnit, RoutingPolicy
@@ -76,46 +77,73 @@ def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | Non
     round = round_one(project)
     if policy.status != RoutingPolicy.Status.ROUTED or round is None:
         return None
-    guideline = FrozenGuideline.from_json(round.guideline.content)
-    fields = policy.units.values_list("item", "dimension", "why", "inclusion_probability")
-    sent = {(item, dimension): (why, chance) for item, dimension, why, chance in fields}
-    seen = set(policy.calibration_units.values_list("item", "dimension"))
+    units = _units_of(policy)
     calibrations = Calibration.objects.filter(project=project)  # their places serve the policy too
     progress = unit_progress(round, policy.origin, *(each.origin for each in calibrations))
-    material = material_of(project, round, guideline)
+    audited, results = _audit_by_dimension(policy, project, round, units)
+    return RoutingState(
+        sent=[_count(str(why.label), units.sent_for(why), progress) for why in Why],
+        total=_count("all", list(units.why), progress),
+        audit=_result("all dimensions", together(audited, policy.seed), policy, None),
+        audit_by_dimension=results,
+        calibrating=len(units.chances.keys() & units.seen),
+    )
+
+
+@dataclass(frozen=True)
+class _PolicyUnits:
+    """The units that a policy sent to people.
+
+    why: for what reason each. chances: the inclusion probability of each audited one. seen: those that
+    people had rated for a calibration before.
+    """
+
+    why: Mapping[Unit, str]
+    chances: Mapping[Unit, float | None]
+    seen: Set[Unit]
+
+    def sent_for(self, why: str) -> list[Unit]:
+        return [unit for unit, each in self.why.items() if each == why]
+
+
+def _units_of(policy: RoutingPolicy) -> _PolicyUnits:
+    fields = policy.units.values_list("item", "dimension", "why", "inclusion_probability")
+    sent = {(item, dimension): (why, chance) for item, dimension, why, chance in fields}
+    return _PolicyUnits(
+        why={unit: why for unit, (why, _) in sent.items()},
+        chances={unit: chance for unit, (why, chance) in sent.items() if why == Why.AUDIT},
+        seen=set(policy.calibration_units.values_list("item", "dimension")),
+    )
+
+
+def _audit_by_dimension(
+    policy: RoutingPolicy, project: Project, round: Round, units: _PolicyUnits
+) -> tuple[list[Audited], list[AuditResult]]:
+    material = material_of(project, round, FrozenGuideline.from_json(round.guideline.content))
     samples = samples_of([policy.rts], material)
-    chances = {unit: chance for unit, (why, chance) in sent.items() if why == Why.AUDIT}
-    fresh = chances.keys() - seen
-    loss = loss_of(policy.calibration) if policy.calibration else more_than_one_point
     certificates = certificates_of(policy)
-    results, everything = [], []
+    # What calibration saw has settled the threshold, so it says nothing new about it.
+    fresh = units.chances.keys() - units.seen
+    audited, results = [], []
     for one in material.dimensions:
         scores = scores_of(material, one.key, samples[policy.rts_id, one.key])
         own = np.array([(item, one.id) in fresh for item in material.items.tolist()], dtype=bool)
-        units = [(item, one.id) for item in material.items[own].tolist()]
+        drawn = [(item, one.id) for item in material.items[own].tolist()]
+        loss = loss_of(policy.calibration) if policy.calibration else more_than_one_point
         found = Audited(
-            names=material.unit_names(units),
+            names=material.unit_names(drawn),
             losses=loss(scores.judge[own], scores.human_means[own]),
-            chances=np.array([chances[unit] for unit in units], dtype=float),
+            chances=np.array([units.chances[unit] for unit in drawn], dtype=float),
             seed=policy.seed,
         )
-        everything.append(found)
         result = _result(one.name, found, policy, kept_agreement(one, scores, own))
         if certificate := certificates.get(one.id):
-            to_people = {unit for unit, (why, _) in sent.items() if why != Why.AUDIT}
-            units_now = {(item, one.id) for item in material.items.tolist()}
-            result = _against(certificate, result, found, policy, len(units_now - to_people - seen))
+            unseen = {(item, one.id) for item in material.items.tolist()} - units.seen
+            unseen -= {unit for unit, why in units.why.items() if why != Why.AUDIT}
+            result = _against(certificate, result, found, policy, len(unseen))
+        audited.append(found)
         results.append(result)
-    return RoutingState(
-        sent=[
-            _count(str(why.label), [unit for unit, (each, _) in sent.items() if each == why], progress)
-            for why in Why
-        ],
-        total=_count("all", list(sent), progress),
-        audit=_result("all dimensions", together(everything, policy.seed), policy, None),
-        audit_by_dimension=results,
-        calibrating=len(chances.keys() & seen),
-    )
+    return audited, results
 
 
 def _count(why: str, units: Sequence[Unit], progress: dict[Unit, UnitProgress]) -> SentCount:
@@ -176,3 +204,18 @@ def _against(
         significance_level=1 - policy.confidence_level,
     )
     return replace(result, contradicts=finding.contradicts, finding=finding)
+
+
+def policies_of(project: Project) -> QuerySet[RoutingPolicy]:
+    """Return a project's policies, the newest first, with how many units each sent and audits. One query."""
+    audited = Count("units", filter=Q(units__why=RoutedUnit.Why.AUDIT))
+    policies = RoutingPolicy.objects.filter(project=project).select_related(
+        "rts", "mcq", "routed_by", "calibration"
+    )
+    return policies.annotate(units_count=Count("units"), audited_count=audited).order_by("-pk")
+
+
+def has_judge_pair(project: Project) -> bool:
+    """Return whether there is an RTS and an MCQ judge. One query."""
+    methods = project.judges.filter(method__in=["rts", "mcq"]).values_list("method", flat=True)
+    return set(methods) == {"rts", "mcq"}

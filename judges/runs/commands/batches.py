@@ -92,7 +92,7 @@ def _affordable(
     run: Run, planned: Sequence[tuple[Judge, int]]
 ) -> tuple[list[tuple[Judge, int]], Decimal | None]:
     """Return how many judgments of each judge fit into a file and the budget, and what they may cost."""
-    room, left = MOST_REQUESTS, _left(run)
+    room, left = MOST_REQUESTS, _remaining_budget(run)
     sizes = sizes_of_calls(Judge.objects.filter(pk__in=[judge.pk for judge, _ in planned]))
     shares: list[tuple[Judge, int]] = []
     costs: list[Decimal | None] = []
@@ -111,7 +111,7 @@ def _affordable(
     return shares, None if None in costs else sum((cost for cost in costs if cost), Decimal(0))
 
 
-def _left(run: Run) -> Decimal | None:
+def _remaining_budget(run: Run) -> Decimal | None:
     """Return what of the budget is neither spent nor kept for open batches; None without a budget."""
     if run.budget is None:
         return None

@@ -19,7 +19,7 @@ from judges.runs.slices import Slice, work
 def collect(*, run: int, seconds: float) -> bool:
     """Ask for up to `seconds`, wait for the calls in flight; return whether the run needs more.
 
-    A run through the batch interface has all done that is due, and needs more when waking says so.
+    A run through the batch interface has all done that is due, and is due again when a batch is polled next.
     """
     _prepare(run)
     shares = _shares(run, seconds)

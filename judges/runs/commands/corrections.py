@@ -26,7 +26,7 @@ def set_value(*, judgment: Judgment, value: float, note: str, by: User) -> Judgm
 
     Safe to run twice. Raises InvalidValueError, JudgmentStandsError.
     """
-    judgment = _locked(judgment)
+    judgment = _lock_judgment(judgment)
     guideline = current_guideline(judgment.judge.project)
     dimension = next(each for each in guideline.dimensions if each.id == judgment.dimension_id)
     asked = judgment.judge.asked(dimension)
@@ -43,7 +43,7 @@ def exclude(*, judgment: Judgment, note: str, by: User) -> Judgment:
 
     Raises as setting a value does.
     """
-    judgment = _locked(judgment)
+    judgment = _lock_judgment(judgment)
     note = _reason(note)
     if judgment.status == Status.EXCLUDED:
         return judgment
@@ -56,7 +56,7 @@ def include(*, judgment: Judgment, note: str, by: User) -> Judgment:
 
     Raises as setting a value does.
     """
-    judgment = _locked(judgment)
+    judgment = _lock_judgment(judgment)
     note = _reason(note)
     if judgment.status != Status.EXCLUDED:
         return judgment
@@ -93,10 +93,12 @@ def _exclude_some(project: Project, judgments: Sequence[int], note: str, by: Use
     return len(found)
 
 
-def read_again(*, judges: Sequence[Judge], by: User | None, tell: Callable[[int], None] | None = None) -> int:
+def read_again(
+    *, judges: Sequence[Judge], by: User | None, report_progress: Callable[[int], None] | None = None
+) -> int:
     """Read stored replies with the present rules; return how many judgments changed.
 
-    tell: how many so far, after every five hundred replies, whether or not any of them changed.
+    report_progress: how many so far, after every five hundred replies, whether or not any of them changed.
 
     What a person set or excluded stays, and so do values from probabilities, of which no reply tells. The
     changes of five hundred replies are a transaction; safe to run twice, and to go on with after a crash.
@@ -105,8 +107,8 @@ def read_again(*, judges: Sequence[Judge], by: User | None, tell: Callable[[int]
     for batch in rereadings_in_batches(judges):
         if batch:
             changed += _read_anew(batch, by)
-        if tell is not None:
-            tell(changed)
+        if report_progress is not None:
+            report_progress(changed)
     return changed
 
 
@@ -128,7 +130,7 @@ def _read_anew(batch: Sequence[OtherReading], by: User | None) -> int:
     return changed
 
 
-def _locked(judgment: Judgment) -> Judgment:
+def _lock_judgment(judgment: Judgment) -> Judgment:
     rows = Judgment.objects.select_for_update(of=("self",)).select_related("judge__project")
     judgment = rows.get(pk=judgment.pk)
     if judgment.status not in ANSWERED:

@@ -34,7 +34,7 @@ def note_failure(*, endpoint: int, sentence: str, asked_to_wait: bool = False) -
     server = _note(endpoint, sentence, asked_to_wait)
     assert server.patience_until is not None
     if timezone.now() >= server.patience_until:
-        for run in _asking(server):
+        for run in _runs_that_ask(server):
             stop_run(run, no_answer_from(server, sentence), waits_for=server)
     return server.next_probe_at is not None
 
@@ -128,12 +128,12 @@ def _claim_place(server: Endpoint, run: int, holder: UUID) -> bool:
 
 def give_up(*, endpoint: int, reason: str) -> None:
     """Stop the runs that ask an endpoint, or wait for it, for a reason that no time mends."""
-    for run in _asking(Endpoint(pk=endpoint)):
+    for run in _runs_that_ask(Endpoint(pk=endpoint)):
         stop_run(run, reason)
     Run.objects.filter(waits_for=endpoint).update(reason=reason, waits_for=None, resumes_until=None)
 
 
-def _asking(server: Endpoint) -> QuerySet[Run]:
+def _runs_that_ask(server: Endpoint) -> QuerySet[Run]:
     """Return the runs that go on and have something left to ask of a server by single calls."""
     open_ones = Judgment.objects.filter(
         judge__endpoint=server, status__in=(Judgment.Status.PLANNED, Judgment.Status.LEASED)

@@ -58,11 +58,11 @@ def _rereadings(judge: Judge) -> Iterator[list[OtherReading]]:
     stored = answered.filter(is_corrected=False).exclude(reply="").select_related("judge__project")
     replies = stored.order_by("pk").iterator(READ_AT_ONCE)
     while batch := list(islice(replies, READ_AT_ONCE)):
-        readings = [_read(judge, each, dimensions) for each in batch]
+        readings = [_read_anew(judge, each, dimensions) for each in batch]
         yield [each for each in readings if each.changes_judgment]
 
 
-def _read(judge: Judge, judgment: Judgment, dimensions: Mapping[int, FrozenDimension]) -> OtherReading:
+def _read_anew(judge: Judge, judgment: Judgment, dimensions: Mapping[int, FrozenDimension]) -> OtherReading:
     together = judgment.asked_dimensions or [judgment.dimension_id]
     reading = METHODS[judge.method].read_about(
         judgment.reply,
@@ -98,7 +98,7 @@ def judges_of(rereading: Rereading) -> list[Judge]:
 
 def is_silent(rereading: Rereading) -> bool:
     """Return whether no worker seems to be at a rereading that one should be at."""
-    return rereading.status in Rereading.UNDER_WAY and timezone.now() - rereading.touched_at > SILENT_FOR
+    return rereading.status in Rereading.UNDER_WAY and timezone.now() - rereading.heartbeat_at > SILENT_FOR
 
 
 def parameters_of(judgment: Judgment) -> list[tuple[str, object]]:

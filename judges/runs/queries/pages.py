@@ -130,10 +130,10 @@ def waits_for_worker(progress: RunProgress) -> bool:
 
 def listed_judgments(judgments: QuerySet[Judgment], status: str) -> QuerySet[Judgment]:
     """Return those of some judgments in a status, with all that a list of them shows."""
-    return listed(judgments.filter(status=status))
+    return with_related(judgments.filter(status=status))
 
 
-def listed(judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
+def with_related(judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
     """Return some judgments in their order, with all that a list of them shows."""
     related = ("judge", "dimension", "item__document", "item__system", "other__system")
     return judgments.select_related(*related).order_by("pk")

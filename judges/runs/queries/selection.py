@@ -44,7 +44,7 @@ class Selection:
     only: int | None = None
 
 
-def selected(project: Project, selection: Selection) -> QuerySet[Judgment]:
+def answers_of(project: Project, selection: Selection) -> QuerySet[Judgment]:
     """Return the answers that are looked for. What a person corrected or excluded is not among them."""
     judgments = Judgment.objects.filter(judge__project=project)
     if selection.only is not None:
@@ -79,7 +79,7 @@ def _far(project: Project, judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
             far += [
                 pk
                 for pk, item, judge, value in rows
-                if abs(_mapped(value or 0.0, scales.get(judge), dimension) - means.get(item, np.nan)) >= FAR
+                if abs(_rescale(value or 0.0, scales.get(judge), dimension) - means.get(item, np.nan)) >= FAR
             ]
     return judgments.filter(pk__in=among(far))
 
@@ -91,7 +91,7 @@ def among(keys: Sequence[int]) -> RawSQL:
     return RawSQL("SELECT unnest(%s::bigint[])", [list(keys)])
 
 
-def _mapped(value: float, scale: OwnScale | None, dimension: FrozenDimension) -> float:
+def _rescale(value: float, scale: OwnScale | None, dimension: FrozenDimension) -> float:
     return float(mapped(value, scale, dimension)) if scale else value
 
 

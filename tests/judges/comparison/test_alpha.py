@@ -6,7 +6,7 @@ import krippendorff
 import numpy as np
 import pytest
 
-from judges.comparison import alpha_beside_people, self_consistency
+from judges.comparison import alpha_with_people, self_consistency
 from tests.judges.comparison.tables import GAP, grid, scores
 
 BY_HAND = 12 / 17
@@ -14,7 +14,7 @@ BY_HAND = 12 / 17
 
 
 def test_alpha_of_one_person_and_the_judge_by_hand() -> None:
-    alphas = alpha_beside_people(grid([[1, 2, 3]], [1, 2, 5], documents=3))
+    alphas = alpha_with_people(grid([[1, 2, 3]], [1, 2, 5], documents=3))
     assert alphas.with_judge.value == pytest.approx(BY_HAND)
     assert alphas.with_mean.value == pytest.approx(BY_HAND)
     assert alphas.among_people.value is None
@@ -22,14 +22,14 @@ def test_alpha_of_one_person_and_the_judge_by_hand() -> None:
 
 
 def test_a_judge_that_says_what_people_say_does_not_change_full_agreement() -> None:
-    alphas = alpha_beside_people(scores(human=[[1, 2, 3, 4, 5, 5]] * 2, judge=[1, 2, 3, 4, 5, 5]))
+    alphas = alpha_with_people(scores(human=[[1, 2, 3, 4, 5, 5]] * 2, judge=[1, 2, 3, 4, 5, 5]))
     values = [each.value for each in (alphas.among_people, alphas.with_judge, alphas.with_mean)]
     assert values == pytest.approx([1, 1, 1])
 
 
 def test_the_mean_is_not_rounded() -> None:
     """People say 1 and 2, 3 and 4, 2 and 5: the judge that says the halves agrees fully with the mean."""
-    alphas = alpha_beside_people(grid([[1, 3, 2], [2, 4, 5]], [1.5, 3.5, 3.5], documents=3))
+    alphas = alpha_with_people(grid([[1, 3, 2], [2, 4, 5]], [1.5, 3.5, 3.5], documents=3))
     assert alphas.with_mean.value == pytest.approx(1)
     assert alphas.with_judge.value is not None
     assert alphas.with_judge.value < 1
@@ -42,7 +42,7 @@ def test_all_three_agree_with_an_independent_package(level: Literal["ordinal", "
     human[generator.random(human.shape) < 0.2] = GAP
     judge = generator.integers(2, 11, size=40) / 2
     judge[:5] = GAP
-    alphas = alpha_beside_people(grid(human, judge, documents=10), measurement_level=level)
+    alphas = alpha_with_people(grid(human, judge, documents=10), measurement_level=level)
     kept = ~np.isnan(judge) & ~np.isnan(human).all(axis=0)
     means = np.nanmean(human[:, kept], axis=0)
     expected = [
@@ -57,7 +57,7 @@ def test_all_three_agree_with_an_independent_package(level: Literal["ordinal", "
 
 
 def test_nominal_values_have_no_mean() -> None:
-    alphas = alpha_beside_people(scores(), measurement_level="nominal", generator=np.random.default_rng(0))
+    alphas = alpha_with_people(scores(), measurement_level="nominal", generator=np.random.default_rng(0))
     assert alphas.with_mean.value is None
     assert alphas.with_mean.reason == "Nominal values have no mean to compare the judge with."
     assert alphas.with_mean.interval is None
@@ -76,21 +76,21 @@ def test_nominal_values_have_no_mean() -> None:
     ],
 )
 def test_without_people_or_judge_it_says_who_is_missing(changes: dict[str, object], reason: str) -> None:
-    alphas = alpha_beside_people(scores(**changes), generator=np.random.default_rng(0))
+    alphas = alpha_with_people(scores(**changes), generator=np.random.default_rng(0))
     for alpha in (alphas.among_people, alphas.with_judge, alphas.with_mean):
         assert alpha.value is None
         assert alpha.reason == reason
 
 
 def test_a_constant_judge_beside_constant_people_is_undefined() -> None:
-    alphas = alpha_beside_people(scores(human=[[5] * 6] * 2, judge=[5] * 6))
+    alphas = alpha_with_people(scores(human=[[5] * 6] * 2, judge=[5] * 6))
     assert alphas.with_judge.value is None
     assert "Every value is 5" in (alphas.with_judge.reason or "")
 
 
 def test_a_constant_judge_lowers_alpha() -> None:
     table = scores(human=[[1, 2, 3, 4, 5, 5]] * 2, judge=[3] * 6)
-    alphas = alpha_beside_people(table)
+    alphas = alpha_with_people(table)
     assert (alphas.with_judge.value or 1) < (alphas.among_people.value or 0)
 
 
@@ -98,7 +98,7 @@ def test_intervals_resample_documents() -> None:
     generator = np.random.default_rng(1)
     truth = generator.integers(1, 6, size=90)
     human, judge = truth + generator.integers(-1, 2, size=(3, 90)), truth + generator.integers(-1, 2, size=90)
-    alphas = alpha_beside_people(grid(human, judge, documents=30), generator=generator)
+    alphas = alpha_with_people(grid(human, judge, documents=30), generator=generator)
     for alpha in (alphas.among_people, alphas.with_judge, alphas.with_mean):
         assert alpha.interval is not None
         assert alpha.interval.method == "percentile bootstrap of documents"

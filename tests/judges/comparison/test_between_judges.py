@@ -7,7 +7,7 @@ from annotate.agreement import PairedDifference, Stream, spearman
 from benchmarks.coverage_judges import TwoJudges, rejected_between_judges
 from judges.comparison import (
     Scores,
-    alpha_beside_people,
+    alpha_with_people,
     category_agreement,
     compare_two_judges,
     correct_preferences,
@@ -43,7 +43,7 @@ def test_each_figure_is_that_of_the_judge_on_the_items_that_both_have() -> None:
     assert items == 11
     for each, side in ((one, "first"), (other, "second")):
         assert getattr(found["spearman"], side) == pytest.approx(spearman(each.human_means, each.judge).value)
-        alpha = alpha_beside_people(each, measurement_level="ordinal").with_mean.value
+        alpha = alpha_with_people(each, measurement_level="ordinal").with_mean.value
         assert getattr(found["alpha"], side) == pytest.approx(alpha)
         assert getattr(found["preferences"], side) == pytest.approx(correct_preferences(each).share.value)
     assert found["systems"].value is not None

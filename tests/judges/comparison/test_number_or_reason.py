@@ -17,7 +17,7 @@ from judges.comparison import (
     Level,
     Scores,
     Verdicts,
-    alpha_beside_people,
+    alpha_with_people,
     correct_preferences,
     correct_verdicts,
     correlation_by_system,
@@ -56,7 +56,7 @@ def figures(scores: Scores, other: np.ndarray, measure: Measure) -> Iterator[Any
     yield from reliability_by_system(scores, other, measure, **with_interval)
     yield from scores_by_system(scores, **with_interval)
     yield correct_preferences(scores, **with_interval)
-    yield alpha_beside_people(scores, **with_interval)
+    yield alpha_with_people(scores, **with_interval)
     yield self_consistency([scores.judge, other], documents=scores.documents, **with_interval)
 
 

@@ -122,7 +122,7 @@ def test_choices_that_cannot_be_imported_are_refused(client, cast, columns, chan
 
 def test_refused_lines_stand_by_cause_and_the_mapping_can_be_changed(client, cast, worker):
     page = upload(client, cast, *(row(document=f"d{n}", value=3) for n in range(12)), row(value=9))
-    assert "As it stands nothing will be imported." in text_of(client.get(page))
+    assert "With these choices nothing will be imported." in text_of(client.get(page))
     client.post(page, chosen([*ROW, "value"]))
     shown = text_of(client.get(page))
     assert "Nothing was imported" in shown

@@ -174,11 +174,11 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="accepted rating"):
         Guarantee(0.1, least_accepted=0)
     with pytest.raises(ValueError, match="certificate"):
-        Guarantee(0.1).divided(0)
+        Guarantee(0.1).divide(0)
 
 
 def test_several_certificates_divide_delta() -> None:
-    assert Guarantee(0.2, 0.1).divided(4) == Guarantee(0.2, 0.025)
+    assert Guarantee(0.2, 0.1).divide(4) == Guarantee(0.2, 0.025)
 
 
 @settings(max_examples=60, deadline=None)
@@ -189,7 +189,7 @@ def test_a_larger_risk_never_keeps_fewer_units(seed: int, risk: float) -> None:
     losses = (generator.random(200) < 0.05 - 0.1 * confidences).astype(float)
     strict, lax = (calibrate(confidences, losses, DISTANCES, Guarantee(each)) for each in (risk, 1.5 * risk))
     assert strict.kept_share <= lax.kept_share
-    several = calibrate(confidences, losses, DISTANCES, Guarantee(risk).divided(4))
+    several = calibrate(confidences, losses, DISTANCES, Guarantee(risk).divide(4))
     assert several.kept_share <= strict.kept_share
 
 

@@ -114,20 +114,20 @@ def test_intervals_are_those_of_the_judges_streams(cast, beside):
     other = MCQ if beside == "Reasoner" else RTS
     measure = CORRELATIONS["spearman"]
     expected = reliability(people, other, measure, drawn_with=drawn_with(cast, beside))
-    found = reported(cast, "--beside-people", "rts" if beside == "Reasoner" else "mcq")
+    found = reported(cast, "--compared-judge", "rts" if beside == "Reasoner" else "mcq")
     for side in ("indicator", "agreement"):
         for row, each in zip(found[side], expected.systems, strict=True):
             bounds = getattr(each, side).interval
             assert row["fluency"].get("low") == (bounds and bounds.low)
             assert row["fluency"].get("high") == (bounds and bounds.high)
     ComputedResult.objects.all().delete()
-    assert reported(cast, "--beside-people", "rts" if beside == "Reasoner" else "mcq") == found
+    assert reported(cast, "--compared-judge", "rts" if beside == "Reasoner" else "mcq") == found
 
 
-def test_r_is_the_same_whichever_judge_is_set_beside_people_and_whatever_p_is_over(cast):
+def test_r_is_the_same_whichever_judge_is_compared_with_people_and_whatever_p_is_over(cast):
     usual = reported(cast)["indicator"]
     assert any("low" in row["fluency"] for row in usual)
-    assert reported(cast, "--beside-people", "mcq")["indicator"] == usual
+    assert reported(cast, "--compared-judge", "mcq")["indicator"] == usual
     assert reported(cast, "--units", "fresh")["indicator"] == usual
 
 
@@ -151,7 +151,7 @@ def test_m_has_an_interval_over_documents(client):
 
 def test_p_can_be_that_of_the_other_judge(cast):
     expected = validity(as_scores(MCQ), RTS, CORRELATIONS["spearman"])
-    (found,) = reported(cast, "--beside-people", "mcq")["validity"]
+    (found,) = reported(cast, "--compared-judge", "mcq")["validity"]
     assert found["validity"]["value"] == pytest.approx(expected.correlation.value)
 
 

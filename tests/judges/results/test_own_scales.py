@@ -10,14 +10,14 @@ from django.urls import reverse
 from annotate.agreement import spearman
 from annotate.core.guidelines import current_guideline
 from annotate.core.rounds import rounds_of
-from judges.comparison import Level, alpha_beside_people, correlation_with_humans
+from judges.comparison import Level, alpha_with_people, correlation_with_humans
 from judges.core.models import Judge, Judgment
 from judges.core.specification import Scope
 from judges.endpoints.queries import refusal
 from judges.results.queries.scores import material_of, samples_of, scores_of
 from judges.runs.commands.corrections import set_value
 from judges.runs.commands.runs import plan_run, start_run
-from judges.runs.queries.selection import Selection, Which, selected
+from judges.runs.queries.selection import Selection, Which, answers_of
 from tests.factories import make_project
 from tests.judges.factories import make_endpoint, make_judge, make_priced_endpoint
 from tests.judges.measured import PEOPLE, RTS, as_scores, let_judge, measured_project
@@ -44,11 +44,11 @@ def test_correlations_take_values_as_read_and_all_else_mapped_ones() -> None:
     )
     assert found == finer != correlation_with_humans(as_scores(RTS), spearman, Level.DATASET).value
     alphas = [
-        alpha_beside_people(each, measurement_level="ordinal").with_mean.value
+        alpha_with_people(each, measurement_level="ordinal").with_mean.value
         for each in (scores, as_scores(RTS))
     ]
     assert alphas[0] == alphas[1] is not None
-    far = selected(cast.project, Selection(judge=judge.pk, which=Which.FAR))
+    far = answers_of(cast.project, Selection(judge=judge.pk, which=Which.FAR))
     assert far.count() == int((np.abs(np.array(RTS) - np.mean(PEOPLE, axis=0)) >= 2).sum())
 
 

@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotate.agreement import bias, spearman
-from judges.comparison import Level, alpha_beside_people, correlation_with_humans
+from judges.comparison import Level, alpha_with_people, correlation_with_humans
 from judges.core.models import Judge, Judgment
 from judges.results.queries.indicator import reliability_report
 from judges.results.queries.pairings import measured_judges, usual_pairing
@@ -42,7 +42,7 @@ def test_correlations_alpha_and_bias_are_those_of_the_functions(client: Client, 
         expected = correlation_with_humans(scores, spearman, level).value
         assert float(found[f"spearman_{level}"]) == pytest.approx(expected)
     alphas = {row["judge"]: row for row in rows(client, cast, "alphas")}["Reasoner"]
-    beside = alpha_beside_people(scores, measurement_level=cast.dimensions[0].measurement_level)
+    beside = alpha_with_people(scores, measurement_level=cast.dimensions[0].measurement_level)
     assert float(alphas["with_mean"]) == pytest.approx(beside.with_mean.value)
     assert float(alphas["among_people"]) == pytest.approx(beside.among_people.value)
     differences = {row["judge"]: row for row in rows(client, cast, "differences")}["Reasoner"]

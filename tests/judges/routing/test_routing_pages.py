@@ -372,6 +372,6 @@ def test_the_command_refuses_a_second_policy(cast):
 
 def test_the_overview_says_that_only_routed_units_are_rated(client, cast):
     routed(cast)
-    assert "places rated (only what was routed to people)" in text_of(
+    assert "assignments rated (only what was routed to people)" in text_of(
         client.get(f"/projects/{cast.project.slug}/")
     )

@@ -16,7 +16,7 @@ from judges.runs.commands.asking_again import ask_again
 from judges.runs.commands.corrections import exclude_all, set_value
 from judges.runs.commands.runs import cancel_run
 from judges.runs.queries.corrections import rereadings
-from judges.runs.queries.selection import Selection, Which, among, plan_of_asking, selected
+from judges.runs.queries.selection import Selection, Which, among, answers_of, plan_of_asking
 from tests.api.client import ApiClient
 from tests.factories import Cast, make_project
 from tests.judges.factories import make_judge, make_judgment, make_priced_endpoint
@@ -52,7 +52,8 @@ def these(*judgments: int) -> QuerySet[Judgment]:
 
 
 def found(cast: Cast, **selection: object) -> list[int]:
-    return list(selected(cast.project, Selection(**selection)).order_by("pk").values_list("pk", flat=True))  # type: ignore[arg-type]
+    answers = answers_of(cast.project, Selection(**selection))  # type: ignore[arg-type]
+    return list(answers.order_by("pk").values_list("pk", flat=True))
 
 
 def test_it_is_asked_in_a_run_of_its_own_and_the_earlier_reply_stays_in_the_history() -> None:
@@ -102,7 +103,7 @@ def test_any_number_is_asked_again_and_given_back_in_batches(monkeypatch: pytest
             project=cast.project, guideline=freeze_guideline(cast.project), keeps_messages=True
         )
     )
-    run = ask_again(project=cast.project, judgments=selected(cast.project, Selection()), by=cast.admin)
+    run = ask_again(project=cast.project, judgments=answers_of(cast.project, Selection()), by=cast.admin)
     assert (run.status, run.keeps_messages, statuses(run)) == ("running", True, {"planned": 4})
     cancel_run(run=run)
     assert [state(pk) for pk in keys()] == before
@@ -167,8 +168,8 @@ def test_a_selection_is_by_judge_dimension_and_what_answers_are() -> None:
     assert found(cast, judge=judge.pk) == [one, two, four]
     assert found(cast, only=three) == [three]
     # 1,000 tokens at 2 and 100 at 8 for a million, twice, and once more for the judge without a price.
-    assert plan_of_asking(selected(cast.project, Selection(judge=judge.pk))).cost == Decimal("0.0084")
-    assert plan_of_asking(selected(cast.project, Selection())).calls == 4
+    assert plan_of_asking(answers_of(cast.project, Selection(judge=judge.pk))).cost == Decimal("0.0084")
+    assert plan_of_asking(answers_of(cast.project, Selection())).calls == 4
 
 
 def test_imported_judges_are_not_asked() -> None:

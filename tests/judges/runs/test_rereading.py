@@ -1,4 +1,4 @@
-"""A worker reads stored replies anew: it shows what would change, and changes it when told to."""
+"""A worker reads stored replies anew: first a preview of what would change, then the change."""
 
 from datetime import timedelta
 
@@ -14,10 +14,10 @@ from judges.core.models import Judgment, Rereading
 from judges.runs.commands.rereading import (
     confirm_rereading,
     restart_rereading,
-    run_rereading,
     start_rereading,
 )
 from judges.runs.queries import corrections
+from judges.runs.rereading_worker import run_rereading
 from tests.api.client import ApiClient
 from tests.factories import Cast, make_project
 from tests.judges.factories import make_judge, make_judgment
@@ -34,7 +34,7 @@ def scene() -> tuple[Cast, Judgment]:
     return cast, make_judgment(judge, cast.items[1], cast.dimensions[0], **unread)
 
 
-def test_it_looks_first_and_changes_when_it_is_told_to() -> None:
+def test_it_previews_first_and_changes_after_confirmation() -> None:
     cast, judgment = scene()
     rereading = start_rereading(project=cast.project, judge=None, by=cast.admin)
     with pytest.raises(JudgmentStandsError):
@@ -42,7 +42,7 @@ def test_it_looks_first_and_changes_when_it_is_told_to() -> None:
     for _ in range(2):
         run_rereading(rereading=rereading.pk)
     rereading.refresh_from_db()
-    assert (rereading.status, rereading.would_change, rereading.changed) == ("looked", 1, 0)
+    assert (rereading.status, rereading.would_change, rereading.changed) == ("previewed", 1, 0)
     assert rereading.first_changes == [
         {"judgment": judgment.pk, "before": "unreadable", "after": "2", "reply": "Score: 2"}
     ]
@@ -59,14 +59,14 @@ def test_it_looks_first_and_changes_when_it_is_told_to() -> None:
 def test_another_worker_goes_on_where_one_is_silent() -> None:
     cast, judgment = scene()
     rereading = start_rereading(project=cast.project, judge=judgment.judge, by=cast.admin)
-    Rereading.objects.update(status="looking", lease="11111111-1111-1111-1111-111111111111")
+    Rereading.objects.update(status="reading", lease="11111111-1111-1111-1111-111111111111")
     run_rereading(rereading=rereading.pk)
-    assert restart_rereading(rereading=rereading).status == "looking", "it may still be at it"
-    Rereading.objects.update(touched_at=timezone.now() - timedelta(minutes=2))
+    assert restart_rereading(rereading=rereading).status == "reading", "it may still be at it"
+    Rereading.objects.update(heartbeat_at=timezone.now() - timedelta(minutes=2))
     assert restart_rereading(rereading=rereading).status == "waiting"
     run_rereading(rereading=rereading.pk)
     rereading.refresh_from_db()
-    assert rereading.status == "looked"
+    assert rereading.status == "previewed"
 
 
 def test_a_worker_that_finds_nothing_to_change_is_not_taken_for_silent(
@@ -95,8 +95,8 @@ def test_its_pages_lead_from_the_judge_to_the_change(client: Client) -> None:
     page = client.post(home, {"judge": judgment.judge_id}).headers["Location"]
     rereading = Rereading.objects.get()
     assert "Waiting for a worker" in client.get(page).content.decode()
-    Rereading.objects.update(touched_at=timezone.now() - timedelta(minutes=2))
-    assert "No worker is at it." in client.get(page).content.decode()
+    Rereading.objects.update(heartbeat_at=timezone.now() - timedelta(minutes=2))
+    assert "No worker is reading." in client.get(page).content.decode()
     client.post(page, {"restart": "on"})
     run_rereading(rereading=rereading.pk)
     html = client.get(page).content.decode()
@@ -112,7 +112,7 @@ def test_its_pages_lead_from_the_judge_to_the_change(client: Client) -> None:
     assert client.get(home).status_code == 404
 
 
-def test_the_api_looks_and_changes() -> None:
+def test_the_api_previews_and_changes() -> None:
     cast, _ = scene()
     program, home = ApiClient(cast.admin), f"projects/{cast.project.slug}/judgments/read-again/"
     made = program.post(home, {}).json()

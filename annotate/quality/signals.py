@@ -47,7 +47,7 @@ class RatedItem:
 
 
 @dataclass(frozen=True)
-class Signs:
+class Signals:
     """What one annotator's items show. Shares are None where there is nothing to take a share of."""
 
     items: int
@@ -59,10 +59,10 @@ class Signs:
     longest_run: int
 
 
-def signs_of(items: Sequence[RatedItem]) -> Signs:
+def signals_of(items: Sequence[RatedItem]) -> Signals:
     """Return what an annotator's items show, given in the order in which they were met."""
     times = [item.seconds for item in items if item.seconds > 0]
-    return Signs(
+    return Signals(
         items=len(items),
         timed=len(times),
         median_seconds=median(times) if times else None,

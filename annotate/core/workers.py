@@ -1,0 +1,83 @@
+"""Whether workers run, and can be reached."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from celery import current_app
+from django.core.cache import caches
+from django.utils import timezone
+from kombu import Connection
+from kombu.exceptions import OperationalError
+
+from annotate.core.models import WorkerHeartbeat
+
+LONGEST = 1  # seconds that a page waits for the broker
+REMEMBERED = 20  # seconds
+
+
+def broker_problem(url: str | None = None) -> str:
+    """Return in a sentence why the broker cannot be reached, empty where it can; remembered for a while."""
+    key = f"annotate.core.workers.{url}"
+    problem: str | None = caches["process"].get(key)
+    if problem is None:
+        problem = _problem(url)
+        caches["process"].set(key, problem, REMEMBERED)
+    return problem
+
+
+def _problem(url: str | None) -> str:
+    # A transport reads only the options that it knows.
+    limits = {"socket_connect_timeout": LONGEST, "socket_timeout": LONGEST}
+    connection: Connection = current_app.connection_for_write(
+        url, connect_timeout=LONGEST, transport_options=limits
+    )
+    errors = (*connection.connection_errors, *connection.channel_errors, OperationalError, OSError)
+    failures: tuple[type[BaseException], ...] = errors
+    try:
+        with connection:
+            connection.connect()
+    except failures as error:
+        return (
+            f"The message broker at {connection.as_uri()} cannot be reached ({type(error).__name__}), so no "
+            "worker gets work: start it, or correct CONCORD_BROKER_URL."
+        )
+    return ""
+
+
+SILENT_AFTER = timedelta(minutes=2)
+HOW_TO_RUN = (
+    "run make run, or on a server: .venv/bin/python -m celery -A config worker --pool threads --concurrency 8"
+)
+
+
+@dataclass(frozen=True)
+class WorkerHealth:
+    """Whether workers run and can be reached."""
+
+    workers: int
+    last_seen: datetime | None
+    broker_problem: str
+
+    @property
+    def problem(self) -> str:
+        """What is wrong and what to do, empty where nothing is."""
+        if self.broker_problem:
+            return self.broker_problem
+        if self.workers:
+            return ""
+        if self.last_seen is None:
+            return f"No worker is running; {HOW_TO_RUN}."
+        minutes = round((timezone.now() - self.last_seen).total_seconds() / 60)
+        length = f"{minutes} minutes" if minutes < 120 else f"{round(minutes / 60)} hours"
+        return f"No worker has been seen for {length}; {HOW_TO_RUN}."
+
+
+def worker_health() -> WorkerHealth:
+    """Return whether workers run. One query, and now and then a connection to the broker."""
+    seen = list(WorkerHeartbeat.objects.order_by("-seen_at").values_list("seen_at", flat=True))
+    long_ago = timezone.now() - SILENT_AFTER
+    return WorkerHealth(
+        workers=sum(at >= long_ago for at in seen),
+        last_seen=seen[0] if seen else None,
+        broker_problem=broker_problem(),
+    )

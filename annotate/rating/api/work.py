@@ -1,0 +1,236 @@
+"""An annotator's own work in Round I, also for raters that are programs: take items, read, rate."""
+
+import json
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.api.forms import valid
+from annotate.api.operations import ApiView, reads, writes
+from annotate.api.values import Flag, Input, Number, Text, Whole
+from annotate.core import access
+from annotate.core.errors import InvalidValueError, NotReadyError
+from annotate.core.guideline import FrozenDimension
+from annotate.core.guidelines import guideline_of
+from annotate.core.models import Assignment, Membership, Rating, Role, Round
+from annotate.core.page import request_user
+from annotate.core.rounds import round_one
+from annotate.quality.queries import must_practise
+from annotate.rating.api.ratings import PassageRow
+from annotate.rating.commands.assignments import reserve_items
+from annotate.rating.commands.ratings import Sent, save_rating
+from annotate.rating.commands.revising import revise_value
+from annotate.rating.forms import NOT_APPLICABLE, AnswerForm
+from annotate.rating.queries.places import own_order
+from annotate.rating.queries.work import ItemPage, item_page
+
+# An item is addressed by its position in the annotator's own order: its key would reveal its system.
+
+NOT_OPENED = "Round I has not been opened, so there is nothing to rate yet."
+PRACTISE = "Pass practice on its page before you rate."
+OTHERWISE = {"not_applicable", "seconds", "evidence"}  # what the page sends in another form
+ANNOTATES = ("read", "rate")
+
+
+class WorkRow(serializers.ModelSerializer[Assignment]):
+    """An item of one's own order."""
+
+    class Meta:
+        model = Assignment
+        fields = ("position", "started_at", "completed_at", "reserved_until")
+
+
+class Taken(serializers.Serializer[Any]):
+    """How many items were taken."""
+
+    taken = serializers.IntegerField()
+
+
+class OwnAnswer(serializers.ModelSerializer[Rating]):
+    """What one has answered."""
+
+    evidence = PassageRow(many=True, allow_null=True)
+
+    class Meta:
+        model = Rating
+        fields = ("value", "unsure", "cannot_rate", "not_applicable", "comment", "evidence", "revision")
+
+
+class AskedDimension(serializers.Serializer[Any]):
+    """A dimension that one is asked to rate, with what one has answered."""
+
+    dimension = serializers.CharField(source="dimension.key")
+    name = serializers.CharField(source="dimension.name")
+    scale_minimum = serializers.IntegerField(source="dimension.scale_minimum")
+    scale_maximum = serializers.IntegerField(source="dimension.scale_maximum")
+    rating = OwnAnswer(allow_null=True)
+
+
+class WorkPart(serializers.Serializer[Any]):
+    """A part of the document."""
+
+    label = serializers.CharField()  # type: ignore[assignment]
+    text = serializers.CharField()
+
+
+class WorkItem(serializers.Serializer[Any]):
+    """One item with its document and what is asked about it."""
+
+    position = serializers.IntegerField(source="assignment.position")
+    title = serializers.CharField()
+    parts = WorkPart(many=True)
+    text = serializers.CharField()
+    dimensions = AskedDimension(many=True, source="rows")
+    previous = serializers.IntegerField(allow_null=True)
+    next = serializers.IntegerField(allow_null=True)
+
+
+class PassageInput(Input):
+    """A passage of the texts: of which part, from where to where."""
+
+    part = Whole(min_value=0, max_value=100_000)
+    start = Whole(min_value=0, max_value=2**31 - 1)
+    end = Whole(min_value=0, max_value=2**31 - 1)
+
+
+class AnswerInput(Input):
+    """An answer: a value, or why there is none."""
+
+    value = Whole(required=False, allow_null=True, help_text="A whole number on the scale.")
+    unsure = Flag(required=False)
+    cannot_rate = Flag(required=False)
+    not_applicable = Flag(required=False)
+    comment = Text(required=False, allow_blank=True, trim_whitespace=False)
+    evidence = PassageInput(many=True, required=False)
+    seconds = Number(required=False, min_value=0, max_value=86_400, help_text="Spent on it so far.")
+    revision = Whole(required=False, min_value=0, max_value=2**31 - 1, help_text="The one last seen.")
+
+
+class SavedAnswer(serializers.Serializer[Any]):
+    """What became of an answer."""
+
+    revision = serializers.IntegerField()
+    assignment_complete = serializers.BooleanField(help_text="Whether the item is completely rated.")
+
+
+class Work(ApiView):
+    """One's own items."""
+
+    about = "work"
+
+    @reads(WorkRow, many=True, scopes=ANNOTATES)
+    def get(self, request: Request, slug: str) -> Response:
+        """List one's own items of Round I in one's own order."""
+        place = access.membership(request.user, slug, Role.ANNOTATOR)
+        round = round_one(place.project)
+        return Response(WorkRow(own_order(round, place) if round else [], many=True).data)
+
+    @writes(Taken, scopes=("rate",))
+    def post(self, request: Request, slug: str) -> Response:
+        """Take up to five more items; 0 where everything is taken."""
+        place = access.membership(request.user, slug, Role.ANNOTATOR)
+        round = _open_round(place)
+        return Response({"taken": reserve_items(round=round, annotator=place)})
+
+
+class OneWork(ApiView):
+    """One of one's own items."""
+
+    about = "work"
+
+    @reads(WorkItem, scopes=ANNOTATES)
+    def get(self, request: Request, slug: str, position: int) -> Response:
+        """Show an item with its document and one's own answers."""
+        return Response(WorkItem(_page(request, slug, position)).data)
+
+
+class OwnRating(ApiView):
+    """One's own answer about a unit."""
+
+    about = "work"
+
+    @writes(SavedAnswer, accepts=AnswerInput, scopes=("rate",))
+    def put(self, request: Request, slug: str, position: int, key: str) -> Response:
+        """Rate an item on a dimension; the answer that was there stays in the history."""
+        page = _page(request, slug, position)
+        form = valid(AnswerForm(_form_fields(self.checked(AnswerInput))))
+        saved = save_rating(
+            assignment=page.assignment,
+            dimension=_asked(page, key),
+            answer=form.answer(),
+            by=request_user(request),
+            sent=form.sent(),
+        )
+        return Response({"revision": saved.revision, "assignment_complete": saved.assignment_complete})
+
+
+class RevisedInput(Input):
+    """A value that is revised at the end of a document."""
+
+    value = Whole(help_text="A whole number on the scale.")
+    comment = Text(required=False, allow_blank=True, trim_whitespace=False)
+    revision = Whole(required=False, min_value=0, max_value=2**31 - 1, help_text="The one last seen.")
+
+
+class SavedRevision(serializers.Serializer[Any]):
+    """What is held beside the independent value."""
+
+    revision = serializers.IntegerField(help_text="0 where it is the independent value and always was.")
+    value = serializers.IntegerField()
+
+
+class OwnRevision(ApiView):
+    """One's own revised value of a unit."""
+
+    about = "work"
+
+    @writes(SavedRevision, accepts=RevisedInput, scopes=("rate",))
+    def put(self, request: Request, slug: str, position: int, key: str) -> Response:
+        """Revise a value of a completely rated document; the independent value stays and counts."""
+        page = _page(request, slug, position)
+        sent = self.checked(RevisedInput)
+        revised = revise_value(
+            assignment=page.assignment,
+            dimension=_asked(page, key),
+            value=sent["value"],
+            comment=sent.get("comment", ""),
+            by=request_user(request),
+            sent=Sent(sent.get("revision", 0)),
+        )
+        return Response({"revision": revised.revision, "value": revised.value})
+
+
+def _asked(page: ItemPage, key: str) -> FrozenDimension:
+    dimension = guideline_of(page.assignment.round).dimension(key)
+    if dimension is None:
+        raise InvalidValueError("This round has no such dimension.")
+    return dimension
+
+
+def _open_round(place: Membership) -> Round:
+    round = round_one(place.project)
+    if round is None:
+        raise NotReadyError(NOT_OPENED)
+    if must_practise(place):
+        raise NotReadyError(PRACTISE)
+    return round
+
+
+def _page(request: Request, slug: str, position: int) -> ItemPage:
+    assignment = access.assignment_for_annotator(request.user, slug, position)
+    if assignment.annotator and must_practise(assignment.annotator):
+        raise NotReadyError(PRACTISE)
+    return item_page(assignment)
+
+
+def _form_fields(sent: dict[str, Any]) -> dict[str, Any]:
+    """Return what the page would send, where not applicable is a word in the value's place."""
+    entered = {name: value for name, value in sent.items() if name not in OTHERWISE}
+    if sent.get("not_applicable"):
+        if sent.get("value") is not None:
+            raise InvalidValueError("Either give a value or say why there is none, not both.")
+        entered["value"] = NOT_APPLICABLE
+    passages = [[each["part"], each["start"], each["end"]] for each in sent.get("evidence", [])]
+    return {**entered, "evidence": json.dumps(passages), "active_seconds": sent.get("seconds")}

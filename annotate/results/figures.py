@@ -1,0 +1,43 @@
+"""A result's figures for a page or a program: those that are kept, or a worker is asked for new ones."""
+
+from django.db import transaction
+
+from annotate import tasks
+from annotate.core.models import Project
+from annotate.results.commands import ask_for_page, compute_page, keep_plot
+from annotate.results.plots import draw
+from annotate.results.queries.kept import KeptPage, kept_page, kept_plot
+from annotate.results.registry import Result, version_of
+from annotate.results.table import Table
+
+AT_ONCE = 500  # a page of as many values is computed while the reader waits: in less than 0.3 s
+
+
+def kept_figures(project: Project, result: Result) -> KeptPage:
+    """Return a result's figures: of a small project always those of now, of others a worker makes them."""
+    kept = kept_page(project, result, version_of(result, project))
+    if kept.is_current:
+        return kept
+    if result.page.size(project) <= AT_ONCE:
+        return compute_page(project=project, result=result)
+    if not kept.row.problem:
+        ask_worker(project, result)
+    return kept
+
+
+def plot_of(project: Project, result: Result, kept: KeptPage, table: Table) -> str:
+    """Return a table's plot as SVG: the one that is kept, else drawn and kept."""
+    name = f"{result.name}&plot={table.key}"
+    drawing = kept_plot(project, name, kept.row.version)
+    if not drawing:
+        drawing = draw(table, "svg").decode()
+        keep_plot(project=project, name=name, version=kept.row.version, content=drawing)
+    return drawing
+
+
+def ask_worker(project: Project, result: Result) -> None:
+    """Have a worker compute a result after the commit, unless one was asked a moment ago."""
+    asked = ask_for_page(project=project, result=result)
+    if asked is not None:
+        # Robust: without a broker the page waits, and says that no worker has taken it.
+        transaction.on_commit(lambda: tasks.compute_result.delay(asked), robust=True)

@@ -1,0 +1,61 @@
+"""Reading stored replies anew as a worker's job: first a preview of what would change, then the change."""
+
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.utils import timezone
+
+from judges.core.models import Rereading
+from judges.runs.commands.corrections import read_again
+from judges.runs.queries.corrections import as_row, judges_of, rereadings_in_batches
+
+Status = Rereading.Status
+PREVIEWED_CHANGES = 100
+STEPS = {Status.WAITING: Status.READING, Status.CONFIRMED: Status.APPLYING}
+
+
+class LeaseLostError(Exception):
+    """Another worker took over, because this one was silent for too long."""
+
+
+def run_rereading(*, rereading: int) -> None:
+    """Do what a rereading waits for; one that another worker has taken is left alone.
+
+    A worker that was silent and comes back finds its lease gone and ends. What it has changed stays: reading
+    again goes on from there.
+    """
+    lease = uuid4()
+    for waiting, begun in STEPS.items():
+        taken = Rereading.objects.filter(pk=rereading, status=waiting)
+        if taken.update(status=begun, lease=lease, heartbeat_at=timezone.now()):
+            found = Rereading.objects.select_related("project", "confirmed_by").get(pk=rereading)
+            try:
+                _preview_changes(found, lease) if waiting == Status.WAITING else _apply_changes(found, lease)
+            except LeaseLostError:
+                return
+
+
+def _preview_changes(rereading: Rereading, lease: UUID) -> None:
+    first: list[dict[str, Any]] = []
+    number = 0
+    for batch in rereadings_in_batches(judges_of(rereading)):
+        first += [as_row(found) for found in batch[: PREVIEWED_CHANGES - len(first)]]
+        number += len(batch)
+        _report_progress(rereading, lease)
+    _report_progress(rereading, lease, status=Status.PREVIEWED, would_change=number, first_changes=first)
+
+
+def _apply_changes(rereading: Rereading, lease: UUID) -> None:
+    before = rereading.changed
+    changed = read_again(
+        judges=judges_of(rereading),
+        by=rereading.confirmed_by,
+        report_progress=lambda so_far: _report_progress(rereading, lease, changed=before + so_far),
+    )
+    _report_progress(rereading, lease, status=Status.APPLIED, changed=before + changed)
+
+
+def _report_progress(rereading: Rereading, lease: UUID, **fields: object) -> None:
+    held = Rereading.objects.filter(pk=rereading.pk, lease=lease)
+    if not held.update(heartbeat_at=timezone.now(), **fields):
+        raise LeaseLostError
