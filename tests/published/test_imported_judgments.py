@@ -20,7 +20,7 @@ from tests.published.reliability_figures import (
     the_constant_judge_passes_where_no_judge_does,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.once, pytest.mark.django_db]
 
 MODEL = "gpt-3.5-turbo-0301"
 LABELS = {"rts": "Reason, then score", "mcq": "Multiple choice", "h2h": "Head to head"}
