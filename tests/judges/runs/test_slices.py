@@ -216,6 +216,7 @@ def test_a_worker_that_is_told_to_stop_stores_its_call_and_begins_no_other(tmp_p
 
 
 @pytest.mark.long
+@pytest.mark.once  # it is about RabbitMQ, whatever the database
 def test_calls_that_take_longer_than_rabbitmq_waits_for_consumers_cost_no_worker(tmp_path):
     with rabbit(consumer_timeout=3) as broker, providing(seconds=6) as provider:
         run = slow_run(provider)
