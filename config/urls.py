@@ -5,7 +5,7 @@ from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.generic import RedirectView
 
 from annotate.api.documentation import not_there
-from annotate.people.views import signup
+from annotate.people.views.joining import signup
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotate.urls")),
