@@ -6,6 +6,7 @@ from django.views.generic import RedirectView
 
 from annotate.api.documentation import not_there
 from annotate.people.views.joining import signup
+from annotate.people.views.second_factor import Activate, Deactivate
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotate.urls")),
@@ -13,6 +14,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/email/", RedirectView.as_view(pattern_name="address")),
     path("accounts/sessions/", RedirectView.as_view(pattern_name="sessions")),
     path("accounts/signup/", signup),
+    path("accounts/2fa/totp/activate/", Activate.as_view()),
+    path("accounts/2fa/totp/deactivate/", Deactivate.as_view()),
     path("accounts/", include("allauth.urls")),
     path("api/v1/", include("annotate.api_urls")),
 ]

@@ -13,7 +13,8 @@ from django.core import mail
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from annotate.core.models import AuditEntry, User
+from annotate.core.models import AuditEntry, Role, User
+from annotate.people.commands import add_member
 from annotate.people.second_factor import has_second_factor
 from tests.api.client import ApiClient
 from tests.factories import PASSWORD, Cast, make_project, make_user
@@ -141,6 +142,28 @@ def test_setting_up_and_turning_off_ask_for_the_password(user: User) -> None:
     client.post("/accounts/2fa/totp/deactivate/")
     assert not has_second_factor(user)
     assert not Authenticator.objects.exists()
+
+
+def test_each_project_of_who_turns_it_on_or_off_has_it_in_its_log() -> None:
+    one, other = make_project(), make_project()
+    add_member(project=other.project, role=Role.RESEARCHER, user=one.admin)
+    client = sign_in(one.admin)
+    set_up(client)
+    client.post("/accounts/2fa/totp/deactivate/")
+    entries = AuditEntry.objects.filter(act__startswith="person.second_factor").order_by("pk")
+    acts = ["person.second_factor_added", "person.second_factor_removed"]
+    for cast in (one, other):
+        assert [entry.act for entry in entries if entry.project == cast.project] == acts
+    assert {entry.actor_email for entry in entries} == {one.admin.email}
+
+
+def test_a_wrong_code_sets_nothing_up_and_is_not_recorded() -> None:
+    cast = make_project()
+    client = with_password(sign_in(cast.admin))
+    client.get(ACTIVATE)
+    assert client.post(ACTIVATE, {"code": "000000"}).status_code == 200
+    assert not has_second_factor(cast.admin)
+    assert not AuditEntry.objects.filter(act__startswith="person.second_factor").exists()
 
 
 def test_an_operator_removes_it_from_who_lost_everything() -> None:
