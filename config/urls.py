@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.generic import RedirectView
 
 from annotate.api.documentation import not_there
+from annotate.people.views import single_sign_on
 from annotate.people.views.joining import signup
 from annotate.people.views.second_factor import Activate, Deactivate
 
@@ -16,6 +17,14 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/signup/", signup),
     path("accounts/2fa/totp/activate/", Activate.as_view()),
     path("accounts/2fa/totp/deactivate/", Deactivate.as_view()),
+    path("accounts/oidc/<str:provider_id>/login/", single_sign_on.sign_in),
+    path("accounts/oidc/<str:provider_id>/login/callback/", single_sign_on.callback),
+    # An identity belongs to the account that its address leads to: none is connected or given up by hand.
+    path("accounts/3rdparty/", RedirectView.as_view(pattern_name="preferences")),
+    path("accounts/3rdparty/signup/", RedirectView.as_view(pattern_name="account_login")),
+    path("accounts/3rdparty/login/cancelled/", RedirectView.as_view(pattern_name="account_login")),
+    # A password for who signed in by a provider: by a mailed link, not by an open computer.
+    path("accounts/password/set/", RedirectView.as_view(pattern_name="account_reset_password")),
     path("accounts/", include("allauth.urls")),
     path("api/v1/", include("annotate.api_urls")),
 ]

@@ -19,6 +19,7 @@ from annotate.core.keys import ACTIONS, DIGITS, NAMED, VALUES, KeySet, problems_
 from annotate.core.models import Membership, Preferences, Role, User
 from annotate.core.models.preferences import CHOSEN
 from annotate.people.invitation_mail import mail_is_sent
+from annotate.people.proven_addresses import mark_proven
 from annotate.people.session import proven_address
 from annotate.people.sessions import end_sessions
 from annotate.people.sign_in_limits import may_send_mail
@@ -182,6 +183,11 @@ class ResetPasswordKeyForm(NewPassword, AllauthResetPasswordKeyForm):  # type: i
     """Another password for who followed the mailed link."""
 
     field_order = ("password1", "password2", "revoke_tokens")
+
+    def save(self) -> None:
+        """Keep the password, and that the link was followed from this mailbox."""
+        super().save()
+        mark_proven(self.user)
 
 
 # The keys that a person chooses for the rating page.
