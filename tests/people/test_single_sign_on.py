@@ -15,7 +15,7 @@ from django.test import Client
 
 from annotate.api.commands import make_token
 from annotate.api.queries import tokens_of
-from annotate.core.models import AuditEntry, Invitation, Membership, Role, User
+from annotate.core.models import ApiToken, AuditEntry, Invitation, Membership, Role, User
 from annotate.people.addresses import change_token
 from annotate.people.blocking import block_person
 from annotate.people.commands import accept_invitation, change_address, invite
@@ -24,7 +24,7 @@ from annotate.people.proven_addresses import is_proven, mark_proven
 from config.single_sign_on import single_sign_on, single_sign_on_accounts
 from tests.factories import Cast, make_project, make_user
 from tests.people.oidc import SECRET, Provider, providing
-from tests.people.test_second_factor import AUTHENTICATE, code_of, set_up
+from tests.people.test_second_factor import ACTIVATE, AUTHENTICATE, code_of, set_up
 from tests.people.test_sessions import is_signed_in, sign_in
 
 pytestmark = pytest.mark.django_db
@@ -67,6 +67,13 @@ def invited_account(cast: Cast, email: str = "ann@example.org") -> User:
     offer = invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR, email=email)
     accept_invitation(token=invitation_token(offer), user=user)
     return user
+
+
+def sign_in_long_ago(client: Client) -> None:
+    session = client.session
+    for each in session["account_authentication_methods"]:
+        each["at"] -= 3600
+    session.save()
 
 
 def test_the_sign_in_page_has_a_button_for_each_provider_and_asks_nobody(
@@ -256,6 +263,59 @@ def test_who_has_no_password_cannot_be_given_one_at_an_open_computer(
     client.post("/accounts/password/set/", new)
     client.post("/accounts/password/change/", new)
     assert not User.objects.get(email="ann@example.org").has_usable_password()
+
+
+def test_who_has_no_password_signs_in_again_before_what_asks_for_one(
+    client: Client, provider: Provider, settings: Any
+) -> None:
+    settings.SSO_ACCOUNTS = "anyone"
+    come_back(client, provider)
+    token = {"name": "a", "scopes": ["read"], "days": 30}
+    assert client.post("/account/tokens/", token).status_code == 200
+    sign_in_long_ago(client)
+    assert client.get("/account/tokens/").status_code == 200
+    for page, sent in (("/account/tokens/", token), ("/account/address/", {"email": "b@example.org"})):
+        refused = client.post(page, sent)
+        assert (refused.status_code, "Sign in again" in refused.content.decode()) == (403, True)
+    assert ApiToken.objects.count() == 1
+    assert come_back(client, provider, next="/account/tokens/")["Location"] == "/account/tokens/"
+    client.post("/account/tokens/", token)
+    assert ApiToken.objects.count() == 2
+
+
+def test_nobody_sets_a_second_factor_up_at_their_open_computer(
+    client: Client, provider: Provider, settings: Any
+) -> None:
+    settings.SSO_ACCOUNTS = "anyone"
+    come_back(client, provider)
+    client.get(ACTIVATE)
+    sign_in_long_ago(client)
+    secret = client.session["mfa.totp.secret"]
+    assert client.post(ACTIVATE, {"code": code_of(secret)}).status_code == 403
+    assert not Authenticator.objects.exists()
+
+
+def test_a_key_of_an_endpoint_is_not_taken_at_their_open_computer(
+    client: Client, provider: Provider, cast: Cast
+) -> None:
+    mark_proven(cast.admin)
+    cast.admin.set_unusable_password()
+    cast.admin.save()
+    provider.claims = {**ANN, "email": cast.admin.email}
+    come_back(client, provider)
+    sign_in_long_ago(client)
+    page = f"/projects/{cast.project.slug}/judges/endpoints/new/"
+    sent = {
+        "name": "Lab",
+        "base_url": "https://api.openai.com/v1",
+        "key": "sk-1",
+        "calls_in_flight": 4,
+        "timeout_seconds": 60,
+    }
+    refused = client.post(page, {**sent, "password": "anything"})
+    assert (refused.status_code, "You have no password here" in refused.content.decode()) == (422, True)
+    come_back(client, provider)
+    assert client.post(page, sent).status_code == 302
 
 
 # What comes from elsewhere

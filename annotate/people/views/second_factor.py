@@ -5,11 +5,14 @@ from typing import Any
 from allauth.mfa.totp.views import ActivateTOTPView, DeactivateTOTPView
 from django.db import transaction
 from django.http import HttpResponse
+from django.utils.decorators import method_decorator
 
 from annotate.core.page import request_user
+from annotate.core.password_again import password_again
 from annotate.people.second_factor import ADDED, REMOVED, record_own_change
 
 
+@method_decorator(password_again, name="dispatch")
 class Activate(ActivateTOTPView):  # type: ignore[misc]
     """Sets the factor up, once a code of the app is right."""
 
@@ -21,6 +24,7 @@ class Activate(ActivateTOTPView):  # type: ignore[misc]
         return response
 
 
+@method_decorator(password_again, name="dispatch")
 class Deactivate(DeactivateTOTPView):  # type: ignore[misc]
     """Turns the factor off."""
 
