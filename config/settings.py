@@ -137,7 +137,12 @@ ACCOUNT_RATE_LIMITS = {
 }
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 60 * positive("CONCORD_PASSWORD_AGAIN_MINUTES", 5)
 MFA_ADAPTER = "annotate.people.factor_secrets.SecondFactorAdapter"
-MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_WEBAUTHN_USER_VERIFICATION = "required"  # by PIN, finger or face: a passkey stands for the password, too
+MFA_RATE_LIMITS = {
+    "webauthn_login": None
+}  # nothing is guessed, and a class signs in from one address at once
 MFA_TOTP_ISSUER = "Concord"
 MFA_TOTP_TOLERANCE = 1  # a clock may differ by half a minute
 # Sign-in by providers of OpenID Connect, see annotate.people.single_sign_on.

@@ -7,7 +7,7 @@ from django.views.generic import RedirectView
 from annotate.api.documentation import not_there
 from annotate.people.views import single_sign_on
 from annotate.people.views.joining import signup
-from annotate.people.views.second_factor import Activate, Deactivate
+from annotate.people.views.second_factor import Activate, AddPasskey, Deactivate, RemovePasskey
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotate.urls")),
@@ -17,6 +17,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/signup/", signup),
     path("accounts/2fa/totp/activate/", Activate.as_view()),
     path("accounts/2fa/totp/deactivate/", Deactivate.as_view()),
+    path("accounts/2fa/webauthn/", RedirectView.as_view(pattern_name="mfa_index")),
+    path("accounts/2fa/webauthn/add/", AddPasskey.as_view()),
+    path("accounts/2fa/webauthn/keys/<int:pk>/remove/", RemovePasskey.as_view()),
+    path("accounts/2fa/webauthn/keys/<int:pk>/edit/", RedirectView.as_view(url="/accounts/2fa/")),
+    path("accounts/2fa/webauthn/reauthenticate/", RedirectView.as_view(pattern_name="mfa_reauthenticate")),
     path("accounts/oidc/<str:provider_id>/login/", single_sign_on.sign_in),
     path("accounts/oidc/<str:provider_id>/login/callback/", single_sign_on.callback),
     # An identity belongs to the account that its address leads to: none is connected or given up by hand.

@@ -9,6 +9,7 @@ from allauth.account.forms import ResetPasswordForm as AllauthResetPasswordForm
 from allauth.account.forms import ResetPasswordKeyForm as AllauthResetPasswordKeyForm
 from allauth.account.forms import SignupForm as AllauthSignupForm
 from allauth.core import context
+from allauth.mfa.webauthn.forms import AddWebAuthnForm
 from django import forms
 from django.http import HttpRequest
 from django.utils.translation import gettext
@@ -21,7 +22,7 @@ from annotate.core.models.preferences import CHOSEN
 from annotate.people.invitation_mail import mail_is_sent
 from annotate.people.proven_addresses import mark_proven
 from annotate.people.session import proven_address
-from annotate.people.sessions import end_sessions
+from annotate.people.sessions import device_of, end_sessions
 from annotate.people.sign_in_limits import may_send_mail
 
 # Inviting people, and changing what they do.
@@ -188,6 +189,20 @@ class ResetPasswordKeyForm(NewPassword, AllauthResetPasswordKeyForm):  # type: i
         """Keep the password, and that the link was followed from this mailbox."""
         super().save()
         mark_proven(self.user)
+
+
+# A passkey.
+
+
+class PasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
+    """What a new passkey is called; each one signs in alone, so allauth's question for that is left out."""
+
+    name = forms.CharField(label=_("Name"), required=False, max_length=60)
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        agent = context.request.headers.get("User-Agent", "")
+        super().__init__(*args, **{**options, "initial": {"name": device_of(agent)}})
+        del self.fields["passwordless"]
 
 
 # The keys that a person chooses for the rating page.

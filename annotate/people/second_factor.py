@@ -1,8 +1,9 @@
-"""A second factor beside the password, an app's codes and recovery codes: what allauth leaves to us."""
+"""A second factor (codes of an app, passkeys, recovery codes): what allauth leaves to us."""
 
 from allauth.mfa.models import Authenticator
 from django.db import transaction
 
+from annotate.core.access import FACTORS
 from annotate.core.models import User
 from annotate.people.acts import record_everywhere
 
@@ -10,8 +11,8 @@ ADDED, REMOVED = "person.second_factor_added", "person.second_factor_removed"
 
 
 def has_second_factor(user: User) -> bool:
-    """Return whether a person signs in with a code beside the password."""
-    return bool(Authenticator.objects.filter(user=user, type=Authenticator.Type.TOTP).exists())
+    """Return whether a person signs in with more than a password."""
+    return bool(Authenticator.objects.filter(user=user, type__in=FACTORS).exists())
 
 
 @transaction.atomic
@@ -27,6 +28,6 @@ def remove_second_factor(*, user: User, by: User | None = None, note: str = "") 
     return count
 
 
-def record_own_change(user: User, act: str) -> None:
-    """Record in each of a person's projects that they turned it on or off, in the caller's transaction."""
-    record_everywhere(user, act, by=user, note="")
+def record_own_change(user: User, act: str, *, kind: str) -> None:
+    """Record in each of a person's projects that they added or removed one, in the caller's transaction."""
+    record_everywhere(user, act, by=user, note="", kind=kind)

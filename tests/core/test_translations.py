@@ -42,6 +42,7 @@ FOR_ANNOTATORS = (
     "annotate/people/commands.py::change_role",
     "annotate/people/forms.py::AddressForm",
     "annotate/people/forms.py::NewPassword",
+    "annotate/people/forms.py::PasskeyForm",
     "annotate/people/forms.py::PreferencesForm",
     "annotate/people/forms.py::SignupForm",
     "annotate/people/invitation_mail.py",
