@@ -8,6 +8,7 @@ from django.utils import timezone
 from annotate.core.periodic import PeriodicTask
 from annotate.disputes.queries.digests import without_digest_today
 from annotate.people.attempts import forget_old_attempts
+from annotate.people.sessions import forget_ended_sessions
 from annotate.tasks import deliver, send_digests
 from annotate.webhooks.queries import due_deliveries
 
@@ -38,8 +39,8 @@ class SendDueDigests(PeriodicTask):
         enqueue_digests()
 
 
-class ForgetOldAttempts(PeriodicTask):
-    """Every ten minutes removes counts of sign-ins and mails that limit nothing any more."""
+class ForgetOldSignIns(PeriodicTask):
+    """Every ten minutes removes sessions that ended, and counts of attempts that limit nothing any more."""
 
     at_start = 60.0
     every = EVERY
@@ -49,8 +50,9 @@ class ForgetOldAttempts(PeriodicTask):
         close_old_connections()
         try:
             forget_old_attempts()
+            forget_ended_sessions()
         except DatabaseError as error:  # the next one removes them
-            logger.warning("Old attempts could not be removed: %s", error)
+            logger.warning("Old sessions and attempts could not be removed: %s", error)
 
 
 def enqueue_deliveries() -> None:

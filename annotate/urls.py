@@ -6,8 +6,7 @@ from django.views.generic import RedirectView
 from annotate.disputes import views as disputes_views
 from annotate.exports import views as exports_views
 from annotate.material import views as material_views
-from annotate.people import installation
-from annotate.people import views as people_views
+from annotate.people.views import account, installation, joining, members, preferences
 from annotate.quality import views as quality_views
 from annotate.rating import views as rating_views
 from annotate.rating.steps import STEPS
@@ -52,17 +51,17 @@ urlpatterns = [
     path("projects/<slug:slug>/rate/<int:position>/<slug:key>/", rating_views.save, name="save_rating"),
     path("", watching_views.projects, name="projects"),
     path("projects/", RedirectView.as_view(pattern_name="projects"), name="projects_moved"),
-    path("account/preferences/", people_views.preferences, name="preferences"),
-    path("account/address/", people_views.address, name="address"),
-    path("account/address/<str:token>/", people_views.address_confirm, name="address_confirm"),
-    path("signup/<str:token>/", people_views.signup_address, name="signup_address"),
-    path("account/keys/", people_views.keys, name="keys"),
-    path("account/sessions/", people_views.sessions, name="sessions"),
-    path("account/sessions/<int:pk>/end/", people_views.session_end, name="session_end"),
+    path("account/preferences/", preferences.preferences, name="preferences"),
+    path("account/address/", account.address, name="address"),
+    path("account/address/<str:token>/", account.address_confirm, name="address_confirm"),
+    path("signup/<str:token>/", joining.signup_address, name="signup_address"),
+    path("account/keys/", preferences.keys, name="keys"),
+    path("account/sessions/", account.sessions, name="sessions"),
+    path("account/sessions/<int:pk>/end/", account.session_end, name="session_end"),
     path("installation/people/", installation.people, name="installation_people"),
     path("installation/people/<int:pk>/", installation.person, name="installation_person"),
-    path("account/tokens/", people_views.tokens, name="tokens"),
-    path("account/tokens/<int:pk>/revoke/", people_views.token_revoke, name="token_revoke"),
+    path("account/tokens/", account.tokens, name="tokens"),
+    path("account/tokens/<int:pk>/revoke/", account.token_revoke, name="token_revoke"),
     path("account/digest/<str:token>/", disputes_views.digest_stop, name="digest_stop"),
     path("projects/new/", setup_views.project_new, name="project_new"),
     path("templates/", setup_views.templates, name="templates"),
@@ -71,7 +70,7 @@ urlpatterns = [
     path("projects/<slug:slug>/review/", setup_views.review, name="review"),
     path("projects/<slug:slug>/preview/", setup_views.preview, name="preview"),
     path("projects/<slug:slug>/template/", setup_views.project_template, name="project_template"),
-    path("invitations/<str:token>/", people_views.invitation, name="invitation"),
+    path("invitations/<str:token>/", joining.invitation, name="invitation"),
     path("projects/<slug:slug>/settings/", setup_views.settings, name="settings"),
     path("projects/<slug:slug>/dimensions/", setup_views.dimensions, name="dimensions"),
     path("projects/<slug:slug>/dimensions/new/", setup_views.dimension_new, name="dimension_new"),
@@ -150,24 +149,24 @@ urlpatterns = [
     path("projects/<slug:slug>/quality/", quality_views.quality, name="quality"),
     path("projects/<slug:slug>/quality/<int:pk>/", quality_views.quality_rater, name="quality_rater"),
     path("projects/<slug:slug>/plan/", rating_views.plan, name="plan"),
-    path("projects/<slug:slug>/people/", people_views.people, name="people"),
-    path("projects/<slug:slug>/people/<int:pk>/", people_views.person, name="person"),
-    path("projects/<slug:slug>/people/<int:pk>/role/", people_views.place_role, name="place_role"),
+    path("projects/<slug:slug>/people/", members.people, name="people"),
+    path("projects/<slug:slug>/people/<int:pk>/", members.person, name="person"),
+    path("projects/<slug:slug>/people/<int:pk>/role/", members.place_role, name="place_role"),
     path(
         "projects/<slug:slug>/people/<int:pk>/hand-over/",
-        people_views.place_hand_over,
+        members.place_hand_over,
         name="place_hand_over",
     ),
     path(
         "projects/<slug:slug>/invitations/<int:pk>/send/",
-        people_views.invitation_send,
+        members.invitation_send,
         name="invitation_send",
     ),
-    path("projects/<slug:slug>/people/<int:pk>/invite/", people_views.place_invite, name="place_invite"),
-    path("projects/<slug:slug>/people/<int:pk>/change/", people_views.place_change, name="place_change"),
+    path("projects/<slug:slug>/people/<int:pk>/invite/", members.place_invite, name="place_invite"),
+    path("projects/<slug:slug>/people/<int:pk>/change/", members.place_change, name="place_change"),
     path(
         "projects/<slug:slug>/invitations/<int:pk>/withdraw/",
-        people_views.invitation_withdraw,
+        members.invitation_withdraw,
         name="invitation_withdraw",
     ),
     path("projects/<slug:slug>/", watching_views.project, name="project"),

@@ -19,6 +19,7 @@ from config.environment import (
     secret_key,
     time_zone,
 )
+from config.single_sign_on import single_sign_on, single_sign_on_accounts
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = data_folder(BASE_DIR / "var")
@@ -39,6 +40,8 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "allauth.usersessions",
     "django_htmx",
     "template_partials",
@@ -134,9 +137,18 @@ ACCOUNT_RATE_LIMITS = {
 }
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 60 * positive("CONCORD_PASSWORD_AGAIN_MINUTES", 5)
 MFA_ADAPTER = "annotate.people.factor_secrets.SecondFactorAdapter"
-MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_WEBAUTHN_USER_VERIFICATION = "required"  # by PIN, finger or face: a passkey stands for the password, too
+MFA_RATE_LIMITS = {
+    "webauthn_login": None
+}  # nothing is guessed, and a class signs in from one address at once
 MFA_TOTP_ISSUER = "Concord"
 MFA_TOTP_TOLERANCE = 1  # a clock may differ by half a minute
+# Sign-in by providers of OpenID Connect, see annotate.people.single_sign_on.
+SOCIALACCOUNT_ADAPTER = "annotate.people.single_sign_on.SingleSignOnAdapter"
+SOCIALACCOUNT_PROVIDERS = single_sign_on()
+SSO_ACCOUNTS = single_sign_on_accounts()
 # Admins without one are asked to set it up before they see a project.
 ADMINS_NEED_SECOND_FACTOR = read("bool", "CONCORD_ADMINS_NEED_SECOND_FACTOR", False)
 SESSION_ENGINE = "annotate.fastpath.sessions"

@@ -36,7 +36,7 @@ from judges.routing.commands.certificates import draw_calibration
 from judges.routing.commands.policies import make_policy
 from judges.runs.commands.rereading import start_rereading
 from tests.access_table import API, ELSEWHERE, PAGES
-from tests.factories import make_member
+from tests.factories import PASSWORD, make_member
 from tests.judges.certified import calibrated_project, calibration_spec, rate_sample
 from tests.judges.factories import make_run
 from tests.judges.routing.project import judges_of, spec_of
@@ -87,7 +87,7 @@ def scene(db: None) -> Scene:
         "n": rater.user,
         "j": adjudicator,
         "o": cast.outsider,
-        "s": User.objects.create_user("operator@example.org", is_staff=True),
+        "s": User.objects.create_user("operator@example.org", PASSWORD, is_staff=True),
     }
     tokens = {
         who: make_token(user=user, name=who, scopes=SCOPES, lasts=timedelta(days=1))

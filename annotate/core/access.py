@@ -48,7 +48,7 @@ SomeUser = User | AnonymousUser
 # Who decides disputes, and who reads all of them. Adjudicators see nothing else of what others gave.
 DECIDERS = (Role.ADMIN, Role.ADJUDICATOR)
 DISPUTE_READERS = (*DECIDERS, Role.RESEARCHER)
-FACTORS = [Authenticator.Type.TOTP]
+FACTORS = [Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN]
 DIGEST = "annotate.digest"  # what the tokens of digests are signed for
 
 

@@ -73,6 +73,13 @@ class AddressLinkError(DomainError):
     status = 410
 
 
+class SingleSignOnError(DomainError):
+    """Somebody whom a provider knows, and who gets no account here by that."""
+
+    code = "single_sign_on_refused"
+    status = 403
+
+
 class MailError(DomainError):
     """A message that no mail server took."""
 

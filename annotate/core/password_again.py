@@ -1,13 +1,18 @@
 """Asking for the password again before what would let a stranger at an open computer stay."""
 
 from collections.abc import Callable
+from functools import wraps
+from time import time
 from typing import Any, TypeVar, cast
 
 from allauth.account.adapter import get_adapter
 from allauth.account.decorators import reauthentication_required
 from allauth.account.internal.flows import reauthentication
+from allauth.account.internal.flows.login import get_authentication_records
+from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.utils.translation import gettext
 from django.views.decorators.debug import sensitive_variables
 
@@ -18,19 +23,34 @@ def password_again(view: View) -> View:
     """Let a page be read, but ask who sends something for the password, unless it was given just now.
 
     What was sent is done when the password is right; until then the session keeps it, so this is not for
-    secrets. Programs, which sign in by a token, are not asked.
+    secrets. Programs, which sign in by a token, are not asked. Who has no password signs in again instead.
     """
-    return cast("View", reauthentication_required(allow_get=True)(view))
+    after_password = reauthentication_required(allow_get=True)(view)
+
+    @wraps(view)
+    def inner(request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:
+        if not _has_no_password(request):
+            return cast("HttpResponse", after_password(request, *args, **options))
+        if request.method == "GET" or _signed_in_lately(request):
+            return cast("HttpResponse", view(request, *args, **options))
+        back = request.headers.get("Referer") or request.path
+        return render(request, "account/sign_in_again.html", {"back": back}, status=403)
+
+    return cast("View", inner)
 
 
 def password_is_due(request: HttpRequest) -> bool:
     """Return whether a form that takes a secret must ask for the password itself."""
+    if _has_no_password(request):
+        return not _signed_in_lately(request)
     return bool(reauthentication.is_reauthentication_required(request, app=""))
 
 
 @sensitive_variables()
 def give_password_again(request: HttpRequest, password: str) -> str:
     """Let this password count for a while; return why it does not, empty where it does."""
+    if _has_no_password(request):
+        return gettext("You have no password here. Sign out, sign in again, and save within a few minutes.")
     try:
         if not password:
             return gettext("Enter your password.")
@@ -40,3 +60,13 @@ def give_password_again(request: HttpRequest, password: str) -> str:
         return str(error.messages[0])
     reauthentication.reauthenticate_by_password(request)
     return ""
+
+
+def _has_no_password(request: HttpRequest) -> bool:
+    return request.user.is_authenticated and not request.user.has_usable_password()
+
+
+def _signed_in_lately(request: HttpRequest) -> bool:
+    # Of who has no password allauth takes it that they gave it just now.
+    given = [each["at"] for each in get_authentication_records(request, request.user)]
+    return bool(given) and time() - max(given) < settings.ACCOUNT_REAUTHENTICATION_TIMEOUT

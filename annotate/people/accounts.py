@@ -15,7 +15,7 @@ from annotate.core.models import User
 from annotate.fastpath.queries import NUMBERS, Prepared
 from annotate.people.attempts import count_attempt, take_back
 from annotate.people.commands import accept_invitation
-from annotate.people.session import ADDRESS_IN_SESSION, INVITATION_IN_SESSION, invitation_of
+from annotate.people.session import ADDRESS_IN_SESSION, INVITATION_IN_SESSION, invitation_of, mailed_address
 from annotate.people.sessions import SIGNED_IN_AT
 from annotate.people.sign_in_limits import guess_counters, remember_device
 
@@ -48,6 +48,10 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         """Return whether an invitation was opened in this session and can still be accepted."""
         return invitation_of(request.session) is not None
 
+    def is_email_verified(self, request: HttpRequest, email: str) -> bool:
+        """Return whether a mailed link proves the address of a new account."""
+        return email.lower() == mailed_address(request.session)
+
     def save_user(self, request: HttpRequest, user: Any, form: Any, commit: bool = True) -> Any:
         """Keep the name that was given when signing up."""
         user.name = form.cleaned_data.get("name", "")
@@ -56,7 +60,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def post_login(self, request: HttpRequest, user: User, *, signup: bool, **kwargs: Any) -> HttpResponse:
         """Remember the device, and let a new account accept the invitation that it was made for."""
         response: HttpResponse = super().post_login(request, user, signup=signup, **kwargs)
-        if signup:
+        if signup and INVITATION_IN_SESSION in request.session:
             response = join_project(request, user)
         remember_device(request, response, user.email)
         return response

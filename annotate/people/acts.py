@@ -1,4 +1,4 @@
-"""Recording what an operator does to a person, who may be in several projects or in none."""
+"""Recording what is done to a person's account: they may be in several projects or in none."""
 
 import logging
 

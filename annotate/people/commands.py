@@ -8,7 +8,6 @@ from string import ascii_uppercase
 from typing import Any
 from urllib.parse import urljoin
 
-from allauth.account.models import EmailAddress
 from django.db import IntegrityError, transaction
 from django.urls import reverse
 from django.utils import timezone
@@ -35,6 +34,7 @@ from annotate.core.models import (
 from annotate.people.addresses import proven_change
 from annotate.people.invitation_mail import mail_is_sent, send_invitation
 from annotate.people.invitations import invitation_id, invitation_token, refuse_unusable
+from annotate.people.proven_addresses import mark_proven
 
 # Places in a project: taken, offered by invitation, given up. Every command locks the project first.
 
@@ -335,7 +335,7 @@ def change_address(*, user: User, token: str) -> str:
             person.save(update_fields=["email"])
     except IntegrityError:
         raise InvalidValueError(gettext("Another account has this address.")) from None
-    EmailAddress.objects.filter(user=person).delete()  # by which the old address could still sign in
+    mark_proven(person)
     for place in Membership.objects.filter(user=person).select_related("project").order_by("pk"):
         facts = {"email": before}, {"email": email}
         record(place.project, "person.address_changed", place, before=facts[0], after=facts[1], by=user)

@@ -9,6 +9,7 @@ from allauth.account.forms import ResetPasswordForm as AllauthResetPasswordForm
 from allauth.account.forms import ResetPasswordKeyForm as AllauthResetPasswordKeyForm
 from allauth.account.forms import SignupForm as AllauthSignupForm
 from allauth.core import context
+from allauth.mfa.webauthn.forms import AddWebAuthnForm
 from django import forms
 from django.http import HttpRequest
 from django.utils.translation import gettext
@@ -19,8 +20,9 @@ from annotate.core.keys import ACTIONS, DIGITS, NAMED, VALUES, KeySet, problems_
 from annotate.core.models import Membership, Preferences, Role, User
 from annotate.core.models.preferences import CHOSEN
 from annotate.people.invitation_mail import mail_is_sent
+from annotate.people.proven_addresses import mark_proven
 from annotate.people.session import proven_address
-from annotate.people.sessions import end_sessions
+from annotate.people.sessions import device_of, end_sessions
 from annotate.people.sign_in_limits import may_send_mail
 
 # Inviting people, and changing what they do.
@@ -182,6 +184,25 @@ class ResetPasswordKeyForm(NewPassword, AllauthResetPasswordKeyForm):  # type: i
     """Another password for who followed the mailed link."""
 
     field_order = ("password1", "password2", "revoke_tokens")
+
+    def save(self) -> None:
+        """Keep the password, and that the link was followed from this mailbox."""
+        super().save()
+        mark_proven(self.user)
+
+
+# A passkey.
+
+
+class PasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
+    """What a new passkey is called; each one signs in alone, so allauth's question for that is left out."""
+
+    name = forms.CharField(label=_("Name"), required=False, max_length=60)
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        agent = context.request.headers.get("User-Agent", "")
+        super().__init__(*args, **{**options, "initial": {"name": device_of(agent)}})
+        del self.fields["passwordless"]
 
 
 # The keys that a person chooses for the rating page.

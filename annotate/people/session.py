@@ -25,10 +25,14 @@ def proven_address(session: SessionBase) -> str:
     A link that was mailed proves its address for its invitation, and an invitation the address it is for.
     """
     invitation = invitation_of(session)
-    if invitation is None:
-        return ""
+    return mailed_address(session) or (invitation.email.lower() if invitation else "")
+
+
+def mailed_address(session: SessionBase) -> str:
+    """Return the address that a mailed link proves for this session's invitation; empty where none does."""
+    invitation = invitation_of(session)
     try:
         whose, email = proven_signup(session.get(ADDRESS_IN_SESSION, ""))
     except AddressLinkError:
-        return invitation.email.lower()
-    return email if whose == invitation.pk else invitation.email.lower()
+        return ""
+    return email if invitation and whose == invitation.pk else ""

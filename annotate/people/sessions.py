@@ -124,6 +124,16 @@ def end_sessions(*, user: User, besides: str | None = None) -> int:
     return count
 
 
+def forget_ended_sessions() -> int:
+    """Remove sessions that have ended, and what was noted of them; return how many sessions that were."""
+    now = timezone.now()
+    count = Session.objects.filter(expire_date__lte=now).delete()[0]
+    live = Session.objects.filter(session_key=OuterRef("session_key"))
+    # Not what was noted just now: signing in may note a session before another connection sees it.
+    UserSession.objects.filter(~Exists(live), last_seen_at__lt=now - timedelta(hours=1)).delete()
+    return count
+
+
 def end_session(*, session: UserSession) -> None:
     """Sign a person out in one session; nothing happens where it has ended."""
     Session.objects.filter(session_key=session.session_key).delete()

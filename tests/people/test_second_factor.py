@@ -13,7 +13,8 @@ from django.core import mail
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from annotate.core.models import AuditEntry, User
+from annotate.core.models import AuditEntry, Role, User
+from annotate.people.commands import add_member
 from annotate.people.second_factor import has_second_factor
 from tests.api.client import ApiClient
 from tests.factories import PASSWORD, Cast, make_project, make_user
@@ -143,6 +144,30 @@ def test_setting_up_and_turning_off_ask_for_the_password(user: User) -> None:
     assert not Authenticator.objects.exists()
 
 
+def test_each_project_of_who_turns_it_on_or_off_has_it_in_its_log() -> None:
+    one, other = make_project(), make_project()
+    add_member(project=other.project, role=Role.RESEARCHER, user=one.admin)
+    client = sign_in(one.admin)
+    set_up(client)
+    client.post("/accounts/2fa/totp/deactivate/")
+    entries = AuditEntry.objects.filter(act__startswith="person.second_factor").order_by("pk")
+    acts = ["person.second_factor_added", "person.second_factor_removed"]
+    for cast in (one, other):
+        assert [entry.act for entry in entries if entry.project == cast.project] == acts
+    assert {(entry.actor_email, entry.after["kind"]) for entry in entries if entry.after} == {
+        (one.admin.email, "codes of an app")
+    }
+
+
+def test_a_wrong_code_sets_nothing_up_and_is_not_recorded() -> None:
+    cast = make_project()
+    client = with_password(sign_in(cast.admin))
+    client.get(ACTIVATE)
+    assert client.post(ACTIVATE, {"code": "000000"}).status_code == 200
+    assert not has_second_factor(cast.admin)
+    assert not AuditEntry.objects.filter(act__startswith="person.second_factor").exists()
+
+
 def test_an_operator_removes_it_from_who_lost_everything() -> None:
     cast = make_project()
     operator = with_password(
@@ -196,6 +221,27 @@ def test_admins_without_it_are_told_to_set_it_up(cast: Cast, required: None) -> 
 def test_their_programs_wait_too(cast: Cast, required: None) -> None:
     answer = ApiClient(cast.admin).get(f"projects/{cast.project.slug}/people/")
     assert (answer.status_code, "second factor" in answer.json()["message"]) == (403, True)
+
+
+def test_a_passkey_is_enough(cast: Cast, required: None) -> None:
+    client = sign_in(cast.admin)
+    Authenticator.objects.create(user=cast.admin, type=Authenticator.Type.WEBAUTHN, data={"name": "phone"})
+    assert has_second_factor(cast.admin)
+    assert client.get(f"/projects/{cast.project.slug}/people/").status_code == 200
+
+
+def test_who_has_a_passkey_is_asked_for_it_beside_the_password(user: User) -> None:
+    Authenticator.objects.create(user=user, type=Authenticator.Type.WEBAUTHN, data={"name": "phone"})
+    assert not is_signed_in(enter_password(user))
+
+
+def test_what_is_no_passkey_signs_nobody_in(user: User) -> None:
+    client = Client()
+    options = client.get("/accounts/2fa/webauthn/login/", HTTP_ACCEPT="application/json").json()
+    assert options["request_options"]["publicKey"]["userVerification"] == "required"
+    for sent in ("", "{}", "[]", '{"response": {"userHandle": "MQ"}}', "no json"):
+        client.post("/accounts/2fa/webauthn/login/", {"credential": sent})
+        assert not is_signed_in(client)
 
 
 def test_annotators_and_researchers_need_none(cast: Cast, required: None) -> None:

@@ -1,13 +1,16 @@
 """People see where they are signed in, end what they do not know, and are signed out after a time."""
 
+from datetime import timedelta
+
 import pytest
+from allauth.usersessions.models import UserSession
 from django.contrib.sessions.models import Session
 from django.test import Client
 
 from annotate.api.commands import make_token
 from annotate.api.queries import tokens_of
 from annotate.core.models import User
-from annotate.people.sessions import LOOKED_AT_EVERY, device_of, sessions_of
+from annotate.people.sessions import LOOKED_AT_EVERY, device_of, forget_ended_sessions, sessions_of
 from tests.conftest import Clock
 from tests.factories import PASSWORD, Cast, make_project, make_user
 from tests.rating.rounds import opened
@@ -151,3 +154,13 @@ def test_another_password_revokes_tokens_by_choice(user: User) -> None:
     entered = {"oldpassword": PASSWORD, **NEW, "revoke_tokens": "on"}
     sign_in(user).post("/accounts/password/change/", entered)
     assert (tokens_of(user), len(tokens_of(kept))) == ([], 1)
+
+
+def test_ended_sessions_are_removed_with_what_was_noted_of_them(user: User, clock: Clock) -> None:
+    here, ended = sign_in(user), sign_in(user)
+    UserSession.objects.update(last_seen_at=clock.now - timedelta(hours=2))
+    assert forget_ended_sessions() == 0
+    Session.objects.filter(pk=ended.session.session_key).update(expire_date=clock.now)
+    assert forget_ended_sessions() == 1
+    assert is_signed_in(here)
+    assert UserSession.objects.count() == Session.objects.count() == 1

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotate.core.models import User
 from annotate.management.printing import print_rows
 from annotate.people.blocking import block_person, unblock_person
-from annotate.people.installation import access_of
+from annotate.people.views.installation import access_of
 
 
 class Command(BaseCommand):

@@ -16,7 +16,7 @@ from annotate.core.access import project_for_admin
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
 from annotate.core.page import Request, request_user
-from annotate.core.password_again import give_password_again, password_is_due
+from annotate.core.password_again import give_password_again, password_again, password_is_due
 from judges.core.access import endpoint_in, project_for_judges
 from judges.core.models import Endpoint
 from judges.core.page import add_refusal, render_judges
@@ -74,12 +74,17 @@ def endpoint_test(request: Request, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def endpoint_key_remove(request: Request, slug: str, pk: int) -> HttpResponse:
     """Forget the key that was entered for an endpoint."""
-    project = project_for_admin(request.user, slug)
-    remove_key(endpoint=endpoint_in(project, pk), by=request_user(request))
+    # First whether it is theirs: who may not know of the endpoint is not asked for a password either.
+    return _remove_key(request, endpoint_in(project_for_admin(request.user, slug), pk))
+
+
+@password_again
+def _remove_key(request: Request, keyed: Endpoint) -> HttpResponse:
+    remove_key(endpoint=keyed, by=request_user(request))
     messages.success(
         request, gettext("The key is removed. Revoke it at the provider too if it may be known.")
     )
-    return redirect("endpoint", project.slug, pk)
+    return redirect("endpoint", keyed.project.slug, keyed.pk)
 
 
 @sensitive_variables()

@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from django.core.management import call_command
 from django.core.management.base import CommandError
+from django.test import Client as Browser
 
 from annotate.core.models import AuditEntry
 from annotate.core.outbound.permits import Place
@@ -335,7 +336,12 @@ def test_an_admin_removes_a_key_and_a_researcher_does_not_hear_of_it(client, cas
     home = f"projects/{cast.project.slug}/endpoints/{endpoint.pk}/key/"
     researcher = ApiClient(cast.researcher)
     assert [researcher.get(home).status_code, researcher.put(home, {"key": "x"}).status_code] == [404, 404]
-    assert client.post(address(cast, f"endpoints/{endpoint.pk}/key/remove/")).status_code == 302
+    stranger = Browser()  # at the open computer of an admin
+    stranger.force_login(cast.admin)
+    asked = stranger.post(address(cast, f"endpoints/{endpoint.pk}/key/remove/"))["Location"]
+    assert asked.startswith("/accounts/reauthenticate/")
+    assert EndpointKey.objects.exists()
+    stranger.post(asked, {"password": PASSWORD})
     assert not EndpointKey.objects.exists()
     assert not problem(endpoint)
     assert provider.keys == ["none"]

@@ -1,0 +1,150 @@
+"""Signing in by a provider of OpenID Connect: whose account an identity there belongs to.
+
+The provider's own identifier decides once an identity is known. Before that only its address can, and only
+one that the provider has verified: see docs/decisions/0027-single-sign-on.md.
+"""
+
+import logging
+from typing import Any
+
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.models import SocialLogin
+from allauth.socialaccount.providers.base.constants import AuthProcess
+from django.conf import settings
+from django.contrib.sessions.backends.base import SessionBase
+from django.db import transaction
+from django.http import HttpRequest
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from annotate.api.commands import revoke_tokens
+from annotate.core.errors import SingleSignOnError
+from annotate.core.models import Invitation, User
+from annotate.people.acts import record_everywhere
+from annotate.people.proven_addresses import is_proven, mark_proven, was_invited
+from annotate.people.session import INVITATION_IN_SESSION, invitation_of
+from annotate.people.sessions import end_sessions
+
+logger = logging.getLogger(__name__)
+
+
+class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
+    """Lets in who has an account, and makes one for who may have one; others read why not."""
+
+    def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
+        """Find the account of an identity that is seen for the first time, or refuse it."""
+        try:
+            if sociallogin.state.get("process") != AuthProcess.LOGIN:
+                raise SingleSignOnError(gettext("Begin on the sign-in page."))
+            if not sociallogin.is_existing:
+                _find_account(request, sociallogin)
+        except SingleSignOnError as error:
+            logger.info("Single sign-on by %s is refused: %s", sociallogin.account.provider, error.message)
+            refused = render(request, "people/single_sign_on_refused.html", {"error": error}, status=403)
+            raise ImmediateHttpResponse(refused) from error
+
+    def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:  # noqa: ARG002
+        """Let in who got here: `pre_social_login` has refused whoever may not have an account."""
+        return True
+
+    def populate_user(self, request: HttpRequest, sociallogin: SocialLogin, data: dict[str, Any]) -> User:
+        """Take the address in small letters, as accounts have it, and the name."""
+        user: User = super().populate_user(request, sociallogin, data)
+        parts = (data.get("first_name"), data.get("last_name"))
+        user.email = user.email.lower()
+        user.name = str(data.get("name") or " ".join(part for part in parts if part))[:150]
+        return user
+
+    def on_authentication_error(
+        self,
+        request: HttpRequest,  # noqa: ARG002
+        provider: Any,
+        error: Any = None,
+        exception: Any = None,
+        extra_context: Any = None,  # noqa: ARG002
+    ) -> None:
+        """Let the log have the reason, which the page does not tell."""
+        reason = exception and (exception.__cause__ or exception)
+        logger.warning("Single sign-on by %s failed: %s %s", provider.sub_id, error, reason or "")
+
+
+def _find_account(request: HttpRequest, sociallogin: SocialLogin) -> None:
+    email = verified_address(sociallogin)
+    user = User.objects.filter(email__iexact=email).first()
+    if user is None:
+        refuse_uninvited(request.session, email)
+    elif not user.is_active:
+        raise ImmediateHttpResponse(redirect("account_inactive"))
+    else:
+        with transaction.atomic():
+            person = claim_account(user=user, provider=sociallogin.account.provider)
+            sociallogin.connect(request, person)
+
+
+def verified_address(sociallogin: SocialLogin) -> str:
+    """Return the address that the provider says is verified. Raises SingleSignOnError where there is none."""
+    # Only what is true: some providers send "false", which is not empty.
+    verified = [each.email.lower() for each in sociallogin.email_addresses if each.verified is True]
+    if not verified:
+        raise SingleSignOnError(
+            gettext(
+                "{provider} does not say that your e-mail address is verified, so it cannot be used here."
+            ).format(provider=sociallogin.provider.name)
+        )
+    return str(verified[0])
+
+
+@transaction.atomic
+def claim_account(*, user: User, provider: str) -> User:
+    """Give who proved this address by a provider the account that has it; their projects' logs have it.
+
+    An address that was never proven here must at least be one that an admin invited. Whoever made that
+    account may be somebody else: all other ways in end. Locks the person's row. Raises SingleSignOnError.
+    """
+    person = User.objects.select_for_update().get(pk=user.pk)
+    was_proven = is_proven(person)
+    if not was_proven:
+        if not was_invited(person):
+            raise SingleSignOnError(
+                gettext(
+                    "An account has this address, but nobody ever proved that it is theirs. Get a link by "
+                    "“Forgotten password?”, which proves it. From then on you can sign in this way."
+                )
+            )
+        _end_other_ways_in(person)
+        mark_proven(person)
+    record_everywhere(
+        person, "person.single_sign_on", by=person, note="", provider=provider, address_was_proven=was_proven
+    )
+    return person
+
+
+def refuse_uninvited(session: SessionBase, email: str) -> None:
+    """Raise SingleSignOnError for who may have no account; put away an invitation for another address."""
+    offer = invitation_of(session)
+    if offer is not None and offer.email.lower() in ("", email):
+        return
+    session.pop(INVITATION_IN_SESSION, None)
+    if settings.SSO_ACCOUNTS != "anyone" and not _is_invited(email):
+        raise SingleSignOnError(
+            gettext(
+                "{email} has no account here and no invitation. Open the invitation link that a project's "
+                "admin sent you, or ask for one."
+            ).format(email=email)
+        )
+
+
+def _is_invited(email: str) -> bool:
+    open_ones = Invitation.objects.filter(accepted_at=None, withdrawn_at=None, expires_at__gt=timezone.now())
+    return open_ones.filter(email__iexact=email).exists()
+
+
+def _end_other_ways_in(person: User) -> None:
+    person.set_unusable_password()
+    person.save(update_fields=["password"])
+    end_sessions(user=person)
+    revoke_tokens(user=person)
+    Authenticator.objects.filter(user=person).delete()

@@ -1,0 +1,115 @@
+"""A person's own account: address, where it is signed in, tokens of the API."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotate.api.commands import make_token, revoke_token
+from annotate.api.queries import tokens_of
+from annotate.core.access import session_of_user, token_of_user
+from annotate.core.errors import (
+    DomainError,
+)
+from annotate.core.page import request_user, show_refusal
+from annotate.core.password_again import password_again
+from annotate.people.addresses import change_token, proven_change, send_change_link, send_changed
+from annotate.people.commands import change_address
+from annotate.people.forms import AddressForm, TokenForm
+from annotate.people.invitation_mail import mail_is_sent
+from annotate.people.sessions import end_session, end_sessions, signed_in
+from annotate.people.views.mail import mail_link
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "POST"])
+@password_again
+def address(request: HttpRequest) -> HttpResponse:
+    """Show one's address; a POST mails a link to a new one, until whose confirmation the old one stays."""
+    user = request_user(request)
+    form = AddressForm(request.POST if request.method == "POST" else None)
+    if form.is_valid() and mail_is_sent():
+        email = form.cleaned_data["email"]
+        link = reverse("address_confirm", args=[change_token(user, email)])
+        if mail_link(request, email, lambda: send_change_link(email, request.build_absolute_uri(link))):
+            return render(request, "people/address_sent.html", {"email": email})
+    context = {"form": form, "mail_is_sent": mail_is_sent()}
+    return render(request, "people/address.html", context, status=422 if form.is_bound else 200)
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "POST"])
+def address_confirm(request: HttpRequest, token: str) -> HttpResponse:
+    """Ask who followed the link to confirm the address; a POST changes it and tells the old one."""
+    user = request_user(request)
+    try:
+        email = proven_change(user, token)
+        if request.method == "GET":
+            return render(request, "people/address_confirm.html", {"email": email})
+        before = change_address(user=user, token=token)
+    except DomainError as error:
+        return render(request, "people/address_unusable.html", {"error": error}, status=error.status)
+    with show_refusal(request):
+        send_changed(before, email)
+    messages.success(request, gettext("Your address is {email} now.").format(email=email))
+    return redirect("address")
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "POST"])
+def sessions(request: HttpRequest) -> HttpResponse:
+    """List where the person is signed in; a POST signs them out everywhere else."""
+    user, current = request_user(request), request.session.session_key
+    if request.method == "POST":
+        end_sessions(user=user, besides=current)
+        messages.success(request, gettext("You are signed out everywhere else."))
+        return redirect("sessions")
+    found = signed_in(user, current)
+    context = {"sessions": found, "others": [each for each in found if not each.is_this]}
+    return render(request, "people/sessions.html", context)
+
+
+@login_required
+@require_POST
+def session_end(request: HttpRequest, pk: int) -> HttpResponse:
+    """Sign the person out in one session."""
+    end_session(session=session_of_user(request.user, pk))
+    messages.success(request, gettext("That device is signed out."))
+    return redirect("sessions")
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "POST"])
+@password_again
+def tokens(request: HttpRequest) -> HttpResponse:
+    """List the person's tokens; a POST makes one and shows it this once."""
+    user = request_user(request)
+    form = TokenForm(request.POST if request.method == "POST" else None)
+    made, secret = None, ""
+    status = 422 if form.is_bound else 200
+    if form.is_valid():
+        name, scopes = form.cleaned_data["name"], form.cleaned_data["scopes"]
+        made, secret = make_token(user=user, name=name, scopes=scopes, lasts=form.lasts)
+        form, status = TokenForm(), 200
+    context = {"form": form, "tokens": tokens_of(user), "made": made, "secret": secret}
+    return render(request, "people/tokens.html", context, status=status)
+
+
+@login_required
+@require_POST
+def token_revoke(request: HttpRequest, pk: int) -> HttpResponse:
+    """Make a token unusable."""
+    token = token_of_user(request.user, pk)
+    revoke_token(token=token)
+    messages.success(
+        request, gettext("{token} is revoked: what uses it is refused from now on.").format(token=token)
+    )
+    return redirect("tokens")

@@ -1,0 +1,189 @@
+"""A project's people: their memberships, and the links that invite to one."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotate.core.access import invitation_in, place_in, project_for_admin
+from annotate.core.errors import (
+    DomainError,
+    InvalidValueError,
+    InvitationUnusableError,
+)
+from annotate.core.models import Invitation, Membership, Role
+from annotate.core.page import render_in_project, request_user, show_refusal
+from annotate.people.commands import (
+    change_role,
+    deactivate_member,
+    invite,
+    mark_sent,
+    reactivate_member,
+    withdraw_invitation,
+)
+from annotate.people.forms import HandOverForm, InvitationForm, RoleForm
+from annotate.people.invitation_mail import mail_is_sent, send_invitation
+from annotate.people.invitations import invitation_token, refuse_unusable
+from annotate.people.queries import Load, loads_of, other_annotators, people_of
+from annotate.rating.commands.reassignment import HandedOver, hand_over_work
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def people(request: HttpRequest, slug: str) -> HttpResponse:
+    """List a project's people and links; a POST makes a link."""
+    project = project_for_admin(request.user, slug)
+    form = InvitationForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        role, email = Role(form.cleaned_data["role"]), form.cleaned_data["email"]
+        made = invite(project=project, by=request_user(request), role=role, email=email)
+        if form.cleaned_data["send"]:
+            _send(request, made)
+        return _to_link(slug, made)
+    context = {"form": form, "people": people_of(project), "mail_is_sent": mail_is_sent()}
+    return render_in_project(
+        request, project, "people/list.html", context, status=422 if form.is_bound else 200
+    )
+
+
+@login_required
+@require_GET
+def person(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Show one person's place: role, load, and who could take over what is unfinished."""
+    place = place_in(project_for_admin(request.user, slug), pk)
+    return _person(request, place)
+
+
+@login_required
+@require_POST
+def place_role(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Give a person another role."""
+    place = place_in(project_for_admin(request.user, slug), pk)
+    form = RoleForm(request.POST)
+    if not form.is_valid():
+        return _person(request, place, role_form=form)
+    try:
+        now = change_role(place=place, role=Role(form.cleaned_data["role"]))
+    except DomainError as error:
+        messages.error(request, error.message)
+        return redirect("person", slug, pk)
+    if now.pk != pk:
+        messages.success(
+            request,
+            gettext("{label} is {role} now; what they rated stays.").format(
+                label=now.label, role=now.get_role_display()
+            ),
+        )
+    return redirect("person", slug, now.pk) if now.user_id != request.user.pk else redirect("project", slug)
+
+
+@login_required
+@require_POST
+def place_hand_over(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Hand an annotator's unfinished items to others."""
+    place = place_in(project_for_admin(request.user, slug), pk)
+    form = HandOverForm(request.POST, others=other_annotators(place))
+    if not form.is_valid():
+        return _person(request, place, hand_over_form=form)
+    with show_refusal(request):
+        messages.success(request, _handed_over(hand_over_work(place=place, to=form.receivers)))
+    return redirect("person", slug, pk)
+
+
+@login_required
+@require_POST
+def place_invite(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Make a link that fills an empty place."""
+    place = place_in(project_for_admin(request.user, slug), pk)
+    try:
+        made = invite(project=place.project, by=request_user(request), role=Role(place.role), place=place)
+    except DomainError as error:
+        messages.error(request, error.message)
+        return redirect("people", slug)
+    return _to_link(slug, made)
+
+
+@login_required
+@require_POST
+def place_change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Close a place, or open it again."""
+    place = place_in(project_for_admin(request.user, slug), pk)
+    with show_refusal(request):
+        if "reactivate" in request.POST:
+            reactivate_member(place=place)
+        else:
+            deactivate_member(place=place)
+    return redirect("people", slug)
+
+
+@login_required
+@require_POST
+def invitation_withdraw(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Make a link unusable."""
+    withdraw_invitation(invitation=invitation_in(project_for_admin(request.user, slug), pk))
+    messages.success(request, gettext("The invitation is withdrawn; its link no longer works."))
+    return redirect("people", slug)
+
+
+@login_required
+@require_POST
+def invitation_send(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Send a link to its address, for the first time or again."""
+    offer = invitation_in(project_for_admin(request.user, slug), pk)
+    try:
+        _send(request, refuse_unusable(offer))
+    except InvitationUnusableError as error:
+        messages.error(request, error.message)
+    return _to_link(slug, offer)
+
+
+def _send(request: HttpRequest, made: Invitation) -> None:
+    link = request.build_absolute_uri(reverse("invitation", args=[invitation_token(made)]))
+    try:
+        if not (made.email and mail_is_sent()):
+            raise InvalidValueError(
+                gettext("This link has no address, or no mail server is configured: pass it on yourself.")
+            )
+        send_invitation(made, link)
+    except DomainError as error:
+        messages.error(request, error.message)
+        return
+    mark_sent(invitation=made)
+    messages.success(request, gettext("The invitation was sent to {email}.").format(email=made.email))
+
+
+def _person(
+    request: HttpRequest,
+    place: Membership,
+    *,
+    role_form: RoleForm | None = None,
+    hand_over_form: HandOverForm | None = None,
+) -> HttpResponse:
+    context = {
+        "place": place,
+        "load": loads_of(place.project).get(place.pk, Load()),
+        "role_form": role_form or RoleForm(initial={"role": place.role}),
+        "hand_over_form": hand_over_form or HandOverForm(None, others=other_annotators(place)),
+    }
+    status = 422 if role_form or hand_over_form else 200
+    return render_in_project(request, place.project, "people/person.html", context, status=status)
+
+
+def _handed_over(work: HandedOver) -> str:
+    if not work.given + work.freed:
+        return "Nothing was unfinished, so nothing was handed over."
+    parts = [f"{work.given} of {work.given + work.freed} unfinished items have another rater now"]
+    if work.freed:
+        parts.append(f"{work.freed} are free for whoever asks for work next")
+    if work.begun:
+        parts.append(
+            f"{work.begun} had been begun: what was answered stays with its rater, the rest went along"
+        )
+    return "; ".join(parts) + "."
+
+
+def _to_link(slug: str, made: Invitation) -> HttpResponse:
+    return redirect(f"{reverse('people', args=[slug])}#invitation-{made.pk}")

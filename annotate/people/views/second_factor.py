@@ -1,0 +1,75 @@
+"""Turning one's own second factor on and off: allauth's pages, recorded in each project's audit log."""
+
+from typing import Any
+
+from allauth.mfa.totp.views import ActivateTOTPView, DeactivateTOTPView
+from allauth.mfa.webauthn.internal.auth import begin_registration
+from allauth.mfa.webauthn.views import AddWebAuthnView, RemoveWebAuthnView
+from django.db import transaction
+from django.http import HttpResponse
+from django.urls import reverse_lazy
+from django.utils.decorators import method_decorator
+
+from annotate.core.page import request_user
+from annotate.core.password_again import password_again
+from annotate.people.forms import PasskeyForm
+from annotate.people.second_factor import ADDED, REMOVED, record_own_change
+
+
+@method_decorator(password_again, name="dispatch")
+class Activate(ActivateTOTPView):  # type: ignore[misc]
+    """Sets the factor up, once a code of the app is right."""
+
+    @transaction.atomic
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Keep it, and record that."""
+        response: HttpResponse = super().form_valid(form)
+        record_own_change(request_user(self.request), ADDED, kind="codes of an app")
+        return response
+
+
+@method_decorator(password_again, name="dispatch")
+class Deactivate(DeactivateTOTPView):  # type: ignore[misc]
+    """Turns the factor off."""
+
+    @transaction.atomic
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Forget it, and record that."""
+        response: HttpResponse = super().form_valid(form)
+        record_own_change(request_user(self.request), REMOVED, kind="codes of an app")
+        return response
+
+
+@method_decorator(password_again, name="dispatch")
+class AddPasskey(AddWebAuthnView):  # type: ignore[misc]
+    """Adds a passkey: one that the device keeps and unlocks, so that it can stand for the password."""
+
+    form_class = PasskeyForm
+
+    def get_context_data(self, **options: Any) -> dict[str, Any]:
+        """Ask the browser for one that needs no other name of the account."""
+        context: dict[str, Any] = super().get_context_data(**options)
+        context["js_data"] = begin_registration(request_user(self.request), passwordless=True)
+        return context
+
+    @transaction.atomic
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Keep it, and record that."""
+        response: HttpResponse = super().form_valid(form)
+        record_own_change(request_user(self.request), ADDED, kind=f"passkey {form.cleaned_data['name']}")
+        return response
+
+
+@method_decorator(password_again, name="dispatch")
+class RemovePasskey(RemoveWebAuthnView):  # type: ignore[misc]
+    """Removes a passkey."""
+
+    success_url = reverse_lazy("mfa_index")
+
+    @transaction.atomic
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Forget it, and record that."""
+        name = self.get_object().wrap().name
+        response: HttpResponse = super().form_valid(form)
+        record_own_change(request_user(self.request), REMOVED, kind=f"passkey {name}")
+        return response

@@ -1,0 +1,74 @@
+"""Going to a provider of OpenID Connect, and coming back."""
+
+from typing import Any
+
+from allauth.socialaccount.adapter import get_adapter
+from allauth.socialaccount.helpers import render_authentication_error
+from allauth.socialaccount.models import SocialApp, SocialLogin, SocialToken
+from allauth.socialaccount.providers.oauth2.client import OAuth2Error
+from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView, OAuth2LoginView
+from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
+from django.core.exceptions import ImproperlyConfigured
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods
+from requests import RequestException
+
+UNREADABLE = (
+    ImproperlyConfigured,
+    KeyError,
+    TypeError,
+    ValueError,
+)  # what answers of a broken provider raise
+
+
+class CheckedTokens(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
+    """Checks more of what a provider answers than allauth does, and keeps less of it."""
+
+    def complete_login(
+        self, request: HttpRequest, app: SocialApp, token: SocialToken, **options: Any
+    ) -> SocialLogin:
+        """Return whose identity it is. Raises OAuth2Error."""
+        # allauth leaves the signature out where it fetched the token itself, as that came by TLS. A proxy may
+        # end TLS before the provider does, and the keys are one request.
+        self.did_fetch_access_token = False
+        try:
+            login = super().complete_login(request, app, token, **options)
+            claims = login.account.extra_data
+            subjects = {claims["id_token"]["sub"], *(each["sub"] for each in claims.values())}
+        except UNREADABLE as error:
+            raise OAuth2Error("The provider's answer cannot be read") from error
+        if len(subjects) != 1:
+            raise OAuth2Error("The provider's two answers are about different people")
+        login.account.extra_data = {}  # names, groups, pictures: nothing here needs them
+        return login
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def sign_in(request: HttpRequest, provider_id: str) -> HttpResponse:
+    """Go to the provider, by the button of the sign-in page only: no other site can start it."""
+    if request.method == "GET":
+        return redirect("account_login")
+    adapter = _adapter(request, provider_id)
+    try:
+        response: HttpResponse = OAuth2LoginView.adapter_view(adapter)(request)
+    except (RequestException, *UNREADABLE) as error:
+        response = render_authentication_error(request, adapter.get_provider(), exception=error)
+    return response
+
+
+@never_cache
+@require_GET
+def callback(request: HttpRequest, provider_id: str) -> HttpResponse:
+    """Come back from the provider."""
+    response: HttpResponse = OAuth2CallbackView.adapter_view(_adapter(request, provider_id))(request)
+    return response
+
+
+def _adapter(request: HttpRequest, provider_id: str) -> CheckedTokens:
+    # Not allauth's own look-up: it takes the word openid_connect for any of them.
+    if provider_id not in {each.provider_id for each in get_adapter().list_apps(request)}:
+        raise Http404
+    return CheckedTokens(request, provider_id)
