@@ -13,18 +13,19 @@ from itertools import chain
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from annotate.webhooks.commands import announce
-from judges.core.models import Endpoint, Judge, Judgment, Run
+from judges.core.models import Endpoint, Judgment, Run
 from judges.endpoints.work import Call, Outcome, Prices
 from judges.runs.commands import holders
 from judges.runs.commands.budgets import used_up
 from judges.runs.commands.earlier_answers import give_back_answers
 from judges.runs.commands.holders import LEASE
+from judges.runs.commands.lost_calls import count_lost_calls
 from judges.runs.queries.affordable import affordable_calls
-from judges.runs.queries.shared import SEVERAL, first_calls, sizes_of_calls
+from judges.runs.queries.shared import first_calls, sizes_in_run
 
 WINDOW = timedelta(seconds=6)  # over which an endpoint's limits are kept
 RUN_FINISHED, RUN_STOPPED = "run.finished", "run.stopped"  # events of webhooks
@@ -80,7 +81,8 @@ def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, load: Load = 
     judgments = Judgment.objects.filter(run=run, judge__in=list(server.judges.values_list("pk", flat=True)))
     if not is_under_way(judgments):
         return Leased([])
-    most, sizes = how_many + load.ahead, _sizes_of_calls(locked)
+    count_lost_calls(run=locked, besides=holder)
+    most, sizes = how_many + load.ahead, sizes_in_run(locked)
     affordable, allowed = affordable_calls(locked, server, most, sizes), _allowed_now(server, most)
     if affordable == 0 and locked.budget and not judgments.filter(status=Judgment.Status.LEASED).exists():
         stop_run(locked, used_up(locked.budget))
@@ -171,6 +173,7 @@ def sweep() -> int:
     runs = set(abandoned.values_list("run", flat=True).distinct())
     freed = 0
     for run in Run.objects.select_for_update().filter(pk__in=runs).order_by("pk"):
+        count_lost_calls(run=run)
         freed += abandoned.filter(run=run).update(
             status=Judgment.Status.PLANNED, lease=None, leased_until=None
         )
@@ -231,12 +234,6 @@ def stop_run(run: Run, reason: str, *, waits_for: Endpoint | None = None) -> Non
     locked.save(update_fields=["status", "reason", "finished_at", "waits_for", "resumes_until", "told_at"])
     until = locked.resumes_until and locked.resumes_until.isoformat()
     announce(locked.project_id, RUN_STOPPED, {"run": locked.pk, "resumes_until": until})
-
-
-def _sizes_of_calls(run: Run) -> dict[int, int]:
-    """Return how many judgments a call gives, for judges of the run that ask about several dimensions."""
-    judges = Judge.objects.filter(project=run.project_id, method__in=SEVERAL)
-    return sizes_of_calls(judges.filter(Exists(Judgment.objects.filter(run=run, judge=OuterRef("pk")))))
 
 
 def _take(

@@ -1,4 +1,4 @@
-"""How many more calls a run's budget allows."""
+"""What calls of a run cost, and how many more its budget allows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -36,11 +36,19 @@ def affordable_calls(run: Run, server: Endpoint, most: int, sizes: Mapping[int, 
     if run.budget is None:
         return most
     calls = _by_size(run, server, sizes) if sizes else [_single_calls(run)]
-    costs = {each.size: _cost(each, calls, server) for each in calls}
-    in_flight = sum((costs[each.size] * each.leased / each.size for each in calls), Decimal(0))
-    dearest = max((costs[each.size] for each in calls if each.is_open), default=Decimal(0))
+    costs = {each.size: RESERVE * mean for each in calls if (mean := _mean_cost(each, calls)) is not None}
+    guess = _first_guess(server)
+    in_flight = sum((costs.get(each.size, guess) * each.leased / each.size for each in calls), Decimal(0))
+    dearest = max((costs.get(each.size, guess) for each in calls if each.is_open), default=Decimal(0))
     left = run.budget - run.spent - in_flight
     return max(min(most, int(left / dearest) if dearest else most), 0)
+
+
+def expected_costs(run: Run, server: Endpoint, sizes: Mapping[int, int]) -> dict[int, Decimal]:
+    """Return what a call to a server costs on average, by how many judgments it gives; a guess at first."""
+    calls = _by_size(run, server, sizes)
+    means = {each.size: _mean_cost(each, calls) for each in calls}
+    return {size: _first_guess(server) if mean is None else mean for size, mean in means.items()}
 
 
 def _single_calls(run: Run) -> _Calls:
@@ -72,14 +80,14 @@ def _by_size(run: Run, server: Endpoint, sizes: Mapping[int, int]) -> list[_Call
     return list(found.values())
 
 
-def _cost(of: _Calls, calls: Sequence[_Calls], server: Endpoint) -> Decimal:
-    """Return what a call may cost: by those of its size, before the first of these by the others.
+def _mean_cost(of: _Calls, calls: Sequence[_Calls]) -> Decimal | None:
+    """Return what a call costs by those of its size, before the first of these by the others.
 
-    One that gives more judgments may then cost as much more, one that gives fewer as much as they do.
+    One that gives more judgments may then cost as much more, one that gives fewer as much as they do. None
+    before any was answered.
     """
     known = [of] if of.answered else [each for each in calls if each.answered]
-    means = [each.cost / each.answered * max(each.size, of.size) for each in known]
-    return RESERVE * max(means) if means else _first_guess(server)
+    return max((each.cost / each.answered * max(each.size, of.size) for each in known), default=None)
 
 
 def _first_guess(server: Endpoint) -> Decimal:

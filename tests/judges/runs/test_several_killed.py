@@ -58,7 +58,8 @@ def test_a_killed_worker_repeats_only_whole_calls_and_each_judgment_is_paid_once
         assert sum(each.input_tokens or 0 for each in of_call) == 100
         assert sum(each.output_tokens or 0 for each in of_call) == 50
         assert len({each.messages_hash for each in of_call}) == 1
-    assert run.spent == sum(each.cost or 0 for each in found) == ITEMS * CALL
+    assert sum(each.cost or 0 for each in found) == ITEMS * CALL
+    assert run.spent == len(provider.asked) * CALL, "calls that ended with the worker are spent, too"
     assert not judgments.filter(lease__isnull=False).exists()
     assert not LeaseHolder.objects.filter(places__gt=0, alive_until__gte=timezone.now()).exists()
 
