@@ -20,7 +20,7 @@ def with_count_of_corrected(
     if counts_corrected(chosen):
         return list(sections)
     first, *others = sections
-    return [replace(first, says=f"{first.says} {_count_sentence(judges)}".strip()), *others]
+    return [replace(first, says=f"{_count_sentence(judges)} {first.says}".strip()), *others]
 
 
 def _count_sentence(judges: Collection[Judge]) -> str:
