@@ -37,7 +37,7 @@ def test_a_killed_worker_repeats_only_whole_calls_and_each_judgment_is_paid_once
             done = judgments.filter(status="done").count()
             return done == 3 * BEFORE and provider.in_flight.total() == IN_FLIGHT
 
-        with worker(tmp_path, lease=3) as process:
+        with worker(tmp_path, lease=2) as process:
             assert wait_until(is_stuck, seconds=60), process.log.read_text()
             process.kill()
             stored = set(judgments.filter(status="done").values_list("pk", flat=True))
