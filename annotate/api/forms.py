@@ -8,7 +8,7 @@ from django import forms
 from rest_framework import serializers
 
 from annotate.api.pages import LARGEST_KEY
-from annotate.api.values import Flag, Input, Number, Text, Whole
+from annotate.api.values import Amount, Flag, Input, Number, Text, Whole
 from annotate.core.errors import InvalidValueError
 
 Form = TypeVar("Form", bound=forms.BaseForm)
@@ -69,7 +69,7 @@ def _field(field: forms.Field, *, required: bool) -> serializers.Field[Any, Any,
         case forms.FloatField():
             return Number(**how, **limits, **empty)
         case forms.DecimalField():
-            return Number(**how, **limits, **empty)
+            return Amount(**how, **limits, **empty)
         case forms.IntegerField():
             return Whole(**how, **limits, **empty)
         case forms.DateField():

@@ -1,5 +1,8 @@
 """How operations stand in the OpenAPI description."""
 
+from typing import Any
+
+from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
 
 
@@ -13,3 +16,15 @@ class OperationSchema(AutoSchema):
     def get_tags(self) -> list[str]:
         """Return what the view is about."""
         return [str(getattr(self.view, "about", ""))]
+
+
+class AmountDescription(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
+    """Describes an amount of money: a number, or one in quotes."""
+
+    target_class = "annotate.api.values.Amount"
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:  # noqa: ARG002
+        """Return its description."""
+        least = self.target.min_value
+        limits = {} if least is None else {"minimum": least}
+        return {"type": ["number", "string"], "pattern": f"^{self.target.PATTERN}$", **limits}

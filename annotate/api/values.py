@@ -1,5 +1,6 @@
-"""Values of JSON, taken as they are: a number in quotes is no number."""
+"""Values of JSON, taken as they are: a number in quotes is no number, unless it is an amount of money."""
 
+import re
 from typing import Any
 
 from rest_framework import serializers
@@ -32,6 +33,18 @@ class Number(serializers.FloatField):
         """Return the number."""
         if not isinstance(data, int | float) or isinstance(data, bool):
             self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class Amount(Number):
+    """An amount of money: a number, or one in quotes, as amounts are returned to keep all their digits."""
+
+    PATTERN = r"[0-9]{1,12}(\.[0-9]{1,8})?"
+
+    def to_internal_value(self, data: Any) -> float:
+        """Return the number."""
+        if isinstance(data, str) and re.fullmatch(self.PATTERN, data):
+            return super().to_internal_value(float(data))
         return super().to_internal_value(data)
 
 

@@ -32,10 +32,12 @@ from judges.core.models import (
 )
 from judges.core.specification import EndpointSpec, JudgeSpec
 from judges.endpoints.addresses import refuse_address
-from judges.endpoints.client import OWN_FIELDS, Question, RequestFailed, ask_once
+from judges.endpoints.client import ask_once
 from judges.endpoints.encryption import UnreadableKeyError, encrypt, encrypt_again
+from judges.endpoints.failures import RequestFailed
 from judges.endpoints.keys import server_of
 from judges.endpoints.queries import was_asked
+from judges.endpoints.questions import OWN_FIELDS, Question
 from judges.endpoints.work import Prices
 from judges.methods import METHODS
 from judges.methods.base import Message

@@ -9,8 +9,8 @@ from annotate.core.outbound.variables import VariableRefusedError, read_variable
 from judges.core.errors import KeyMissingError
 from judges.core.models import Endpoint, EndpointKey
 from judges.endpoints.addresses import refuse_call
-from judges.endpoints.client import Server
 from judges.endpoints.encryption import UnreadableKeyError, decrypt
+from judges.endpoints.questions import Server
 
 NO_KEY = "none"  # what servers without keys are sent
 

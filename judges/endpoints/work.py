@@ -8,7 +8,7 @@ from typing import Any
 
 from annotate.core.guideline import FrozenDimension
 from judges.core.models import Endpoint
-from judges.endpoints.client import Question
+from judges.endpoints.questions import Question
 from judges.methods.base import Method
 
 BATCH_DISCOUNT = Decimal("0.5")  # what the batch interface leaves of a price: half, at OpenAI

@@ -8,7 +8,10 @@ from dataclasses import replace
 from itertools import accumulate, zip_longest
 
 from judges.core.models import Judgment
-from judges.endpoints.client import Client, Question, Reply, RequestFailed, Token, shares_of
+from judges.endpoints.client import Client
+from judges.endpoints.failures import RequestFailed
+from judges.endpoints.questions import Question
+from judges.endpoints.replies import Reply, Token, shares_of
 from judges.endpoints.work import Outcome, Work
 from judges.methods.base import Readable, Reading, Unreadable
 from judges.methods.reading.plain import answer_start

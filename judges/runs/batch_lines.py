@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import IO, Any
 
-from judges.endpoints.client import COMPLETIONS, Reply, RequestFailed, body_of, reply_of
+from judges.endpoints.failures import RequestFailed
+from judges.endpoints.questions import COMPLETIONS, body_of
+from judges.endpoints.replies import Reply, reply_of
 from judges.endpoints.work import Work
 from judges.runs.queries.work import work_of
 

@@ -17,7 +17,8 @@ from django.utils import timezone
 
 from judges.core.errors import KeyMissingError
 from judges.core.models import Batch, Run
-from judges.endpoints.client import BatchClient, BatchUnknown, RemoteBatch, RequestFailed
+from judges.endpoints.batch_client import BatchClient, RemoteBatch
+from judges.endpoints.failures import BatchUnknown, RequestFailed
 from judges.endpoints.keys import server_of
 from judges.runs.batch_lines import portions, write_requests
 from judges.runs.commands import batches, leases

@@ -5,7 +5,8 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from judges.endpoints.client import Question, Reply, body_of
+from judges.endpoints.questions import Question, body_of
+from judges.endpoints.replies import Reply
 from judges.endpoints.work import Call, Work
 
 MESSAGES = "messages"

@@ -25,7 +25,8 @@ from uuid import uuid4
 from django.db import InterfaceError, OperationalError, connections
 
 from judges.core.models import Judgment, Run
-from judges.endpoints.client import Client, Server
+from judges.endpoints.client import Client
+from judges.endpoints.questions import Server
 from judges.endpoints.work import Outcome, Prices, Work
 from judges.runs.asking import ask_together
 from judges.runs.commands import holders, leases, paces, silence

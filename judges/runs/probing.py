@@ -10,9 +10,11 @@ from django.utils import timezone
 
 from judges.core.errors import KeyMissingError
 from judges.core.models import Endpoint, Judge, Judgment, MaxTokensName, Run
-from judges.endpoints.client import Question, RequestFailed, ask_once
+from judges.endpoints.client import ask_once
+from judges.endpoints.failures import RequestFailed
 from judges.endpoints.keys import server_of
 from judges.endpoints.queries import READY
+from judges.endpoints.questions import Question
 from judges.endpoints.work import Prices
 from judges.methods.base import Message
 from judges.runs.commands import holders, leases, silence

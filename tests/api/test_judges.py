@@ -55,6 +55,22 @@ def test_a_run_is_planned_started_paused_and_cancelled(django_capture_on_commit_
     assert [row["id"] for row in program.get(f"{home}runs/").json()["results"]] == [planned["run"]["id"]]
 
 
+def test_prices_and_budgets_are_taken_as_they_are_returned():
+    cast = make_project()
+    program, home = ApiClient(cast.admin), f"projects/{cast.project.slug}/"
+    endpoint = program.post(f"{home}endpoints/", {**ENDPOINT, "input_price": 0.15}).json()
+    prices = {name: endpoint[name] for name in ("input_price", "output_price", "cached_price")}
+    assert prices == {"input_price": "0.150000", "output_price": "8.000000", "cached_price": None}
+    again = program.put(f"{home}endpoints/{endpoint['id']}/", {**ENDPOINT, **prices})
+    assert again.json() == endpoint
+    made = {"name": "J", "endpoint": endpoint["id"], "model": "m", "template": "shipped:rts", "samples": 1}
+    judge = program.post(f"{home}judges/", {**made, "score_from": "text", "temperature": 0}).json()
+    scope = {"judges": [judge["id"]], "dimensions": ["fluency"], "budget": 1.5}
+    run = program.post(f"{home}runs/", scope).json()["run"]
+    again = program.put(f"{home}runs/{run['id']}/budget/", {"budget": run["budget"]})
+    assert (again.status_code, again.json()["run"]["budget"]) == (200, run["budget"])
+
+
 def test_a_key_is_never_taken_where_its_variable_is_asked_for():
     cast = make_project()
     refused = ApiClient(cast.admin).post(

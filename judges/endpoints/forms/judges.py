@@ -29,6 +29,14 @@ SCORE_FROM = [
 ]
 
 
+class _OptionalJSONField(forms.JSONField):
+    """An empty field where there is nothing, which Django's own shows as “null”."""
+
+    def prepare_value(self, value: Any) -> Any:
+        """Return what is shown."""
+        return "" if value is None or value == {} else super().prepare_value(value)
+
+
 class JudgeForm(forms.Form):
     """Everything about a judge. The method is that of the chosen prompt."""
 
@@ -111,7 +119,7 @@ class JudgeForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
         help_text=_("Sent before the prompt."),
     )
-    extra_body = forms.JSONField(
+    extra_body = _OptionalJSONField(
         label=_("Further fields of the request"),
         required=False,
         widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false", "placeholder": '{"top_k": 20}'}),
@@ -258,7 +266,6 @@ def initial_of(judge: Judge | None, dimensions: Sequence[Dimension] = ()) -> dic
         return {"temperature": 0, "samples": 1, "score_from": ScoreFrom.TEXT, "template": f"{SHIPPED}rts"}
     values = {name: getattr(judge, name) for name in JudgeForm.base_fields}
     values["stop"] = stop_lines(judge.stop)
-    values["extra_body"] = judge.extra_body or None
     values["scale_table"] = table_line(judge.scale_table)
     names = {each.pk: each.key if "," in each.name else each.name for each in dimensions}
     values["asked_together"] = dimensions_line(names[pk] for pk in judge.asked_together if pk in names)

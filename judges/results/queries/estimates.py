@@ -112,14 +112,16 @@ def estimates_report(
     *,
     confidence_level: float = 0.95,
     beyond: bool = True,
+    with_corrected: bool = True,
 ) -> EstimatesReport:
     """Return what people would have given each system's items on average, by one judge and their ratings.
 
     beyond: the items of documents like these; else of these documents only. Ratings are those at the end of
-    the round. Five queries, before a round three.
+    the round. with_corrected: whether what a person corrected counts. Five queries, before a round three.
     """
     material = material_of(project, round, guideline_of(project, round))
-    samples, drawn = samples_of([judge], material), drawn_units(round, material)
+    samples = samples_of([judge], material, with_corrected=with_corrected)
+    drawn = drawn_units(round, material)
     found = []
     named = []
     for dimension in material.dimensions:

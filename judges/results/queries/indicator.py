@@ -59,7 +59,8 @@ class ReliabilityReport:
     """Everything about one pair of judges by one measure; P, M and validity are about `compared_judge`.
 
     rated_units: those that people rated. settling: those of them that settled r of a policy or a certificate
-    of these judges; P leaves them out where `fresh`. judged: a digest of the judgments that R follows from.
+    of these judges; P leaves them out where `fresh`. with_corrected: whether what a person corrected counts.
+    judged: a digest of the judgments that R follows from.
     """
 
     project: Project
@@ -71,6 +72,7 @@ class ReliabilityReport:
     rated_units: int
     settling: int
     fresh: bool
+    with_corrected: bool
     judged: str
 
     @property
@@ -99,18 +101,20 @@ def reliability_report(
     compared_judge: Judge | None = None,
     round_number: int | None = None,
     fresh: bool = False,
+    with_corrected: bool = True,
 ) -> ReliabilityReport:
     """Return R of a pair of judges with P of one of them (the RTS judge), against people's values of a round.
 
     The round is the last one unless a number is given. `fresh`: without what people gave units that settled
-    what is trusted of these judges. Seven queries, before a round six.
+    what is trusted of these judges. `with_corrected`: with what a person corrected. Seven queries, before a
+    round six.
     """
     rounds = rounds_of(project)
     round = rounds.get(round_number or max(rounds, default=0))
     material = material_of(project, round, guideline_of(project, round))
     first = compared_judge or pairing.rts
     settling = _settled_among(material, settling_units([pairing.rts, pairing.mcq]))
-    measuring = _Measuring(project, pairing, first, coefficient, confidence_level)
+    measuring = _Measuring(project, pairing, first, coefficient, confidence_level, with_corrected)
     found = _measure_dimensions(material, measuring, settling if fresh else {})
     return ReliabilityReport(
         project=project,
@@ -122,7 +126,8 @@ def reliability_report(
         rated_units=sum(len(rated.items) for rated in material.rated.values()),
         settling=sum(int(chosen.sum()) for chosen in settling.values()),
         fresh=fresh,
-        judged=digest_of_values(project, [pairing.rts, pairing.mcq], material),
+        with_corrected=with_corrected,
+        judged=digest_of_values(project, [pairing.rts, pairing.mcq], material, with_corrected=with_corrected),
     )
 
 
@@ -138,6 +143,7 @@ class _Measuring:
     first: Judge
     coefficient: str
     confidence_level: float
+    with_corrected: bool
 
     @property
     def other(self) -> Judge:
@@ -175,7 +181,7 @@ def _measure_dimensions(
 ) -> Measured:
     """Return the figures of every dimension that one of the judges has a value on."""
     judges = [measuring.first, measuring.other]
-    samples = samples_of(judges, material)
+    samples = samples_of(judges, material, with_corrected=measuring.with_corrected)
     found: Measured = []
     for dimension in material.dimensions:
         own, others = (

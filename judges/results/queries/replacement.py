@@ -40,14 +40,17 @@ class ReplacementReport:
     dimensions: Sequence[DimensionTest]
 
 
-def replacement_report(project: Project, judge: Judge, *, epsilon: float = 0.2) -> ReplacementReport:
+def replacement_report(
+    project: Project, judge: Judge, *, epsilon: float = 0.2, with_corrected: bool = True
+) -> ReplacementReport:
     """Return whether the judge may stand in for an annotator of Round I, where nobody saw others' values.
 
-    The shuffled judge is dealt with the judge's stream. Five queries, before a round four.
+    The shuffled judge is dealt with the judge's stream. with_corrected: whether what a person corrected
+    counts. Five queries, before a round four.
     """
     round = rounds_of(project).get(1)
     material = material_of(project, round, guideline_of(project, round))
-    samples = samples_of([judge], material)
+    samples = samples_of([judge], material, with_corrected=with_corrected)
     given = [each for each in material.dimensions if samples[judge.pk, each.key].given.any()]
     tests = [
         DimensionTest(

@@ -105,6 +105,11 @@ def material_of(project: Project, round: Round | None, guideline: FrozenGuidelin
     )
 
 
+def counted_judgments(*, with_corrected: bool) -> QuerySet[Judgment]:
+    """Return the judgments that figures may be of: all, or those that no person corrected."""
+    return Judgment.objects.all() if with_corrected else Judgment.objects.filter(is_corrected=False)
+
+
 def samples_of(
     judges: Sequence[Judge], material: Material, *, with_corrected: bool = True
 ) -> dict[tuple[int, str], Samples]:
@@ -112,8 +117,8 @@ def samples_of(
 
     with_corrected: whether what a person corrected counts.
     """
-    done = Judgment.objects.filter(judge__in=judges, other__isnull=True, status=Judgment.Status.DONE)
-    done = done if with_corrected else done.filter(is_corrected=False)
+    counted = counted_judgments(with_corrected=with_corrected)
+    done = counted.filter(judge__in=judges, other__isnull=True, status=Judgment.Status.DONE)
     rows = _rows(done.values_list("judge", "dimension", "item", "sample", "value"), _VALUE)
     found = {}
     for judge in judges:
@@ -170,8 +175,8 @@ def verdicts_of(judge: Judge, material: Material, *, with_corrected: bool = True
     with_corrected: whether what a person corrected counts.
     """
     status = [Judgment.Status.DONE, Judgment.Status.UNREADABLE]
-    answered = Judgment.objects.filter(judge=judge, other__isnull=False, status__in=status).order_by("pk")
-    answered = answered if with_corrected else answered.filter(is_corrected=False)
+    counted = counted_judgments(with_corrected=with_corrected)
+    answered = counted.filter(judge=judge, other__isnull=False, status__in=status).order_by("pk")
     rows = _rows(answered.values_list("dimension", "item", "other", "item__document", "value"), _VERDICT)
     names = np.array(material.systems)
     found = {}

@@ -15,8 +15,9 @@ from judges.results.queries.estimates import (
 )
 from judges.results.tables.categories import Named, accuracy_table, f1_table
 from judges.results.tables.columns import DIMENSION, SYSTEM, estimate_cell, known, yes_or_no
+from judges.results.tables.corrected import with_count_of_corrected
 from judges.results.tables.gaps import with_gaps
-from judges.results.tables.parameters import chosen_judge, chosen_round
+from judges.results.tables.parameters import chosen_judge, chosen_round, counts_corrected
 
 _NO_P = "There is no p value without a standard error of the difference."
 _NO_WIDTH = "The width for so many ratings is not known."
@@ -33,6 +34,7 @@ def estimates_sections(project: Project, chosen: Chosen) -> list[Section]:
         chosen_round(project, chosen),
         confidence_level=float(chosen["confidence"]),
         beyond=chosen["about"] == DOCUMENTS,
+        with_corrected=counts_corrected(chosen),
     )
     about = _ABOUT[chosen["about"]]
     differ = " ".join(filter(None, [about, _no_differences(report), _apart(report)]))
@@ -42,9 +44,9 @@ def estimates_sections(project: Project, chosen: Chosen) -> list[Section]:
         Section("What more ratings would bring", _PLANNING, _with_rows(_widths(report))),
     ]
     if report.named and not report.dimensions:
-        return with_gaps(_named_sections(report), [judge])
+        sections = []
     sections = [each for each in sections if each.tables or each.says != _PLANNING] + _named_sections(report)
-    return with_gaps(sections, [judge])
+    return with_count_of_corrected(with_gaps(sections, [judge]), [judge], chosen)
 
 
 def _with_rows(table: Table) -> list[Table]:

@@ -14,8 +14,9 @@ from judges.reliability import CoefficientSpread
 from judges.results.queries.indicator import DimensionIndicator, ReliabilityReport, reliability_report
 from judges.results.queries.pairings import Pairing, measured_judges, of_method, usual_pairing
 from judges.results.tables.columns import DIMENSION, SYSTEM, known
+from judges.results.tables.corrected import with_count_of_corrected
 from judges.results.tables.gaps import with_gaps
-from judges.results.tables.parameters import CONFIDENCE, ROUND
+from judges.results.tables.parameters import CONFIDENCE, CORRECTED, LEFT_OUT, ROUND, counts_corrected
 
 INDICATOR = "indicator"
 """The key of the table of R: a row for each system, a column for each dimension by its key."""
@@ -63,6 +64,7 @@ RELIABILITY_PARAMETERS = (
         lambda _: [("all", "all rated units"), ("fresh", "units that settled no policy and no certificate")],
     ),
     ROUND,
+    CORRECTED,
 )
 
 
@@ -78,6 +80,7 @@ def reliability_sections(project: Project, chosen: Chosen) -> list[Section]:
         compared_judge=getattr(pairing, chosen["compared_judge"]),
         round_number=int(chosen["round"]) if "round" in chosen else None,
         fresh=chosen["units"] == "fresh",
+        with_corrected=counts_corrected(chosen),
     )
     quality = Section("Quality and agreement with people", _DOTS, [_quality(report)])
     sections = [
@@ -88,7 +91,8 @@ def reliability_sections(project: Project, chosen: Chosen) -> list[Section]:
         Section("How far systems differ", "", [_spreads(report)]),
         Section("How this was computed", " ".join(_how(report)), []),
     ]
-    return with_gaps(sections, [pairing.rts, pairing.mcq])
+    pair = [pairing.rts, pairing.mcq]
+    return with_count_of_corrected(with_gaps(sections, pair), pair, chosen)
 
 
 def indicators_in(table: Table) -> dict[tuple[str, str], Cell]:
@@ -167,10 +171,11 @@ def _how(report: ReliabilityReport) -> Iterator[str]:
     yield "A judge’s value is the mean of its samples, people’s the mean of their ratings."
     yield "Below 3 items R and P are undefined."
     slug, rts, mcq = report.project.slug, report.pairing.rts.name, report.pairing.mcq.name
-    fresh = " --units fresh" if report.fresh else ""
+    options = " --units fresh" if report.fresh else ""
+    options += "" if report.with_corrected else f" --corrected {LEFT_OUT}"
     yield (
         f'The same from a command line: manage.py reliability {slug} --rts "{rts}" --mcq "{mcq}" '
-        f"--coefficient {report.coefficient}{fresh} --json"
+        f"--coefficient {report.coefficient}{options} --json"
     )
 
 

@@ -9,8 +9,9 @@ from annotate.results.table import Table
 from judges.core.models import Judge
 from judges.results.tables.by_judge import tables_of_scores, tables_of_verdicts
 from judges.results.tables.compared import Compared, compared_values
+from judges.results.tables.corrected import with_count_of_corrected
 from judges.results.tables.indicators import indicator_tables
-from judges.results.tables.parameters import SHARED, counts_corrected
+from judges.results.tables.parameters import SHARED
 from judges.results.tables.together import tables_together
 
 NO_JUDGMENTS = "This judge has no judgments yet."
@@ -29,9 +30,8 @@ def judges_sections(project: Project, chosen: Chosen) -> list[Section]:
     says = _against(found.round)
     if chosen.get("units") == SHARED:
         says += " On each dimension only the items for which every judge has a value."
-    if not counts_corrected(chosen):
-        says += " Without judgments that a person corrected."
-    return [Section("All judges", says, together, "all-judges"), *of_each]
+    sections = [Section("All judges", says, together, "all-judges"), *of_each]
+    return with_count_of_corrected(sections, found.judges, chosen)
 
 
 def anchor_of(judge: Judge) -> str:

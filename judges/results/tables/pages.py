@@ -16,7 +16,7 @@ ESTIMATES_PAGE = ResultsPage(
     estimates_sections,
     version_of_judges,
     values_of,
-    [JUDGE, ROUND, CONFIDENCE, ABOUT],
+    [JUDGE, ROUND, CONFIDENCE, ABOUT, CORRECTED],
 )
 
 REPLACEMENT_PAGE = ResultsPage(
@@ -26,7 +26,7 @@ REPLACEMENT_PAGE = ResultsPage(
     replacement_sections,
     version_of_judges,
     values_of,
-    [JUDGE, EPSILON],
+    [JUDGE, EPSILON, CORRECTED],
 )
 
 JUDGES_PAGE = ResultsPage(

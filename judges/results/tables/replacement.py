@@ -8,8 +8,9 @@ from annotate.results.table import Cell, Column, Kind, Table, text
 from judges.reliability import AlternativeAnnotatorTest
 from judges.results.queries.replacement import EPSILONS, DimensionTest, ReplacementReport, replacement_report
 from judges.results.tables.columns import DIMENSION, JUDGE, known, yes_or_no
+from judges.results.tables.corrected import with_count_of_corrected
 from judges.results.tables.gaps import with_gaps
-from judges.results.tables.parameters import Options, chosen_judge
+from judges.results.tables.parameters import Options, chosen_judge, counts_corrected
 
 _HOW = (
     "Alternative annotator test (function alternative_annotator_test); epsilon: {epsilon:g}; source: "
@@ -36,14 +37,16 @@ _INTRODUCTION = (
 def replacement_sections(project: Project, chosen: Chosen) -> list[Section]:
     """Return the tests of one judge and what they rest on. Raises NotReadyError without Round I."""
     judge = chosen_judge(project, chosen)
-    report = replacement_report(project, judge, epsilon=float(chosen["epsilon"]))
+    report = replacement_report(
+        project, judge, epsilon=float(chosen["epsilon"]), with_corrected=counts_corrected(chosen)
+    )
     if report.round is None:
         raise NotReadyError(_NOBODY)
     still = " Round I is still open: these are its ratings so far." if report.round.is_open else ""
     tables = [_tests(report), _annotators(report)]
     says = f"{_INTRODUCTION}{still}"
     section = Section("May this judge replace an annotator?", says, [each for each in tables if each.rows])
-    return with_gaps([section], [judge])
+    return with_count_of_corrected(with_gaps([section], [judge]), [judge], chosen)
 
 
 _NOBODY = "Nobody has rated yet: the test needs the Round I ratings of three annotators or more."

@@ -47,8 +47,14 @@ def version_of_values(judges: Sequence[Judge]) -> Sequence[object]:
     return [[f"{each:.12g}" if isinstance(each, float) else each for each in row] for row in rows]
 
 
-def digest_of_values(project: Project, judges: Sequence[Judge], material: Material) -> str:
-    """Return a word for everything that R of these judges follows from, with its interval. One query."""
+def digest_of_values(
+    project: Project, judges: Sequence[Judge], material: Material, *, with_corrected: bool = True
+) -> str:
+    """Return a word for everything that R of these judges follows from, with its interval. One query.
+
+    with_corrected: another word where what a person corrected is left out, so that no decision by R, which
+    counts it, takes such a page's R.
+    """
     parts = [
         VERSION,
         project.seed,
@@ -56,6 +62,7 @@ def digest_of_values(project: Project, judges: Sequence[Judge], material: Materi
         version_of_values(judges),
         [(one.id, one.key) for one in material.dimensions],
         list(material.systems),
+        with_corrected,
     ]
     digest = hashlib.blake2b(repr(parts).encode(), digest_size=20)
     digest.update(material.items.tobytes())

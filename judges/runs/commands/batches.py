@@ -22,7 +22,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from judges.core.models import Batch, Judge, Judgment, Run
-from judges.endpoints.client import Reply, shares_of
+from judges.endpoints.replies import Reply, shares_of
 from judges.endpoints.work import Outcome, Prices, Work
 from judges.runs.asking import MAX_ATTEMPTS, outcome_of_reply
 from judges.runs.commands import leases

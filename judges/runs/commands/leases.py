@@ -13,7 +13,7 @@ from itertools import chain
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from annotate.webhooks.commands import announce
@@ -23,7 +23,9 @@ from judges.runs.commands import holders
 from judges.runs.commands.budgets import used_up
 from judges.runs.commands.earlier_answers import give_back_answers
 from judges.runs.commands.holders import LEASE
-from judges.runs.queries.shared import SEVERAL, first_calls, sizes_of_calls
+from judges.runs.commands.lost_calls import count_lost_calls
+from judges.runs.queries.affordable import affordable_calls
+from judges.runs.queries.shared import first_calls, sizes_in_run
 
 WINDOW = timedelta(seconds=6)  # over which an endpoint's limits are kept
 RUN_FINISHED, RUN_STOPPED = "run.finished", "run.stopped"  # events of webhooks
@@ -79,9 +81,9 @@ def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, load: Load = 
     judgments = Judgment.objects.filter(run=run, judge__in=list(server.judges.values_list("pk", flat=True)))
     if not is_under_way(judgments):
         return Leased([])
-    most, sizes = how_many + load.ahead, _sizes_of_calls(locked, server)
-    size = max(sizes.values(), default=1)
-    affordable, allowed = _affordable(locked, server, most, size), _allowed_now(server, most)
+    count_lost_calls(run=locked, besides=holder)
+    most, sizes = how_many + load.ahead, sizes_in_run(locked)
+    affordable, allowed = affordable_calls(locked, server, most, sizes), _allowed_now(server, most)
     if affordable == 0 and locked.budget and not judgments.filter(status=Judgment.Status.LEASED).exists():
         stop_run(locked, used_up(locked.budget))
         return Leased([])
@@ -171,6 +173,7 @@ def sweep() -> int:
     runs = set(abandoned.values_list("run", flat=True).distinct())
     freed = 0
     for run in Run.objects.select_for_update().filter(pk__in=runs).order_by("pk"):
+        count_lost_calls(run=run)
         freed += abandoned.filter(run=run).update(
             status=Judgment.Status.PLANNED, lease=None, leased_until=None
         )
@@ -233,12 +236,6 @@ def stop_run(run: Run, reason: str, *, waits_for: Endpoint | None = None) -> Non
     announce(locked.project_id, RUN_STOPPED, {"run": locked.pk, "resumes_until": until})
 
 
-def _sizes_of_calls(run: Run, server: Endpoint) -> dict[int, int]:
-    """Return how many judgments a call gives, for judges of the run that ask about several dimensions."""
-    judges = server.judges.filter(method__in=SEVERAL)
-    return sizes_of_calls(judges.filter(Exists(Judgment.objects.filter(run=run, judge=OuterRef("pk")))))
-
-
 def _take(
     judgments: QuerySet[Judgment], how_many: int, holder: UUID, sizes: Mapping[int, int]
 ) -> list[Sequence[int]]:
@@ -259,26 +256,6 @@ def _take(
         status=Judgment.Status.LEASED, lease=holder, leased_until=timezone.now() + LEASE
     )
     return taken
-
-
-def _affordable(run: Run, server: Endpoint, how_many: int, size: int) -> int:
-    """Return how many more calls the budget allows, if each costs half as much again as the mean so far.
-
-    size: how many judgments a call gives, at the most; each has its share of the cost.
-    """
-    if run.budget is None:
-        return how_many
-    judgments = Judgment.objects.filter(run=run)
-    in_flight = judgments.filter(status=Judgment.Status.LEASED).count()
-    answered = judgments.filter(answered_at__isnull=False, cost__isnull=False).count()
-    each = run.spent / answered * size * Decimal("1.5") if answered else _first_guess(server)
-    left = run.budget - run.spent - each * in_flight / size
-    return max(min(how_many, int(left / each) if each else how_many), 0)
-
-
-def _first_guess(server: Endpoint) -> Decimal:
-    """Return a cautious cost of a call before any was answered: 2,000 tokens in, 200 out."""
-    return Prices.of(server).cost(2000, 200) or Decimal(0)
 
 
 def _allowed_now(server: Endpoint, how_many: int) -> int:

@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from annotate.core.models import Dimension
-from judges.core.models import Judge, Judgment
+from judges.core.models import Judge, Judgment, Run
 from judges.methods import METHODS
 
 SEVERAL = [key for key, method in METHODS.items() if method.asks_several]
@@ -22,6 +22,12 @@ def sizes_of_calls(judges: QuerySet[Judge]) -> dict[int, int]:
         return {}
     count = Dimension.objects.filter(project__judges__in=chosen).distinct().count()
     return {judge: len(together) or count for judge, together in chosen.items()}
+
+
+def sizes_in_run(run: Run) -> dict[int, int]:
+    """Return the same for the judges of a run. One query where there is none, two where there are."""
+    judges = Judge.objects.filter(project=run.project_id)
+    return sizes_of_calls(judges.filter(Exists(Judgment.objects.filter(run=run, judge=OuterRef("pk")))))
 
 
 def by_call(judgments: QuerySet[Judgment], several: Collection[int]) -> dict[Key, list[int]]:

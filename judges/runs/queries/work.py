@@ -7,7 +7,7 @@ from typing import Any
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import Document, Guideline
 from judges.core.models import Judge, Judgment, ScoreFrom
-from judges.endpoints.client import Question
+from judges.endpoints.questions import Question
 from judges.endpoints.work import Call, Earlier, Outcome, Work
 from judges.methods import METHODS
 from judges.methods.base import Message, Subject

@@ -10,7 +10,11 @@ from threading import Semaphore
 
 import pytest
 
-from judges.endpoints.client import BatchClient, Client, Question, Reply, RequestFailed, Server
+from judges.endpoints.batch_client import BatchClient
+from judges.endpoints.client import Client
+from judges.endpoints.failures import RequestFailed
+from judges.endpoints.questions import Question, Server
+from judges.endpoints.replies import Reply
 from judges.methods.base import Message
 
 

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from judges.core.models import Judge, Judgment, PromptTemplate
@@ -200,6 +202,17 @@ def test_all_parameters_are_kept_and_shown_again(client, cast):
     assert "END\n\\n##" in page
     assert "{&quot;top_k&quot;: 20}" in page
     assert "1 sample, temperature not sent" in text_of(client.get(address(cast, "")))
+
+
+def test_fields_of_the_request_are_empty_where_there_are_none(client, cast):
+    make_endpoint(cast.project)
+    pages = [client.get(address(cast, "new/")), add(client, cast, name="")]
+    add(client, cast)
+    pages.append(client.get(address(cast, f"{Judge.objects.get().pk}/")))
+    for page in pages:
+        (typed,) = re.findall(r'(?s)<textarea name="extra_body"[^>]*>(.*?)</textarea>', page.content.decode())
+        assert typed.strip() == ""
+        assert "<details>" in page.content.decode()
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,9 @@ from django.views.debug import ExceptionReporter
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.files import write_file
 from judges.core.models import Run
-from judges.endpoints import client as talking
+from judges.endpoints.client import Client
 from judges.endpoints.commands import enter_key
+from judges.endpoints.questions import Server
 from judges.runs.commands.collecting import collect
 from judges.runs.commands.runs import start_run
 from tests.factories import make_project
@@ -122,7 +123,7 @@ def test_no_error_report_has_the_key(scene, monkeypatch):
     async def fails(self, question):
         raise RuntimeError("Something nobody thought of.")
 
-    monkeypatch.setattr(talking.Client, "ask", fails)
+    monkeypatch.setattr(Client, "ask", fails)
     request = RequestFactory().post(address(cast), {"model": "m", "message": "Hello"})
     request.user, request.htmx = cast.admin, False  # type: ignore[attr-defined]
     view = get_resolver().resolve(address(cast, f"endpoints/{endpoint.pk}/test/")).func
@@ -135,4 +136,4 @@ def test_no_error_report_has_the_key(scene, monkeypatch):
 
 
 def test_what_holds_the_key_does_not_show_it():
-    assert KEY not in repr(talking.Server("http://127.0.0.1:9/v1", KEY, 1, 1))
+    assert KEY not in repr(Server("http://127.0.0.1:9/v1", KEY, 1, 1))

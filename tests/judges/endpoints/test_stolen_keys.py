@@ -22,9 +22,12 @@ from django.test import Client as Browser
 from annotate.core.models import AuditEntry
 from annotate.core.outbound.permits import Place
 from judges.core.models import Endpoint, EndpointKey
-from judges.endpoints.client import BatchClient, Client, RequestFailed, Server
+from judges.endpoints.batch_client import BatchClient
+from judges.endpoints.client import Client
 from judges.endpoints.commands import enter_key, try_endpoint
 from judges.endpoints.encryption import UnreadableKeyError, decrypt
+from judges.endpoints.failures import RequestFailed
+from judges.endpoints.questions import Server
 from tests.api.client import ApiClient
 from tests.factories import PASSWORD, make_project
 from tests.judges.endpoints.test_client import ask, failure

@@ -16,6 +16,7 @@ from judges.core.models import Judgment
 from judges.runs.commands.corrections import exclude, include, set_value
 from tests.factories import make_member, make_project
 from tests.judges.factories import make_judge, make_judgment
+from tests.judges.measured import measured_project
 from tests.judges.pages import address, text_of
 from tests.rating.rounds import opened, rate
 
@@ -160,11 +161,28 @@ def test_what_a_person_corrected_is_left_out_where_that_is_asked_for(client, cas
     include(judgment=second, note="No.", by=cast.admin)
     before = counts()
     assert counts(corrected="left-out") == {"Echo": before["Echo"] - 1, "Pairs": before["Pairs"] - 1}
-    said = "Without judgments that a person corrected."
+    said = "Without 2 judgments that a person corrected (Echo 1, Pairs 1)."
     assert said in text_of(client.get(page_of(cast), {"corrected": "left-out"}))
     exclude(judgment=first, note="Another pair.", by=cast.admin)
     include(judgment=first, note="No.", by=cast.admin)
     assert "Pairs" not in counts(corrected="left-out")
+
+
+@pytest.mark.parametrize("name", ["judges", "reliability", "estimates", "replacement"])
+def test_pages_of_judges_say_how_many_corrected_judgments_they_leave_out(name):
+    cast = measured_project()
+    chosen = result_of(cast.project, name, {"corrected": "left-out"})
+
+    def said():
+        return current_page(project=cast.project, result=chosen).sections[0].says
+
+    assert "No judgment with a value was corrected by a person, so none is left out." in said()
+    reasoner = Judgment.objects.filter(judge__name="Reasoner").order_by("pk")
+    set_value(judgment=reasoner[0], value=5, note="Five.", by=cast.admin)
+    exclude(judgment=reasoner[1], note="Another text.", by=cast.admin)
+    assert "Without 1 judgment that a person corrected (Reasoner 1)." in said()
+    reasoner.filter(status="done").update(is_corrected=True)
+    assert "Without 11 judgments that a person corrected (Reasoner 11)." in said()
 
 
 @pytest.mark.parametrize("name", ["reliability", "estimates", "replacement"])

@@ -3,12 +3,13 @@
 import csv
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from html import unescape
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.core.cache import caches
@@ -21,9 +22,10 @@ from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.folder import write_folder
 from annotate.exports.formats.datasheet import datasheet
 from annotate.rating.commands.rounds import close_round_one, open_round_two
-from annotate.results.registry import PAGES
+from annotate.results.registry import PAGES, Chosen
 from annotate.results.table import Cell, Column, Kind, Table
 from annotate.results.text import number
+from judges.core.models import Judgment
 from tests.api.client import ApiClient
 from tests.factories import Cast, make_member, make_project
 from tests.judges.factories import make_judge, make_judgments
@@ -42,8 +44,10 @@ NAMES = [
     "judges",
     "reliability",
 ]
+OF_JUDGES = ["estimates", "replacement", "judges", "reliability"]
 DIMENSIONS = ("fluency", "coherence")
 JUDGES = ("Reasoner", "Chooser")
+NONE: Chosen = {}
 Place = tuple[str, str, tuple[str, ...], str]  # page, table, the heads of the row, column
 Figure = tuple[Any, float | None, float | None, int | None]  # value, low, high, count
 
@@ -84,8 +88,9 @@ def scene(
     return cast
 
 
-def of_api(cast: Cast, name: str) -> dict[str, Any]:
-    answer = ApiClient(cast.researcher).get(f"projects/{cast.project.slug}/results/{name}/")
+def of_api(cast: Cast, name: str, **chosen: str) -> dict[str, Any]:
+    path = f"projects/{cast.project.slug}/results/{name}/"
+    answer = ApiClient(cast.researcher).get(f"{path}?{urlencode(chosen)}")
     assert answer.status_code == 200, (name, answer.content)
     result: dict[str, Any] = answer.json()
     assert result["current"]
@@ -96,7 +101,7 @@ def tables_of(plain: dict[str, Any]) -> list[Table]:
     return [Table.from_dict(table) for section in plain["sections"] for table in section["tables"]]
 
 
-def figures_of(cast: Cast) -> dict[Place, Figure]:
+def figures_of(cast: Cast, names: Sequence[str] = NAMES, **chosen: str) -> dict[Place, Figure]:
     """Every cell of every page by where it stands; people and judges have names there, never keys."""
     return {
         (name, table.title, tuple(str(cell.value) for cell in row[: table.heads]), column.key): (
@@ -105,8 +110,8 @@ def figures_of(cast: Cast) -> dict[Place, Figure]:
             cell.high,
             cell.count,
         )
-        for name in NAMES
-        for table in tables_of(of_api(cast, name))
+        for name in names
+        for table in tables_of(of_api(cast, name, **chosen))
         for row in table.rows
         for column, cell in list(zip(table.columns, row, strict=True))[table.heads :]
     }
@@ -127,15 +132,15 @@ def test_the_names_are_those_of_all_pages() -> None:
 # Each door gives the tables of a page again, whole or as far as its form goes.
 
 
-def by_command(_: Client, cast: Cast, name: str, tables: list[Table]) -> None:
-    out = StringIO()
-    call_command("results", cast.project.slug, name, "--json", stdout=out)
+def by_command(_: Client, cast: Cast, name: str, tables: list[Table], chosen: Chosen) -> None:
+    out, asked = StringIO(), [f"{key}={value}" for key, value in chosen.items()]
+    call_command("results", cast.project.slug, name, "--json", set=asked, stdout=out)
     assert tables_of(json.loads(out.getvalue())) == tables
 
 
-def by_csv_of_the_page(client: Client, cast: Cast, name: str, tables: list[Table]) -> None:
+def by_csv_of_the_page(client: Client, cast: Cast, name: str, tables: list[Table], chosen: Chosen) -> None:
     for table in tables:
-        rows = csv.DictReader(StringIO(file_of(client, cast, name, table, "csv"), newline=""))
+        rows = csv.DictReader(StringIO(file_of(client, cast, name, table, "csv", **chosen), newline=""))
         for row, cells in zip(rows, table.rows, strict=True):
             for column, cell in zip(table.columns, cells, strict=True):
                 assert row[column.key] == ("" if cell.value is None else str(cell.value))
@@ -145,19 +150,19 @@ def by_csv_of_the_page(client: Client, cast: Cast, name: str, tables: list[Table
                         assert written == ("" if getattr(cell, part) is None else str(getattr(cell, part)))
 
 
-def by_markdown_and_latex(client: Client, cast: Cast, name: str, tables: list[Table]) -> None:
+def by_markdown_and_latex(client: Client, cast: Cast, name: str, tables: list[Table], chosen: Chosen) -> None:
     for table in tables:
         for ending, escaped in (("md", lambda text: re.sub(r"([\[\]<])", r"\\\1", text)), ("tex", in_latex)):
-            content = file_of(client, cast, name, table, ending)
+            content = file_of(client, cast, name, table, ending, **chosen)
             for row in table.rows:
                 for column, cell in zip(table.columns, row, strict=True):
                     assert escaped(shown(cell, column)) in content
 
 
-def by_the_page(client: Client, cast: Cast, name: str, tables: list[Table]) -> None:
+def by_the_page(client: Client, cast: Cast, name: str, tables: list[Table], chosen: Chosen) -> None:
     for table in tables:
         address = f"/projects/{cast.project.slug}/results/{name}/{table.key}/"
-        found = re.findall(r"(?s)<tr>(?:(?!</tr>).)*</tr>", client.get(address).content.decode())
+        found = re.findall(r"(?s)<tr>(?:(?!</tr>).)*</tr>", client.get(address, chosen).content.decode())
         rows = [[words(cell) for cell in re.split(r"(?=<t[dh][ >])", row)[1:]] for row in found[1:]]
         assert len(rows) == len(table.rows)
         for row, cells in zip(rows, table.rows, strict=True):
@@ -169,7 +174,7 @@ def by_the_page(client: Client, cast: Cast, name: str, tables: list[Table]) -> N
                     assert f"n = {cell.count}" in text
 
 
-def by_the_data_sheet(client: Client, cast: Cast, name: str, tables: list[Table]) -> None:
+def by_the_data_sheet(client: Client, cast: Cast, name: str, tables: list[Table], _chosen: Chosen) -> None:
     if name == "agreement":
         sheet = datasheet(cast.project, ExportChoice(Format.JSONL))
         alphas = next(table for table in tables if table.key == "rounds")
@@ -178,7 +183,9 @@ def by_the_data_sheet(client: Client, cast: Cast, name: str, tables: list[Table]
             assert f"| {cell.value:.3f} ({cell.low:.3f} to {cell.high:.3f}) |" in sheet
 
 
-DOORS = [by_command, by_csv_of_the_page, by_markdown_and_latex, by_the_page, by_the_data_sheet]
+Door = Callable[[Client, Cast, str, list[Table], Chosen], None]
+DOORS_WITH_CHOICES: list[Door] = [by_command, by_csv_of_the_page, by_markdown_and_latex, by_the_page]
+DOORS: list[Door] = [*DOORS_WITH_CHOICES, by_the_data_sheet]
 
 
 def test_every_door_gives_every_figure(client: Client, cast: Cast) -> None:
@@ -186,11 +193,28 @@ def test_every_door_gives_every_figure(client: Client, cast: Cast) -> None:
         tables = tables_of(of_api(cast, name))
         assert tables
         for door in DOORS:
-            door(client, cast, name, tables)
+            door(client, cast, name, tables, NONE)
 
 
-def file_of(client: Client, cast: Cast, name: str, table: Table, ending: str) -> str:
-    answer = client.get(f"/projects/{cast.project.slug}/results/{name}/{table.key}.{ending}")
+def test_every_door_leaves_corrected_judgments_out_as_if_nobody_had_made_them(
+    client: Client, cast: Cast
+) -> None:
+    corrected = Judgment.objects.filter(item__in=cast.items[3:6])
+    corrected.update(is_corrected=True, value=5)
+    counted = figures_of(cast, OF_JUDGES)
+    left_out = figures_of(cast, OF_JUDGES, corrected="left-out")
+    for name in OF_JUDGES:
+        tables = tables_of(of_api(cast, name, corrected="left-out"))
+        for door in DOORS_WITH_CHOICES:
+            door(client, cast, name, tables, {"corrected": "left-out"})
+    differ = {place[0] for place in counted if left_out[place] != counted[place]}
+    assert differ == {"estimates", "judges", "reliability"}, "the test of replacement needs three raters"
+    corrected.delete()
+    assert figures_of(cast, OF_JUDGES) == left_out
+
+
+def file_of(client: Client, cast: Cast, name: str, table: Table, ending: str, **chosen: str) -> str:
+    answer = client.get(f"/projects/{cast.project.slug}/results/{name}/{table.key}.{ending}", chosen)
     assert answer.status_code == 200
     return answer.content.decode()
 

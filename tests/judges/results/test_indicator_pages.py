@@ -12,7 +12,7 @@ from django.utils import timezone
 from annotate.core.models import ComputedResult, Role
 from annotate.templatetags.figures import decimals
 from judges.comparison import CORRELATIONS
-from judges.core.models import CalibrationUnit, Judge, RoutingPolicy
+from judges.core.models import CalibrationUnit, Judge, Judgment, RoutingPolicy
 from judges.reliability import DrawnWith, reliability, validity
 from judges.results.queries.pairings import first_judge, measured_judges, usual_pairing
 from judges.results.tables.streams import stream_of_judge, stream_of_pair
@@ -359,6 +359,14 @@ def test_who_rates_in_an_open_round_one_sees_no_results_until_it_is_closed(clien
     client.force_login(cast.researcher)
     assert client.get(page_of(cast)).status_code == 200
     assert page_of(cast) in client.get(address(cast)).content.decode()
+
+
+def test_the_page_says_which_command_leaves_corrected_judgments_out(cast, client):
+    Judgment.objects.filter(judge__name="Chooser", item=cast.items[0]).update(is_corrected=True)
+    says = text_of(client.get(page_of(cast), {"corrected": "left-out"}))
+    assert "--coefficient spearman --corrected left-out --json" in says
+    rows = reported(cast, "--corrected", "left-out")["indicator"]
+    assert [row["fluency"]["count"] for row in rows] == [3, 4, 4]
 
 
 def test_the_page_reads_what_is_kept_in_a_fixed_number_of_queries(client, cast, django_assert_num_queries):

@@ -13,7 +13,7 @@ from judges.core.models import Judge
 from tests.factories import Cast, make_project
 from tests.judges.factories import make_judge, make_judgment
 from tests.judges.measured import as_scores, let_judge, rated_at_once
-from tests.judges.results.test_doors import DOORS, of_api, tables_of
+from tests.judges.results.test_doors import DOORS, NONE, of_api, tables_of
 from tests.results.reading import Rows, cells_of
 
 pytestmark = pytest.mark.django_db
@@ -123,4 +123,4 @@ def test_every_door_gives_every_figure_of_names(client: Client) -> None:
     for name in ("agreement", "systems", "estimates", "judges"):
         tables = tables_of(of_api(cast, name))
         for door in DOORS:
-            door(client, cast, name, tables)
+            door(client, cast, name, tables, NONE)

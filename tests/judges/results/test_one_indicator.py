@@ -242,6 +242,18 @@ def test_r_of_many_units_is_left_to_a_worker(client: Client) -> None:
     assert "stay with the judge" in text_of(client.get(page))
 
 
+def test_a_policy_takes_no_r_that_leaves_corrected_judgments_out(client: Client, cast: Cast) -> None:
+    """The page without them has the same judges, coefficient and confidence, and is computed last."""
+    Judgment.objects.filter(item__in=cast.items[::4]).update(is_corrected=True)
+    counted = by_api(client, cast)
+    assert by_api(client, cast, "reliability/?corrected=left-out") != counted
+    assert by_plan(cast) == counted
+    rows = ComputedResult.objects.filter(name__startswith="reliability?")
+    rows.exclude(name__endswith="corrected=left-out").delete()
+    assert rows.exists()
+    assert by_plan(cast) == counted == by_hand(cast)
+
+
 def test_a_copy_of_the_project_draws_the_same_units_and_figures(cast: Cast) -> None:
     """The second project has other keys in the database, and the first one's seed and names."""
     copy = routing_project()

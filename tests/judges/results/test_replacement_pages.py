@@ -10,6 +10,7 @@ from django.urls import reverse
 from annotate.agreement import Stream
 from annotate.core.models import Role
 from annotate.templatetags.figures import decimals
+from judges.core.models import Judgment
 from judges.reliability import alternative_annotator_test
 from tests.factories import make_member, make_project
 from tests.judges.factories import make_judge
@@ -73,6 +74,17 @@ def test_its_tables_are_had_with_its_figures(client):
     assert "epsilon: 0.15" in own["advantage_how"]
     annotators = csv_of(client, cast.project, "replacement", "annotators", epsilon="0.15")
     assert [float(row["p_value"]) for row in annotators] == [each.p_value for each in wanted.annotators]
+
+
+def test_corrected_judgments_are_left_out_where_that_is_chosen(client):
+    cast = tried(client, TRUTH)
+    Judgment.objects.filter(item__in=cast.items[:4]).update(is_corrected=True)
+    wanted = expected(cast, [float("nan")] * 4 + TRUTH[4:])
+    own, *_ = cells_of(cast.project, "replacement", "tests", corrected="left-out")
+    assert (own["winning_rate"].value, own["advantage"].value) == (wanted.winning_rate, wanted.advantage)
+    annotators = cells_of(cast.project, "replacement", "annotators", corrected="left-out")
+    assert [row["units"].value for row in annotators] == [36] * 3
+    assert [row["units"].value for row in cells_of(cast.project, "replacement", "annotators")] == [40] * 3
 
 
 def test_a_judge_that_says_what_all_mean_may_replace_an_annotator(client):

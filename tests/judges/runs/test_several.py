@@ -240,6 +240,34 @@ def test_a_budget_allows_whole_calls_only() -> None:
     assert calls >= 8
 
 
+def test_a_budget_counts_each_call_as_calls_of_its_kind_cost() -> None:
+    """What is left near the end allows one more call, though not one at three times its price."""
+    cast = make_project(dimensions=THREE, documents=2)
+    with providing(reply=ALL) as provider:
+        _, judge = judging(provider, cast, endpoint={"calls_in_flight": 1})
+        single = make_judge(cast.project, endpoint=judge.endpoint)
+        # 4 calls for three dimensions and 12 for one, 0.0006 each, and half a call in reserve.
+        budget = 16 * Decimal("0.0006") + Decimal("0.0004")
+        run = worked(running(cast.project, judge, single, dimensions=THREE, budget=budget))
+    assert (run.status, run.spent, len(provider.asked)) == ("finished", Decimal("0.0096"), 16)
+
+
+def test_a_budget_counts_calls_to_one_server_without_the_shares_of_another() -> None:
+    """Calls for one judgment were never answered: each may cost as much as one for three has cost."""
+    cast = make_project(dimensions=THREE, documents=2)
+    with providing(reply=ALL) as provider:
+        _, judge = judging(provider, cast)
+        single = make_judge(cast.project, endpoint=make_priced_endpoint(cast.project))
+        run = running(cast.project, judge, single, dimensions=THREE, budget=Decimal("0.0043"))
+        Judgment.objects.filter(run=run, judge=judge).update(
+            status="done", value=4, cost=Decimal("0.0002"), answered_at=timezone.now()
+        )
+        Run.objects.filter(pk=run.pk).update(spent=Decimal("0.0024"))
+    # 0.0019 is left. A call counts 1.5 x 0.0006.
+    taken = lease(run=run.pk, endpoint=single.endpoint_id or 0, holder=uuid4(), how_many=9)
+    assert len(taken.judgments) == 2
+
+
 def test_a_cancelled_run_leaves_nothing_leased() -> None:
     with providing(reply=ALL) as provider:
         cast, judge = judging(provider)

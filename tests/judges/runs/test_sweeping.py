@@ -1,6 +1,7 @@
 """What no living worker holds is freed, whatever its run's state, and is never called complete."""
 
 from datetime import timedelta
+from decimal import Decimal
 from io import StringIO
 from uuid import uuid4
 
@@ -13,7 +14,7 @@ from judges.endpoints.work import Outcome, Prices
 from judges.runs.commands.leases import lease, store, sweep
 from judges.runs.commands.runs import cancel_run, pause_run, start_run
 from tests.factories import make_project
-from tests.judges.factories import make_endpoint, make_judge, make_run
+from tests.judges.factories import make_endpoint, make_judge, make_priced_endpoint, make_run
 from tests.judges.running import statuses, worked
 from tests.judges.workers import wait_until, worker
 
@@ -119,6 +120,39 @@ def test_what_is_in_flight_in_a_cancelled_run_waits_and_is_not_called_complete(p
     assert "No run was made: 4 judgments wait in another run." in out
     assert "Nothing is missing" not in out
     assert code == 1
+
+
+@pytest.mark.parametrize("way", ["swept", "taken over"])
+def test_calls_of_a_dead_worker_are_spent_once_at_the_mean_cost(provider, way):
+    cast = make_project()
+    server = make_priced_endpoint(cast.project, provider.base_url)
+    run = start_run(run=make_run(cast.project, make_judge(cast.project, endpoint=server)))
+    holder = uuid4()
+    first, *_ = lease(run=run.pk, endpoint=server.pk, holder=holder, how_many=3).judgments
+    # 100 tokens at 2 and 50 at 8 for a million: 0.0006, and as much for each of the two in flight.
+    answer = Outcome(first, "done", 1, value=4.0, input_tokens=100, output_tokens=50)
+    prices = Prices.of(server)
+    store(run=run.pk, endpoint=server.pk, holder=holder, outcomes=[answer], prices=prices)
+    die()
+    for _ in range(2):
+        if way == "swept":
+            sweep()
+        else:
+            lease(run=run.pk, endpoint=server.pk, holder=uuid4(), how_many=1)
+    run.refresh_from_db()
+    assert run.spent == Decimal("0.0018")
+
+
+def test_who_was_held_up_and_leases_again_has_lost_no_call(provider):
+    cast = make_project()
+    judge = make_judge(cast.project, endpoint=make_priced_endpoint(cast.project, provider.base_url))
+    assert judge.endpoint_id is not None
+    run, holder = start_run(run=make_run(cast.project, judge)), uuid4()
+    for _ in range(2):
+        lease(run=run.pk, endpoint=judge.endpoint_id, holder=holder, how_many=2)
+        die()
+    run.refresh_from_db()
+    assert run.spent == 0
 
 
 def test_a_worker_sweeps_by_itself(provider, tmp_path):

@@ -1,0 +1,46 @@
+"""Calls that ended with their worker: the provider is paid for them, and they are made again."""
+
+from decimal import Decimal
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Count, F
+from django.utils import timezone
+
+from judges.core.models import Judgment, LeaseHolder, Run
+from judges.runs.queries.affordable import expected_costs
+from judges.runs.queries.shared import sizes_in_run
+
+SMALLEST = Decimal("0.00000001")  # that is stored
+
+
+@transaction.atomic
+def count_lost_calls(*, run: Run, besides: UUID | None = None) -> None:
+    """Count as spent what calls of dead workers may have cost: as many as they had places, at the mean.
+
+    besides: who asks, and so lives. The caller has locked the run. Safe to run twice: a dead worker has no
+    places afterwards. One that was only held up stores its answers, and these calls then count twice.
+    """
+    dead = LeaseHolder.objects.filter(run=run, alive_until__lt=timezone.now(), places__gt=0)
+    for holder in dead.select_related("endpoint"):
+        if holder.pk == besides:
+            continue
+        lost = _lost_by(run, holder)
+        LeaseHolder.objects.filter(pk=holder.pk).update(places=0, wanted=0)
+        if lost:
+            run.spent += lost
+            Run.objects.filter(pk=run.pk).update(spent=F("spent") + lost)
+
+
+def _lost_by(run: Run, holder: LeaseHolder) -> Decimal:
+    """Return the cost of a worker's calls in flight; what was leased ahead of its places was not asked."""
+    sizes = sizes_in_run(run)
+    leased = Judgment.objects.filter(run=run, lease=holder.pk, status=Judgment.Status.LEASED)
+    counts = list(leased.order_by().values_list("judge").annotate(Count("pk")))
+    costs, calls, cost = expected_costs(run, holder.endpoint, sizes), Decimal(0), Decimal(0)
+    for judge, count in counts:
+        size = sizes.get(judge, 1)
+        calls += Decimal(count) / size
+        cost += Decimal(count) / size * costs[size]
+    in_flight = cost * min(Decimal(1), holder.places / calls) if calls else Decimal(0)
+    return in_flight.quantize(SMALLEST)
