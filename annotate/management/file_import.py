@@ -107,8 +107,10 @@ class FileImportCommand(BaseCommand):
                 mapping = mapping_from_options(options["map"])
             else:
                 mapping = guess_mapping(records, list(project.dimensions.values_list("name", flat=True)))
-        except (MappingError, UnreadableFileError) as error:
+        except MappingError as error:
             raise CommandError(error.reason) from error
+        except UnreadableFileError as error:
+            raise CommandError(str(error)) from error
         readable = [record for record in records if isinstance(record, Record)]
         columns = list(dict.fromkeys(name for record in readable for name in record.fields))
         if readable and (reason := misfit(mapping, columns)):

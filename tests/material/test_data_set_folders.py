@@ -126,7 +126,7 @@ def unreadable(path: Path, part: str = "") -> str:
 def test_what_cannot_be_read_is_refused_with_the_way_out(folder: Path, tmp_path: Path) -> None:
     assert "has no part “main/dev”; it has main/train, main/test" in unreadable(folder, "main/dev")
     (folder / "data/held_out.jsonl").write_bytes(b"\xff\n")
-    assert "In “data/held_out.jsonl”: Line 1 is not UTF-8" in unreadable(folder)
+    assert "In “data/held_out.jsonl”: This line is not UTF-8" in unreadable(folder)
     (folder / "README.md").write_text("---\nconfigs:\n- data_files: elsewhere/*.parquet\n---\n")
     assert "data files are not in this folder" in unreadable(folder)
     (folder / "README.md").write_text("---\nconfigs: [\n---\n")

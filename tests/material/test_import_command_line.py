@@ -89,7 +89,7 @@ def test_what_cannot_begin_is_said_in_a_sentence(tmp_path: Path) -> None:
         (("import_ratings", "empty", path), "a rater and values"),
         (("import_items", "empty", path, "--mapping", "other"), "no mapping “other”; choose summeval-op"),
         (("import_items", "empty", path, "--map", "a"), "not of the form field=column"),
-        (("import_items", "empty", latin), "Line 2 is not UTF-8"),
+        (("import_items", "empty", latin), "Line 2: This line is not UTF-8"),
     ):
         with pytest.raises(CommandError, match=sentence):
             run(*arguments)

@@ -210,7 +210,7 @@ def test_a_file_that_is_too_large_is_refused(
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("a.csv", "id,text\n1,é\n".encode("latin-1"), "Line 2 is not UTF-8"),
+        ("a.csv", "id,text\n1,é\n".encode("latin-1"), "Line 2: This line is not UTF-8"),
         ("a.xlsx", b"PK\x03\x04 no workbook", "cannot be read"),
         ("a.jsonl", b"\n\n", "The file is empty"),
         ("a.jsonl", b"{broken\n", "not JSON"),

@@ -72,7 +72,7 @@ def test_latin_1_is_refused_naming_the_line_and_the_byte(tmp_path: Path, name: s
     text = '{"id": 1}\n{"id": "é"}\n' if name == "a.jsonl" else "id\né\n"
     error = refusal(write(tmp_path, name, text.encode("latin-1")))
     assert error.line == 2
-    assert "Line 2 is not UTF-8 (byte 0xE9" in error.reason
+    assert "This line is not UTF-8 (byte 0xE9" in error.reason
 
 
 def test_broken_json_lines_are_refused_and_the_rest_is_read(tmp_path: Path) -> None:

@@ -63,13 +63,13 @@ def _decode_line(number: int, raw: bytes) -> str:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        what = f"Line {number} is not UTF-8 (byte 0x{raw[error.start]:02X} at position {error.start + 1})"
+        what = f"This line is not UTF-8 (byte 0x{raw[error.start]:02X} at position {error.start + 1})"
         raise UnreadableFileError(number, f"{what}; {SAVE_AS_UTF8}.") from error
 
 
 def _refuse_other_unicode(raw: bytes) -> None:
     for mark, encoding in BYTE_ORDER_MARKS:
         if raw.startswith(mark):
-            raise UnreadableFileError(1, f"Line 1 shows that the file is {encoding}; {SAVE_AS_UTF8}.")
+            raise UnreadableFileError(1, f"The file is {encoding}; {SAVE_AS_UTF8}.")
     if b"\0" in raw:
-        raise UnreadableFileError(1, f"Line 1 holds NUL bytes, as UTF-16 does; {SAVE_AS_UTF8}.")
+        raise UnreadableFileError(1, f"This line holds NUL bytes, as UTF-16 does; {SAVE_AS_UTF8}.")

@@ -11,7 +11,7 @@ class UnreadableFileError(Exception):
     """The file cannot be read from this line on; nothing of it is imported."""
 
     def __init__(self, line: int, reason: str) -> None:
-        super().__init__(reason)
+        super().__init__(f"Line {line:,}: {reason}" if line else reason)
         self.line = line
         self.reason = reason
 

@@ -16,10 +16,8 @@ from judges.methods import METHODS
 SHIPPED = "shipped:"
 MOST_STOPS = 4  # that OpenAI takes
 NEW_LINE = "\\n"  # as it is typed
-MORE = (
-    *("scale_minimum", "scale_maximum", "scale_modifiers", "scale_table", "asked_together"),
-    *("top_p", "seed", "max_tokens_name", "reasoning_effort", "system_message", "stop", "extra_body"),
-)
+OWN_SCALE = ("scale_minimum", "scale_maximum", "scale_modifiers", "scale_table")
+MORE = ("top_p", "seed", "max_tokens_name", "reasoning_effort", "system_message", "stop", "extra_body")
 SCORE_FROM = [
     (ScoreFrom.TEXT, "the reply's text, as the published methods do"),
     (
@@ -182,9 +180,22 @@ class JudgeForm(forms.Form):
             field.disabled = reads
 
     @property
+    def has_own_scale(self) -> bool:
+        """Whether a scale of its own is set, or refused."""
+        return self._uses(*OWN_SCALE)
+
+    @property
+    def has_several(self) -> bool:
+        """Whether dimensions of one call are named, or refused."""
+        return self._uses("asked_together")
+
+    @property
     def has_more(self) -> bool:
         """Whether any of the parameters is set, or refused, that few judges need."""
-        return any(self[name].value() or self[name].errors for name in MORE)
+        return self._uses(*MORE)
+
+    def _uses(self, *names: str) -> bool:
+        return any(self[name].value() or self[name].errors for name in names)
 
     def clean(self) -> dict[str, Any]:
         """Refuse several samples that would all be alike."""

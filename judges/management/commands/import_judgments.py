@@ -86,8 +86,10 @@ def _mapping(path: Path, options: dict[str, Any]) -> JudgmentMapping:
             mapping = judgment_mapping_from_options(options["map"], given)
         else:
             mapping = guess_judgment_mapping(columns, given)
-    except (MappingError, UnreadableFileError) as error:
+    except MappingError as error:
         raise CommandError(error.reason) from error
+    except UnreadableFileError as error:
+        raise CommandError(str(error)) from error
     if mapping.problem:
         raise CommandError(
             f"{mapping.problem} The file has {', '.join(columns) or 'no columns'}. "

@@ -248,7 +248,8 @@ def test_dimensions_of_one_call_are_named_in_order_and_shown_again(client):
     assert judge.asked_together == [cast.dimensions[2].pk, cast.dimensions[0].pk]
     assert judge.call_order == "rotated"
     form = client.get(address(cast, f"{judge.pk}/")).context["form"]
-    assert (form["asked_together"].value(), form.has_more) == ("Style, Fluency", True)
+    assert (form["asked_together"].value(), form.has_several) == ("Style, Fluency", True)
+    assert (form.has_own_scale, form.has_more) == (False, False)
     row = ApiClient(cast.admin).get(f"projects/{cast.project.slug}/judges/{judge.pk}/").json()
     assert (row["asked_together"], row["call_order"]) == (["style", "fluency"], "rotated")
     changed = {**{name: row[name] for name in ("name", "endpoint", "model", "samples", "score_from")}}

@@ -296,7 +296,7 @@ def test_what_cannot_begin_is_said_in_a_sentence(cast, tmp_path):
         ((slug, path), "Nothing says what is the judge or model, the method, .* The file has a, b"),
         ((slug, path, "--map", "a"), "not of the form field=column"),
         ((slug, path, "--map", "colour=a"), "“colour” is given twice or is not one of judge, model"),
-        ((slug, latin), "Line 2 is not UTF-8"),
+        ((slug, latin), "Line 2: This line is not UTF-8"),
     ):
         with pytest.raises(CommandError, match=sentence):
             run("import_judgments", *arguments)

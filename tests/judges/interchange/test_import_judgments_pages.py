@@ -181,7 +181,7 @@ def test_a_file_is_discarded(client, cast):
 def test_a_file_that_cannot_be_read_says_why(client, cast):
     page = upload(client, cast, "id\né\n".encode("latin-1"), name="a.csv")
     shown = text_of(client.get(page))
-    assert "Line 2 is not UTF-8" in shown
+    assert "Line 2: This line is not UTF-8" in shown
     assert "Check and import" not in shown
 
 
