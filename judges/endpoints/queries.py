@@ -13,6 +13,7 @@ from annotate.core.outbound.permits import origin_of
 from judges.core.models import Endpoint, EndpointKey, Judge, Judgment, PromptTemplate, ScoreFrom
 from judges.methods import METHODS, Method
 from judges.methods.base import Message, Subject
+from judges.methods.reading.parts import folded
 from judges.methods.readings import Readable, Reading
 
 # Endpoints as pages list them, and what of an entered key is shown.
@@ -145,8 +146,26 @@ def refusal_of_scope(
     if {each.id for each in asked} != {each.id for each in dimensions}:
         names = ", ".join(each.name for each in asked)
         return f"It asks about these dimensions in one call; choose all of them and no others: {names}."
-    if len({each.name.casefold() for each in asked}) < len(asked):
-        return "Two dimensions have the same name, so no reply could tell them apart."
+    return _refusal_of_names(asked, structured=judge.structured)
+
+
+def _refusal_of_names(dimensions: Sequence[FrozenDimension], *, structured: bool) -> str | None:
+    """Return why no reply could tell dimensions apart, None where one could.
+
+    JSON of a shape has keys for fields, and one may be the name that the prompt shows for another dimension.
+    """
+    names = [folded(each.name) for each in dimensions]
+    if len(set(names)) < len(names):
+        return (
+            "Two dimensions have the same name, but for case, spaces, hyphens and underscores, so no reply "
+            "could tell them apart."
+        )
+    keys = [{folded(each.name), folded(each.key)} for each in dimensions]
+    if structured and len(set().union(*keys)) < sum(map(len, keys)):
+        return (
+            "The key of one dimension is the name of another, so fields of JSON could not tell them apart; "
+            "rename one, or ask for replies in text."
+        )
     return None
 
 

@@ -88,7 +88,7 @@ class SeveralDimensions(ScoreMethod):
         """Return the score on one of the dimensions of a call; what is said of the others does not count."""
 
         def read(part: str) -> Reading:
-            if not pattern:
+            if structured or not pattern:
                 return score(part)
             return super(SeveralDimensions, self).read_with(pattern, part, dimension)
 

@@ -6,18 +6,56 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from annotate.core.guideline import FrozenDimension
+from judges.methods.reading.languages import SCORE
 from judges.methods.reading.plain import answer_start
-from judges.methods.reading.structured import objects
+from judges.methods.reading.reader import REFUSES
+from judges.methods.reading.structured import ANSWERS, REASONS, objects
 from judges.methods.readings import Readable, Reading, Unreadable
 
 NAMING = ("dimension", "quality", "criterion", "aspect", "metric", "name")
 """Fields by which an object in a list says what it scores."""
 
 SUFFIX = re.compile(r" (?:score|rating|grade)\Z")
-# A label begins a line, behind bullets and numbers, or follows a comma, semicolon or bar of a table. Lengths
-# have limits, or a reply of blanks alone would take time that grows with its square.
-BEFORE = r"(?:^|[\n,;，；|])[\s>*_#`•\d.()\[\]\"“-]{0,20}?"
+# A label begins a line, behind bullets and numbers, or follows a comma, semicolon or bar of a table. It takes
+# no other line and no number but that of a list, which would be the score of the label before. Lengths have
+# limits, or a reply of blanks alone would take time that grows with its square.
+_BULLETS = r"(?:[^\S\n]|[>*_#`•()\[\]\"“-]){0,10}?"
+_LISTED = rf"{_BULLETS}(?:\d{{1,2}}[.)]{_BULLETS})?"
+BEFORE = rf"(?:^|[\n,;，；|]){_LISTED}"
 AFTER = r"[\s*_`\"”]{0,6}(?:\([^()\n]{0,60}\)[\s*_`]{0,6})?[:：=|–—-]"
+
+# Another label, of something that is no dimension of the call ("Overall score: 3"), and what is none.
+OTHER_LABEL = re.compile(
+    rf"\n\|?{_LISTED}(?P<words>[^\W\d](?:[\w'’/&-]|[^\S\n]){{0,60}})[*_`\"”]{{0,6}}"
+    r"(?:[^\S\n]?\([^()\n]{0,60}\)[*_`]{0,6})?[^\S\n]?[:：=|](?P<then>[^\n]*)"
+)
+OF_A_SCORE = "|".join(
+    (
+        r"(?:score|rating|grade|mark|point|star)s?",
+        *ANSWERS,
+        *REASONS,
+        r"(?:comment|note|evidence|example|strength|weakness|issue|error|assessment|evaluation)(?:e?s)?",
+        SCORE,
+    )
+)
+MOST_WORDS = 4  # of a label, unless nothing or a number follows; more words are a sentence with a colon
+NOTHING_OR_NUMBER = re.compile(r"[\s*_`|]*(?:\Z|\d)")
+
+# A first line that says all there is: no score applies, or it is a number that is none on the scale.
+FIRST_LINE = re.compile(r"[\s*_`|\"”]*[^\n]*")
+NOT_APPLICABLE = re.compile(
+    r"[\W_]*(?:\Z|n\s?/\s?a(?!\w)|n\.\s?a\.|k\.\s?a\.|不适用|不適用|該当なし|"
+    r"(?:none|null|nil|na|unknown|entfällt)[\W_]*\Z|no\s+(?:score|rating|grade)\b|"
+    r"(?:(?:it|this)\s+)?(?:is\s+)?(?:not|nicht)\s+"
+    r"(?:applicable|assessable|available|scor(?:e)?able|rated|scored|anwendbar|bewertbar)\b|"
+    r"(?:(?:it|this)\s+)?(?:cannot|can't|can’t|could\s+not)\s+be\s+"
+    r"(?:judged|rated|scored|graded|assessed|evaluated|determined)\b)",
+    re.IGNORECASE,
+)
+NUMBER_ALONE = re.compile(
+    r"[\s*_`|\"”(\[]*[-+]?\d+(?:[.,]\d+)?(?:\s*(?:/|out\s+of)\s*\d+)?\s?%?(?:\s(?:points?|stars?))?[*_`\])]*"
+    r"\s*(?:\Z|[^\w\s])"
+)
 
 Reader = Callable[[str], Reading]
 
@@ -39,12 +77,12 @@ def read_part(
     if isinstance(start, Unreadable):
         return start
     answer = reply[start:]
-    if fields := list(_fields(answer, dimension)):
+    if fields := list(_fields(answer, dimension, dimensions)):
         return _common([read(field) for field in fields])
     if structured:
         return Unreadable(f"The reply has no JSON object with a score of {dimension.name}.")
     if parts := list(_parts(answer, dimension.name, [each.name for each in dimensions])):
-        return _common([_read_lines(part, read) for part in parts])
+        return _common([_read_lines(dimension.name, part, read) for part in parts])
     if len(dimensions) == 1:
         return read(answer)
     return Unreadable(f"The reply gives no score of {dimension.name}.")
@@ -57,31 +95,58 @@ def _common(readings: Sequence[Reading]) -> Reading:
     return readable[-1] if readable else readings[-1]
 
 
-def _read_lines(part: str, read: Reader) -> Reading:
-    """Read the line of the label, and where it states nothing all that follows up to the next label."""
-    first = read(part.partition("\n")[0].strip(" |"))
-    return first if isinstance(first, Readable) else read(part)
+def _read_lines(name: str, part: str, read: Reader) -> Reading:
+    """Read the line of the label, and where it leaves the score open all that follows up to another label."""
+    part = part[: _end_of_part(name, part)]
+    line = FIRST_LINE.match(part)
+    first_line = line[0] if line else ""
+    first = read(f"{name}: {first_line.strip().strip(' |')}")
+    if isinstance(first, Readable) or _leaves_nothing_open(first_line):
+        return first
+    return read(f"{name}: {part.strip()}")
+
+
+def _leaves_nothing_open(line: str) -> bool:
+    return any((NOT_APPLICABLE.match(line), NUMBER_ALONE.match(line), REFUSES.search(line)))
+
+
+def _end_of_part(name: str, part: str) -> int:
+    """Return where the first line begins that speaks of something else, by its label."""
+    of_name = r"\s+".join(map(re.escape, name.split()))
+    own = re.compile(
+        rf"(?:{of_name}\s+)?(?:{OF_A_SCORE})(?:\s+(?:for|of|on)\s+{of_name})?|{of_name}", re.IGNORECASE
+    )
+    for label in OTHER_LABEL.finditer(part):
+        words = label["words"].strip(" \t_-")
+        is_label = len(words.split()) <= MOST_WORDS or NOTHING_OR_NUMBER.match(label["then"])
+        if is_label and not own.fullmatch(words):
+            return label.start()
+    return len(part)
 
 
 def _parts(answer: str, name: str, names: Sequence[str]) -> Iterator[str]:
-    """Yield what stands behind each label with a name, up to the next label, as "Name: ..."."""
+    """Yield what stands behind each label with a name, up to the next label."""
     longest_first = sorted({*names, name}, key=len, reverse=True)
     written = "|".join(r"\s+".join(map(re.escape, each.split())) for each in longest_first)
     labels = list(re.finditer(f"{BEFORE}(?P<name>{written}){AFTER}", answer, re.IGNORECASE))
     ends = [*(label.start() for label in labels[1:]), len(answer)]
     for label, end in zip(labels, ends, strict=False):  # without a label there is one end too many
         if " ".join(label["name"].split()).casefold() == " ".join(name.split()).casefold():
-            yield f"{name}: {answer[label.end() : end].strip()}"
+            yield answer[label.end() : end]
 
 
-def _fields(answer: str, dimension: FrozenDimension) -> Iterator[str]:
-    """Yield what JSON objects in a reply give for a dimension, each as a text of its own."""
-    wanted = {_folded(dimension.name), _folded(dimension.key)}
+def _fields(answer: str, dimension: FrozenDimension, dimensions: Sequence[FrozenDimension]) -> Iterator[str]:
+    """Yield what JSON objects in a reply give for a dimension, each as a text of its own.
+
+    A key outlives a renaming, and may have become the name of another dimension, which the prompt shows.
+    """
+    others = {folded(each.name) for each in dimensions if each.key != dimension.key}
+    wanted = {folded(dimension.name)} | ({folded(dimension.key)} - others)
     for found in objects(answer):
-        folded = {_folded(str(name)): content for name, content in found.items()}
-        if any(isinstance(folded.get(name), str) and _folded(folded[name]) in wanted for name in NAMING):
+        fields = {folded(str(name)): content for name, content in found.items()}
+        if any(isinstance(fields.get(name), str) and folded(fields[name]) in wanted for name in NAMING):
             yield json.dumps(found, ensure_ascii=False)
-        for name, content in folded.items():
+        for name, content in fields.items():
             if name in wanted or SUFFIX.sub("", name) in wanted:
                 yield _written(content)
 
@@ -91,5 +156,6 @@ def _written(content: Any) -> str:
     return str(content) if is_plain else json.dumps(content, ensure_ascii=False)
 
 
-def _folded(name: str) -> str:
+def folded(name: str) -> str:
+    """Return a name or key as JSON fields are compared: without case, hyphens and underscores."""
     return " ".join(name.replace("_", " ").replace("-", " ").split()).casefold()

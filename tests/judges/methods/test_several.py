@@ -18,6 +18,8 @@ THREE = [
     for place, name in enumerate(NAMES)
 ]
 
+NOTHING = "No score was found."
+
 
 def values(reply: str, dimensions: list[FrozenDimension] = THREE, **how: str | bool) -> list[float | str]:
     readings = [SEVERAL.read_about(reply, each, dimensions, **how) for each in dimensions]  # type: ignore[arg-type]
@@ -83,6 +85,62 @@ def test_each_dimension_is_read_in_every_form(reply: str) -> None:
 )
 def test_what_lacks_one_score_gives_the_others(reply: str, read: list[float | str]) -> None:
     assert values(reply) == read
+
+
+OFF_THE_SCALE = "The score 9 is outside the scale from 1 to 5."
+
+
+@pytest.mark.parametrize(
+    ("reply", "read"),
+    [
+        ("Style: N/A\n\nOverall score: 3", NOTHING),
+        ("Style: N/A\nGrammar: 3", NOTHING),
+        ("**Style:** n/a - too short\n\nIn sum, I give it a 3.", NOTHING),
+        ("Style:\n**Not applicable**\n\nIn sum, I give it a 3.", NOTHING),
+        ("Style: cannot be judged.\n\nI give it a 3.", NOTHING),
+        ("Style: -\n\nI give it a 3.", NOTHING),
+        ("Style:\n\n**Overall score** (1-5): 3", NOTHING),
+        ("Style: It varies.\n- Overall quality of the whole text: 3", NOTHING),
+        ("| Style | uneven |\n| Grammar | 3 |", NOTHING),
+        ("Style: 9\n\nOverall score: 3", OFF_THE_SCALE),
+        ("Style: **9** (very good)\n\nI give it a 3.", OFF_THE_SCALE),
+        ("Style: It varies.\nReason: Long sentences.\nScore: 3\n\nOverall score: 5", 3),
+        ("Style: It varies.\nStyle score: 3\nGrammar: 5", 3),
+        ("Style: It varies.\nBewertung: 3", 3),
+        ("Style: 3 of 4 paragraphs are even.\nThe text has one slip: a comma.\n**Rating:** 2", 2),
+        ("**Style:**\n4\n\nOverall score: 3", 4),
+    ],
+)
+def test_lines_below_count_where_the_first_leaves_the_score_open(reply: str, read: float | str) -> None:
+    style = replace(FIVE, id=9, key="style", name="Style")
+    assert values(f"Fluency: 4\n{reply}", [THREE[0], style]) == [4, read]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "**Fluency:**\n4\n**Aspect Coverage:**\n2\n**Overall Fluency:**\n5",
+        "Fluency:\n4\n\n2. Aspect Coverage:\n2\n\n- **3) Overall Fluency**:\n5",
+        "Fluency:\n4.\nAspect Coverage:\n2.\nOverall Fluency:\n5.",
+        "### 1. Fluency:\n4\n### 2. Aspect Coverage:\n2\n### 3. Overall Fluency:\n5",
+    ],
+)
+def test_a_score_on_a_line_of_its_own_belongs_to_the_label_above(reply: str) -> None:
+    assert values(reply) == [4, 2, 5]
+
+
+def test_a_key_that_is_another_dimensions_name_means_the_other() -> None:
+    renamed = replace(FIVE, id=1, key="coherence", name="Text coherence")
+    named = replace(FIVE, id=2, key="coherence-2", name="Coherence")
+    lacking = "The reply gives no score of Text coherence."
+    assert values('{"Coherence": 2}', [renamed, named]) == [lacking, 2]
+    assert values('{"Coherence": 2, "Text coherence": 4}', [renamed, named]) == [4, 2]
+    assert values('{"coherence": 2}', [renamed]) == [2]
+
+
+def test_a_pattern_is_not_applied_to_json_of_a_shape() -> None:
+    reply = json.dumps({"fluency": 4, "aspect-coverage": 2, "overall-fluency": 5})
+    assert values(reply, pattern=r"so g(\d)h", structured=True) == [4, 2, 5]
 
 
 def test_structured_replies_are_read_by_key_only() -> None:

@@ -183,6 +183,27 @@ def test_chosen_dimensions_are_asked_in_their_order_and_a_run_takes_all_of_them(
     assert [each.value for each in of_item(run, cast.items[0])] == [4, 5]
 
 
+@pytest.mark.parametrize(
+    ("name", "structured", "refusal"),
+    [
+        ("text_Fluency", False, "Two dimensions have the same name, but for case"),
+        ("Style", False, ""),
+        ("Coherence two", True, ""),
+        ("Style", True, "The key of one dimension is the name of another"),
+    ],
+)
+def test_dimensions_that_no_reply_could_tell_apart_are_refused(
+    name: str, structured: bool, refusal: str
+) -> None:
+    with providing(reply=ALL) as provider:
+        cast, judge = judging(provider, structured=structured)
+    for dimension, new_name in zip(cast.dimensions, ("Text fluency", name, "Manner"), strict=True):
+        dimension.name = new_name
+        dimension.save(update_fields=["name"])
+    problems = plan_of(cast.project, Scope([judge], THREE)).problems
+    assert [refusal in problem for problem in problems] == ([True] if refusal else [])
+
+
 # Plans, leases, budgets
 
 
