@@ -1,5 +1,6 @@
 """A worker is killed while each call gives several dimensions: no judgment is lost, torn or stored twice."""
 
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from threading import Semaphore
@@ -37,17 +38,19 @@ def test_a_killed_worker_repeats_only_whole_calls_and_each_judgment_is_paid_once
             done = judgments.filter(status="done").count()
             return done == 3 * BEFORE and provider.in_flight.total() == IN_FLIGHT
 
-        with worker(tmp_path, lease=2) as process:
-            assert wait_until(is_stuck, seconds=60), process.log.read_text()
+        # A worker that a busy machine holds up keeps its leases; those of the killed one are ended here.
+        with worker(tmp_path, lease=600) as process:
+            assert wait_until(is_stuck), process.log.read_text()
             process.kill()
+            end_leases(judgments)
             stored = set(judgments.filter(status="done").values_list("pk", flat=True))
             assert {len(of_call) for of_call in by_item(judgments.filter(status="done"))} == {3}
             assert statuses(run)["leased"] >= 3 * IN_FLIGHT
             asked = len(provider.asked)
             assert asked == BEFORE + IN_FLIGHT
         answers.release(10 * ITEMS)
-        # Another worker comes, here; what the first one held is free when its lease has ended.
-        assert wait_until(lambda: worked(run).status == "finished", seconds=60)
+        # Another worker comes, here.
+        assert wait_until(lambda: worked(run).status == "finished")
     assert len(provider.asked) == ITEMS + IN_FLIGHT, "calls in flight are repeated, and no others"
     assert statuses(run) == {"done": 3 * ITEMS}
     found = list(judgments.order_by("item", "dimension__position"))
@@ -62,6 +65,13 @@ def test_a_killed_worker_repeats_only_whole_calls_and_each_judgment_is_paid_once
     assert run.spent == len(provider.asked) * CALL, "calls that ended with the worker are spent, too"
     assert not judgments.filter(lease__isnull=False).exists()
     assert not LeaseHolder.objects.filter(places__gt=0, alive_until__gte=timezone.now()).exists()
+
+
+def end_leases(judgments: QuerySet[Judgment]) -> None:
+    """Let the time pass after which what a dead worker held is free."""
+    past = timezone.now() - timedelta(seconds=1)
+    LeaseHolder.objects.update(alive_until=past)
+    judgments.filter(status="leased").update(leased_until=past)
 
 
 def by_item(judgments: QuerySet[Judgment]) -> list[list[Judgment]]:
