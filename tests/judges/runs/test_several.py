@@ -199,6 +199,19 @@ def test_a_plan_counts_calls_and_pays_each_once() -> None:
     assert run.judgments.count() == 6
 
 
+def test_a_plan_pays_whole_calls_for_the_one_dimension_that_is_missing() -> None:
+    with providing(reply=ALL) as provider:
+        cast, run = asked(provider)
+    run.judgments.filter(dimension=cast.dimensions[1]).delete()
+    judge = Judge.objects.select_related("endpoint", "template").get()
+    (plan,) = plan_of(cast.project, Scope([judge], THREE)).judges
+    assert (plan.missing, plan.calls) == (2, 2)
+    # Each call as before: 100 tokens in, 50 out, as far as shares of 34 and 33 or 17 and 16 tell it.
+    assert plan.input_tokens == round(2 * 3 * 33.5)
+    assert plan.output_tokens == round(2 * 3 * 16.5)
+    assert plan.cost == Decimal("0.001194"), "201 tokens at 2 and 99 at 8 for a million"
+
+
 def test_a_lease_counts_calls_and_divides_none() -> None:
     cast = make_project(dimensions=THREE, documents=4)
     judge = make_judge(cast.project, "several", endpoint=make_endpoint(cast.project, calls_in_flight=200))
