@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from django.db.models import Exists, OuterRef, QuerySet
 
+from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import Dimension
 from judges.core.models import Judge, Judgment, Run
 from judges.methods import METHODS
@@ -25,9 +26,17 @@ def sizes_of_calls(judges: QuerySet[Judge]) -> dict[int, int]:
 
 
 def sizes_in_run(run: Run) -> dict[int, int]:
-    """Return the same for the judges of a run. One query where there is none, two where there are."""
-    judges = Judge.objects.filter(project=run.project_id)
-    return sizes_of_calls(judges.filter(Exists(Judgment.objects.filter(run=run, judge=OuterRef("pk")))))
+    """Return the same for the judges of a run, by its guideline: that is what its calls ask about.
+
+    One query where there is none, two where there are.
+    """
+    judges = Judge.objects.filter(project=run.project_id, method__in=SEVERAL)
+    own = judges.filter(Exists(Judgment.objects.filter(run=run, judge=OuterRef("pk"))))
+    found = list(own)
+    if not found:
+        return {}
+    dimensions = FrozenGuideline.from_json(run.guideline.content).dimensions
+    return {judge.pk: len(judge.dimensions_of_call(dimensions)) for judge in found}
 
 
 def by_call(judgments: QuerySet[Judgment], several: Collection[int]) -> dict[Key, list[int]]:

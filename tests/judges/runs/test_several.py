@@ -23,9 +23,10 @@ from judges.runs.commands.leases import lease, sweep
 from judges.runs.commands.runs import cancel_run, plan_run, start_run
 from judges.runs.queries.corrections import rereadings
 from judges.runs.queries.plans import plan_of
-from tests.factories import Cast, make_project
+from judges.runs.queries.shared import sizes_in_run
+from tests.factories import Cast, make_dimension, make_project
 from tests.judges.batch_provider import batch_providing
-from tests.judges.factories import make_endpoint, make_judge, make_priced_endpoint, make_run
+from tests.judges.factories import make_endpoint, make_judge, make_judgment, make_priced_endpoint, make_run
 from tests.judges.pages import address, text_of
 from tests.judges.provider import Provider, providing
 from tests.judges.running import running, statuses, worked
@@ -223,6 +224,16 @@ def test_a_lease_counts_calls_and_divides_none() -> None:
     items = [sorted(Judgment.objects.filter(pk__in=each).values_list("item", flat=True)) for each in taken]
     assert [len(each) for each in taken] == [9, 9, 6]
     assert [[len(list(group)) for _, group in groupby(each)] for each in items] == [[3] * 3, [3] * 3, [3] * 2]
+
+
+def test_calls_of_a_run_give_what_its_guideline_has_whatever_is_added_later() -> None:
+    cast = make_project(dimensions=THREE)
+    judge = make_judge(cast.project, "several")
+    chosen = make_judge(cast.project, "several", asked_together=[each.pk for each in cast.dimensions[:2]])
+    run = running(cast.project, judge, dimensions=THREE)
+    make_judgment(chosen, cast.items[0], cast.dimensions[0], run=run)
+    make_dimension(cast.project, "depth")
+    assert sizes_in_run(run) == {judge.pk: 3, chosen.pk: 2}
 
 
 def test_what_a_dead_worker_held_is_asked_in_one_call_again() -> None:
