@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import Dimension
@@ -11,6 +11,15 @@ from judges.methods import METHODS
 
 SEVERAL = [key for key, method in METHODS.items() if method.asks_several]
 Key = tuple[int, ...]
+_MOST_SAMPLES = 2**16  # more than a judge may have
+
+
+def count_shared_calls(counted: Q) -> Count:
+    """Return how many calls give the judgments of a judge that asks about several dimensions.
+
+    One number names item and sample, for databases count distinct values of one expression only.
+    """
+    return Count(F("item") * _MOST_SAMPLES + F("sample"), distinct=True, filter=counted)
 
 
 def sizes_of_calls(judges: QuerySet[Judge]) -> dict[int, int]:

@@ -292,6 +292,28 @@ def test_a_budget_counts_calls_to_one_server_without_the_shares_of_another() -> 
     assert len(taken.judgments) == 2
 
 
+def test_a_budget_counts_calls_that_give_fewer_judgments_than_others_as_whole_ones() -> None:
+    """One dimension is missing of each item, so a call gives one judgment and is paid for it alone."""
+    cast = make_project(dimensions=THREE, documents=3)
+    with providing(reply=ALL) as provider:
+        _, judge = judging(provider, cast)
+    for item in cast.items:
+        for dimension in cast.dimensions[:2]:
+            make_judgment(judge, item, dimension)
+    run = running(cast.project, judge, dimensions=THREE, budget=Decimal("0.0045"))
+    answered, leased, *planned = run.judgments.order_by("pk")
+    assert len(planned) == 4
+    now = timezone.now()
+    ended = {"status": "done", "value": 4, "cost": Decimal("0.0006"), "answered_at": now}
+    Judgment.objects.filter(pk=answered.pk).update(**ended)
+    later = now + timedelta(hours=1)
+    Judgment.objects.filter(pk=leased.pk).update(status="leased", lease=uuid4(), leased_until=later)
+    Run.objects.filter(pk=run.pk).update(spent=Decimal("0.0006"))
+    # 0.0039 is left, 0.0009 of it for the call in flight: each counts 1.5 x 0.0006.
+    taken = lease(run=run.pk, endpoint=judge.endpoint_id or 0, holder=uuid4(), how_many=9)
+    assert len(taken.judgments) == 3
+
+
 def test_a_cancelled_run_leaves_nothing_leased() -> None:
     with providing(reply=ALL) as provider:
         cast, judge = judging(provider)
