@@ -417,3 +417,17 @@ def test_a_batch_that_a_budget_or_a_file_cuts_has_whole_requests(
         written = write_requests(keys, file)
     assert 0 < written.requests < 8
     assert written.judgments == 3 * written.requests
+
+
+def test_a_budget_pays_whole_requests_for_the_one_dimension_that_is_missing() -> None:
+    cast = make_project(dimensions=THREE, documents=4)
+    with batch_providing(ALL) as provider:
+        _, judge = judging(provider, cast)
+        first = batched(cast, judge)
+        first.judgments.filter(dimension=cast.dimensions[1]).delete()
+        # A request takes 0.0003, and counts as three shares of 34 and 17 tokens and a tenth: 0.0003366.
+        run = batched(cast, judge, budget=Decimal("0.0011"))
+    assert [len(file) for file in provider.files] == [8, 3]
+    assert Batch.objects.get(run=run).expected_cost == Decimal("0.0010098")
+    assert (run.status, run.spent) == ("stopped", Decimal("0.0009"))
+    assert statuses(run) == {"done": 3, "planned": 5}
