@@ -46,7 +46,7 @@ def estimates_sections(project: Project, chosen: Chosen) -> list[Section]:
     if report.named and not report.dimensions:
         sections = []
     sections = [each for each in sections if each.tables or each.says != _PLANNING] + _named_sections(report)
-    return with_count_of_corrected(with_gaps(sections, [judge]), [judge], chosen)
+    return with_count_of_corrected(with_gaps(sections, [judge], chosen), [judge], chosen)
 
 
 def _with_rows(table: Table) -> list[Table]:

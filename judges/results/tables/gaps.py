@@ -6,8 +6,10 @@ from dataclasses import replace
 from django.db.models import Count, Q
 
 from annotate.results.page import Section
+from annotate.results.registry import Chosen
 from annotate.results.table import Cell, Column, Kind, Table, text
 from judges.core.models import Judge, Judgment
+from judges.results.tables.parameters import counts_corrected
 
 FEW_UNREAD = 0.01
 """The share of replies without a value up to which figures come without a warning."""
@@ -24,10 +26,13 @@ def warning_of_gaps(judge: str, dimension: str, asked: int, read: int) -> str:
     return f"{judge} on {dimension}: {read:,} of {asked:,} read; figures leave the others out."
 
 
-def with_gaps(sections: Sequence[Section], judges: Iterable[Judge]) -> list[Section]:
-    """Return sections, the first with a table of these judges' gaps where there are any. One query."""
+def with_gaps(sections: Sequence[Section], judges: Iterable[Judge], chosen: Chosen) -> list[Section]:
+    """Return sections, the first with a table of these judges' gaps where there are any. One query.
+
+    Where corrected judgments are left out, they are gaps, too.
+    """
     first, *others = sections
-    rows = list(_rows(judges))
+    rows = list(_rows(judges, with_corrected=counts_corrected(chosen)))
     if not rows:
         return [first, *others]
     columns = [
@@ -45,16 +50,19 @@ def asked_and_read(judges: Iterable[Judge]) -> dict[tuple[int, str], tuple[int, 
     return {(judge, key): (asked, read) for judge, _, key, _, asked, read in _count_values(judges)}
 
 
-def _count_values(judges: Iterable[Judge]) -> list[tuple[int, str, str, str, int, int]]:
+def _count_values(
+    judges: Iterable[Judge], *, with_corrected: bool = True
+) -> list[tuple[int, str, str, str, int, int]]:
+    read = _READ if with_corrected else _READ & Q(is_corrected=False)
     own = Judgment.objects.filter(judge__in=list(judges), other__isnull=True)
     named = own.values_list("judge", "judge__name", "dimension__key", "dimension__name")
     counted = named.annotate(
-        asked=Count("item", distinct=True, filter=_ASKED), read=Count("item", distinct=True, filter=_READ)
+        asked=Count("item", distinct=True, filter=_ASKED), read=Count("item", distinct=True, filter=read)
     )
     return list(counted.order_by("judge__name", "dimension__position"))
 
 
-def _rows(judges: Iterable[Judge]) -> Iterable[list[Cell]]:
-    for _, judge, key, dimension, asked, read in _count_values(judges):
+def _rows(judges: Iterable[Judge], *, with_corrected: bool) -> Iterable[list[Cell]]:
+    for _, judge, key, dimension, asked, read in _count_values(judges, with_corrected=with_corrected):
         if warning := warning_of_gaps(judge, dimension, asked, read):
             yield [text(judge, warning=warning), text(dimension, key=key), Cell(read), Cell(asked)]

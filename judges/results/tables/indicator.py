@@ -92,7 +92,7 @@ def reliability_sections(project: Project, chosen: Chosen) -> list[Section]:
         Section("How this was computed", " ".join(_how(report)), []),
     ]
     pair = [pairing.rts, pairing.mcq]
-    return with_count_of_corrected(with_gaps(sections, pair), pair, chosen)
+    return with_count_of_corrected(with_gaps(sections, pair, chosen), pair, chosen)
 
 
 def indicators_in(table: Table) -> dict[tuple[str, str], Cell]:

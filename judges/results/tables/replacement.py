@@ -46,7 +46,7 @@ def replacement_sections(project: Project, chosen: Chosen) -> list[Section]:
     tables = [_tests(report), _annotators(report)]
     says = f"{_INTRODUCTION}{still}"
     section = Section("May this judge replace an annotator?", says, [each for each in tables if each.rows])
-    return with_count_of_corrected(with_gaps([section], [judge]), [judge], chosen)
+    return with_count_of_corrected(with_gaps([section], [judge], chosen), [judge], chosen)
 
 
 _NOBODY = "Nobody has rated yet: the test needs the Round I ratings of three annotators or more."

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
-from itertools import groupby
+from itertools import accumulate, groupby, islice
 from operator import itemgetter
 from threading import Event, Thread
 from typing import Any
@@ -31,7 +31,7 @@ from judges.runs.commands.earlier_answers import give_back_answers
 from judges.runs.commands.unreadable import pause_if_unreadable
 from judges.runs.queries.batches import due_batches, expected_cost, open_batches, planned_by_judge
 from judges.runs.queries.selection import among
-from judges.runs.queries.shared import by_call, sizes_of_calls
+from judges.runs.queries.shared import by_call, sizes_in_run, sizes_of_calls
 from judges.runs.queries.work import work_of
 
 MOST_REQUESTS = 50_000  # in one file, at OpenAI
@@ -93,22 +93,37 @@ def _affordable(
 ) -> tuple[list[tuple[Judge, int]], Decimal | None]:
     """Return how many judgments of each judge fit into a file and the budget, and what they may cost."""
     room, left = MOST_REQUESTS, _remaining_budget(run)
-    sizes = sizes_of_calls(Judge.objects.filter(pk__in=[judge.pk for judge, _ in planned]))
+    sizes = sizes_in_run(run)
     shares: list[tuple[Judge, int]] = []
     costs: list[Decimal | None] = []
     for judge, count in planned:
-        each, fit = expected_cost(run, judge), min(count, room)
-        if left is not None and each:
-            size = sizes.get(judge.pk, 1)
-            fit = min(fit, int(left / (each * size)) * size)
-            left -= each * fit
+        each, size = expected_cost(run, judge), sizes.get(judge.pk, 1)
+        # A request about a few of a judge's dimensions is paid like one about all of them.
+        calls = int(left / (each * size)) if left is not None and each else room
+        fit, asked = _first_that_fit(run, judge, min(count, room), calls, sizes)
         if fit:
+            cost = None if each is None else each * size * asked
             shares.append((judge, fit))
-            costs.append(None if each is None else each * fit)
+            costs.append(cost)
             room -= fit
+            if left is not None:
+                left -= cost or 0
         if fit < count:
             break
     return shares, None if None in costs else sum((cost for cost in costs if cost), Decimal(0))
+
+
+def _first_that_fit(
+    run: Run, judge: Judge, room: int, calls: int, sizes: Mapping[int, int]
+) -> tuple[int, int]:
+    """Return how many of a judge's planned judgments the first calls give, and how many calls these are."""
+    if judge.pk not in sizes:
+        fit = min(room, calls)
+        return fit, fit
+    planned = Judgment.objects.filter(run=run, judge=judge, status=Status.PLANNED).order_by("pk")
+    given = map(len, by_call(planned[: room + sizes[judge.pk]], {judge.pk}).values())
+    sums = [fit for fit in islice(accumulate(given), calls) if fit <= room]
+    return (sums[-1], len(sums)) if sums else (0, 0)
 
 
 def _remaining_budget(run: Run) -> Decimal | None:

@@ -4,12 +4,12 @@ from decimal import Decimal
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Count, F
+from django.db.models import Count, F, Q
 from django.utils import timezone
 
 from judges.core.models import Judgment, LeaseHolder, Run
 from judges.runs.queries.affordable import expected_costs
-from judges.runs.queries.shared import sizes_in_run
+from judges.runs.queries.shared import count_shared_calls, sizes_in_run
 
 SMALLEST = Decimal("0.00000001")  # that is stored
 
@@ -36,11 +36,12 @@ def _lost_by(run: Run, holder: LeaseHolder) -> Decimal:
     """Return the cost of a worker's calls in flight; what was leased ahead of its places was not asked."""
     sizes = sizes_in_run(run)
     leased = Judgment.objects.filter(run=run, lease=holder.pk, status=Judgment.Status.LEASED)
-    counts = list(leased.order_by().values_list("judge").annotate(Count("pk")))
-    costs, calls, cost = expected_costs(run, holder.endpoint, sizes), Decimal(0), Decimal(0)
-    for judge, count in counts:
-        size = sizes.get(judge, 1)
-        calls += Decimal(count) / size
-        cost += Decimal(count) / size * costs[size]
-    in_flight = cost * min(Decimal(1), holder.places / calls) if calls else Decimal(0)
+    by_judge = leased.order_by().values_list("judge")
+    counts = list(by_judge.annotate(judgments=Count("pk"), calls=count_shared_calls(Q())))
+    costs, calls, cost = expected_costs(run, holder.endpoint, sizes), 0, Decimal(0)
+    for judge, judgments, shared_calls in counts:
+        count = shared_calls if judge in sizes else judgments
+        calls += count
+        cost += count * costs[sizes.get(judge, 1)]
+    in_flight = cost * min(Decimal(1), Decimal(holder.places) / calls) if calls else Decimal(0)
     return in_flight.quantize(SMALLEST)

@@ -8,6 +8,7 @@ from django.db.models import Count, Q, Sum
 
 from judges.core.models import Endpoint, Judgment, Run
 from judges.endpoints.work import Prices
+from judges.runs.queries.shared import count_shared_calls
 
 RESERVE = Decimal("1.5")  # how often the mean so far a call may cost
 Status = Judgment.Status
@@ -17,7 +18,8 @@ Status = Judgment.Status
 class _Calls:
     """All calls of a run that give equally many judgments.
 
-    answered, leased: judgments. is_open: whether the server may still be asked for any of them.
+    answered, leased: calls, some of which gave fewer. is_open: whether the server may still be asked for any
+    of them.
     """
 
     size: int
@@ -38,7 +40,7 @@ def affordable_calls(run: Run, server: Endpoint, most: int, sizes: Mapping[int, 
     calls = _by_size(run, server, sizes) if sizes else [_single_calls(run)]
     costs = {each.size: RESERVE * mean for each in calls if (mean := _mean_cost(each, calls)) is not None}
     guess = _first_guess(server)
-    in_flight = sum((costs.get(each.size, guess) * each.leased / each.size for each in calls), Decimal(0))
+    in_flight = sum((costs.get(each.size, guess) * each.leased for each in calls), Decimal(0))
     dearest = max((costs.get(each.size, guess) for each in calls if each.is_open), default=Decimal(0))
     left = run.budget - run.spent - in_flight
     return max(min(most, int(left / dearest) if dearest else most), 0)
@@ -58,23 +60,26 @@ def _single_calls(run: Run) -> _Calls:
 
 
 def _by_size(run: Run, server: Endpoint, sizes: Mapping[int, int]) -> list[_Calls]:
-    answered = Q(answered_at__isnull=False, cost__isnull=False)
+    answered, leased = Q(answered_at__isnull=False, cost__isnull=False), Q(status=Status.LEASED)
     judges = Judgment.objects.filter(run=run).order_by().values_list("judge", "judge__endpoint")
     counted = judges.annotate(
-        done=Count("pk", filter=answered),
         paid=Sum("cost", filter=answered),
-        leased=Count("pk", filter=Q(status=Status.LEASED)),
         under_way=Count("pk", filter=Q(status__in=[Status.PLANNED, Status.LEASED])),
+        done=Count("pk", filter=answered),
+        leased=Count("pk", filter=leased),
+        calls_done=count_shared_calls(answered),
+        calls_leased=count_shared_calls(leased),
     )
     found: dict[int, _Calls] = {}
-    for judge, endpoint, done, paid, leased, under_way in counted:
+    for judge, endpoint, paid, under_way, *judgments_and_calls in counted:
         size = sizes.get(judge, 1)
+        done, in_flight = judgments_and_calls[2:] if judge in sizes else judgments_and_calls[:2]
         so_far = found.get(size, _Calls(size, 0, Decimal(0), 0, is_open=False))
         found[size] = _Calls(
             size,
             so_far.answered + done,
             so_far.cost + (paid or 0),
-            so_far.leased + leased,
+            so_far.leased + in_flight,
             so_far.is_open or (endpoint == server.pk and under_way > 0),
         )
     return list(found.values())
@@ -87,7 +92,8 @@ def _mean_cost(of: _Calls, calls: Sequence[_Calls]) -> Decimal | None:
     before any was answered.
     """
     known = [of] if of.answered else [each for each in calls if each.answered]
-    return max((each.cost / each.answered * max(each.size, of.size) for each in known), default=None)
+    means = ((each.cost / each.answered, each.size) for each in known)
+    return max((mean * max(size, of.size) / size for mean, size in means), default=None)
 
 
 def _first_guess(server: Endpoint) -> Decimal:

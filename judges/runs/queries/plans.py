@@ -44,7 +44,8 @@ class JudgePlan:
     """What one judge would be asked. `problem` says why it cannot judge some of the dimensions.
 
     Of those that are `there`, some have `failed`, and others are `waiting` for an answer in another run.
-    `shared_calls`: how many calls give what is missing, where one call gives several judgments.
+    `shared_calls`: how many calls give what is missing, where one call gives several judgments: `size`, of
+    which some may be there already.
     """
 
     judge: Judge
@@ -56,6 +57,7 @@ class JudgePlan:
     problem: str = ""
     via: Run.Via = Run.Via.CALLS
     shared_calls: int | None = None
+    size: int = 1
 
     @property
     def missing(self) -> int:
@@ -68,14 +70,19 @@ class JudgePlan:
         return self.missing if self.shared_calls is None else self.shared_calls
 
     @property
+    def _paid_judgments(self) -> int:
+        """All judgments that the calls give: one about a single missing dimension takes as much as any."""
+        return self.calls * self.size
+
+    @property
     def input_tokens(self) -> int | None:
         """Tokens that all calls send, None where nothing is known of them."""
-        return round(self.missing * self.usage.input_tokens) if self.usage else None
+        return round(self._paid_judgments * self.usage.input_tokens) if self.usage else None
 
     @property
     def output_tokens(self) -> int | None:
         """Tokens that all calls get back; at the most where nothing was answered yet."""
-        return round(self.missing * self.usage.output_tokens) if self.usage else None
+        return round(self._paid_judgments * self.usage.output_tokens) if self.usage else None
 
     @property
     def cost(self) -> Decimal | None:
@@ -203,6 +210,7 @@ def plan_of(project: Project, scope: Scope, via: Run.Via = Run.Via.CALLS) -> Run
             problem=_problem(judge, dimensions, guideline.dimensions),
             via=via,
             shared_calls=_shared_calls(judge, dimensions, subjects[False]),
+            size=len(dimensions) if judge.asks_several else 1,
         )
         for judge in scope.judges
     ]

@@ -119,4 +119,4 @@ def _asking_plan(judge: Judge, judgments: QuerySet[Judgment], count: int, usage:
     own = judgments.filter(judge=judge).order_by("pk")
     calls = len(by_call(own, {judge.pk}))
     size = sizes_of_calls(Judge.objects.filter(pk=judge.pk))[judge.pk]
-    return JudgePlan(judge, calls * size, 0, 0, 0, usage, shared_calls=calls)
+    return JudgePlan(judge, calls * size, 0, 0, 0, usage, shared_calls=calls, size=size)

@@ -2,14 +2,24 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
+from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import Dimension
 from judges.core.models import Judge, Judgment, Run
 from judges.methods import METHODS
 
 SEVERAL = [key for key, method in METHODS.items() if method.asks_several]
 Key = tuple[int, ...]
+_MOST_SAMPLES = 2**16  # more than a judge may have
+
+
+def count_shared_calls(counted: Q) -> Count:
+    """Return how many calls give the judgments of a judge that asks about several dimensions.
+
+    One number names item and sample, for databases count distinct values of one expression only.
+    """
+    return Count(F("item") * _MOST_SAMPLES + F("sample"), distinct=True, filter=counted)
 
 
 def sizes_of_calls(judges: QuerySet[Judge]) -> dict[int, int]:
@@ -25,9 +35,17 @@ def sizes_of_calls(judges: QuerySet[Judge]) -> dict[int, int]:
 
 
 def sizes_in_run(run: Run) -> dict[int, int]:
-    """Return the same for the judges of a run. One query where there is none, two where there are."""
-    judges = Judge.objects.filter(project=run.project_id)
-    return sizes_of_calls(judges.filter(Exists(Judgment.objects.filter(run=run, judge=OuterRef("pk")))))
+    """Return the same for the judges of a run, by its guideline: that is what its calls ask about.
+
+    One query where there is none, two where there are.
+    """
+    judges = Judge.objects.filter(project=run.project_id, method__in=SEVERAL)
+    own = judges.filter(Exists(Judgment.objects.filter(run=run, judge=OuterRef("pk"))))
+    found = list(own)
+    if not found:
+        return {}
+    dimensions = FrozenGuideline.from_json(run.guideline.content).dimensions
+    return {judge.pk: len(judge.dimensions_of_call(dimensions)) for judge in found}
 
 
 def by_call(judgments: QuerySet[Judgment], several: Collection[int]) -> dict[Key, list[int]]:

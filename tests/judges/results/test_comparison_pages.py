@@ -208,6 +208,12 @@ def test_other_pages_of_judges_say_how_many_replies_were_read(name):
     Judgment.objects.filter(judge=reasoner).update(status="done", value=3, reason="")
     page = current_page(project=cast.project, result=result_of(cast.project, name, chosen))
     assert page.table("gaps") is None
+    Judgment.objects.filter(judge=reasoner, item__in=cast.items[:2]).update(is_corrected=True)
+    page = current_page(project=cast.project, result=result_of(cast.project, name, chosen))
+    assert page.table("gaps") is None, "they count unless that is chosen"
+    left_out = chosen | {"corrected": "left-out"}
+    page = current_page(project=cast.project, result=result_of(cast.project, name, left_out))
+    assert "Reasoner on Fluency: 4 of 6 read; figures leave the others out." in page.warnings
 
 
 def test_verdicts_that_were_not_read_are_said(client):

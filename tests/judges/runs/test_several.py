@@ -23,9 +23,10 @@ from judges.runs.commands.leases import lease, sweep
 from judges.runs.commands.runs import cancel_run, plan_run, start_run
 from judges.runs.queries.corrections import rereadings
 from judges.runs.queries.plans import plan_of
-from tests.factories import Cast, make_project
+from judges.runs.queries.shared import sizes_in_run
+from tests.factories import Cast, make_dimension, make_project
 from tests.judges.batch_provider import batch_providing
-from tests.judges.factories import make_endpoint, make_judge, make_priced_endpoint, make_run
+from tests.judges.factories import make_endpoint, make_judge, make_judgment, make_priced_endpoint, make_run
 from tests.judges.pages import address, text_of
 from tests.judges.provider import Provider, providing
 from tests.judges.running import running, statuses, worked
@@ -220,6 +221,19 @@ def test_a_plan_counts_calls_and_pays_each_once() -> None:
     assert run.judgments.count() == 6
 
 
+def test_a_plan_pays_whole_calls_for_the_one_dimension_that_is_missing() -> None:
+    with providing(reply=ALL) as provider:
+        cast, run = asked(provider)
+    run.judgments.filter(dimension=cast.dimensions[1]).delete()
+    judge = Judge.objects.select_related("endpoint", "template").get()
+    (plan,) = plan_of(cast.project, Scope([judge], THREE)).judges
+    assert (plan.missing, plan.calls) == (2, 2)
+    # Each call as before: 100 tokens in, 50 out, as far as shares of 34 and 33 or 17 and 16 tell it.
+    assert plan.input_tokens == round(2 * 3 * 33.5)
+    assert plan.output_tokens == round(2 * 3 * 16.5)
+    assert plan.cost == Decimal("0.001194"), "201 tokens at 2 and 99 at 8 for a million"
+
+
 def test_a_lease_counts_calls_and_divides_none() -> None:
     cast = make_project(dimensions=THREE, documents=4)
     judge = make_judge(cast.project, "several", endpoint=make_endpoint(cast.project, calls_in_flight=200))
@@ -231,6 +245,16 @@ def test_a_lease_counts_calls_and_divides_none() -> None:
     items = [sorted(Judgment.objects.filter(pk__in=each).values_list("item", flat=True)) for each in taken]
     assert [len(each) for each in taken] == [9, 9, 6]
     assert [[len(list(group)) for _, group in groupby(each)] for each in items] == [[3] * 3, [3] * 3, [3] * 2]
+
+
+def test_calls_of_a_run_give_what_its_guideline_has_whatever_is_added_later() -> None:
+    cast = make_project(dimensions=THREE)
+    judge = make_judge(cast.project, "several")
+    chosen = make_judge(cast.project, "several", asked_together=[each.pk for each in cast.dimensions[:2]])
+    run = running(cast.project, judge, dimensions=THREE)
+    make_judgment(chosen, cast.items[0], cast.dimensions[0], run=run)
+    make_dimension(cast.project, "depth")
+    assert sizes_in_run(run) == {judge.pk: 3, chosen.pk: 2}
 
 
 def test_what_a_dead_worker_held_is_asked_in_one_call_again() -> None:
@@ -287,6 +311,28 @@ def test_a_budget_counts_calls_to_one_server_without_the_shares_of_another() -> 
     # 0.0019 is left. A call counts 1.5 x 0.0006.
     taken = lease(run=run.pk, endpoint=single.endpoint_id or 0, holder=uuid4(), how_many=9)
     assert len(taken.judgments) == 2
+
+
+def test_a_budget_counts_calls_that_give_fewer_judgments_than_others_as_whole_ones() -> None:
+    """One dimension is missing of each item, so a call gives one judgment and is paid for it alone."""
+    cast = make_project(dimensions=THREE, documents=3)
+    with providing(reply=ALL) as provider:
+        _, judge = judging(provider, cast)
+    for item in cast.items:
+        for dimension in cast.dimensions[:2]:
+            make_judgment(judge, item, dimension)
+    run = running(cast.project, judge, dimensions=THREE, budget=Decimal("0.0045"))
+    answered, leased, *planned = run.judgments.order_by("pk")
+    assert len(planned) == 4
+    now = timezone.now()
+    ended = {"status": "done", "value": 4, "cost": Decimal("0.0006"), "answered_at": now}
+    Judgment.objects.filter(pk=answered.pk).update(**ended)
+    later = now + timedelta(hours=1)
+    Judgment.objects.filter(pk=leased.pk).update(status="leased", lease=uuid4(), leased_until=later)
+    Run.objects.filter(pk=run.pk).update(spent=Decimal("0.0006"))
+    # 0.0039 is left, 0.0009 of it for the call in flight: each counts 1.5 x 0.0006.
+    taken = lease(run=run.pk, endpoint=judge.endpoint_id or 0, holder=uuid4(), how_many=9)
+    assert len(taken.judgments) == 3
 
 
 def test_a_cancelled_run_leaves_nothing_leased() -> None:
@@ -392,3 +438,17 @@ def test_a_batch_that_a_budget_or_a_file_cuts_has_whole_requests(
         written = write_requests(keys, file)
     assert 0 < written.requests < 8
     assert written.judgments == 3 * written.requests
+
+
+def test_a_budget_pays_whole_requests_for_the_one_dimension_that_is_missing() -> None:
+    cast = make_project(dimensions=THREE, documents=4)
+    with batch_providing(ALL) as provider:
+        _, judge = judging(provider, cast)
+        first = batched(cast, judge)
+        first.judgments.filter(dimension=cast.dimensions[1]).delete()
+        # A request takes 0.0003, and counts as three shares of 34 and 17 tokens and a tenth: 0.0003366.
+        run = batched(cast, judge, budget=Decimal("0.0011"))
+    assert [len(file) for file in provider.files] == [8, 3]
+    assert Batch.objects.get(run=run).expected_cost == Decimal("0.0010098")
+    assert (run.status, run.spent) == ("stopped", Decimal("0.0009"))
+    assert statuses(run) == {"done": 3, "planned": 5}
