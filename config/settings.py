@@ -139,6 +139,9 @@ ACCOUNT_REAUTHENTICATION_TIMEOUT = 60 * positive("CONCORD_PASSWORD_AGAIN_MINUTES
 MFA_ADAPTER = "annotate.people.factor_secrets.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
+# A link that was passed on proves no address, and most join by one. Who proves it later ends what was set up
+# before, see ResetPasswordKeyForm and claim_account.
+MFA_ALLOW_UNVERIFIED_EMAIL = True
 MFA_WEBAUTHN_USER_VERIFICATION = "required"  # by PIN, finger or face: a passkey stands for the password, too
 MFA_RATE_LIMITS = {
     "webauthn_login": None

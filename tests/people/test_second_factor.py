@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import timedelta
 from io import StringIO
 from time import time
 from typing import Any
@@ -13,8 +14,12 @@ from django.core import mail
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from annotate.api.commands import make_token
+from annotate.api.queries import usable_token
 from annotate.core.models import AuditEntry, Role, User
-from annotate.people.commands import add_member
+from annotate.people.commands import add_member, invite
+from annotate.people.invitations import invitation_token
+from annotate.people.proven_addresses import mark_proven
 from annotate.people.second_factor import has_second_factor
 from tests.api.client import ApiClient
 from tests.factories import PASSWORD, Cast, make_project, make_user
@@ -259,14 +264,44 @@ def test_operators_need_it_too(cast: Cast, required: None) -> None:
     assert client.get("/installation/people/").status_code == 200
 
 
-def test_a_link_for_a_new_password_does_not_replace_the_code(user: User) -> None:
-    secret = set_up(sign_in(user))
+def follow_link_for_new_password(user: User) -> tuple[Client, str]:
+    """Choose another password by a mailed link; return the browser and where it is led."""
     client = Client()
     client.post("/accounts/password/reset/", {"email": user.email})
-    link = str(mail.outbox[0].body).partition("http://testserver")[2].split()[0]
+    link = str(mail.outbox[-1].body).partition("http://testserver")[2].split()[0]
     form = client.get(link)["Location"]
     new = {"password1": "another fine pass", "password2": "another fine pass"}
-    assert client.post(form, new)["Location"] == AUTHENTICATE
+    return client, client.post(form, new)["Location"]
+
+
+def test_a_link_for_a_new_password_does_not_replace_the_code(user: User) -> None:
+    mark_proven(user)
+    secret = set_up(sign_in(user))
+    client, led_to = follow_link_for_new_password(user)
+    assert led_to == AUTHENTICATE
     assert not is_signed_in(client)
     client.post(AUTHENTICATE, {"code": code_of(secret)})
     assert is_signed_in(client)
+
+
+def test_who_proves_an_address_first_ends_what_somebody_else_set_up(cast: Cast) -> None:
+    user = cast.admin  # whose address nobody has proven
+    set_up(sign_in(user))
+    _, token = make_token(user=user, name="n", scopes=["read"], lasts=timedelta(days=1))
+    client, _ = follow_link_for_new_password(user)
+    assert is_signed_in(client)
+    assert not Authenticator.objects.exists()
+    assert usable_token(token) is None
+    entry = AuditEntry.objects.get(act="person.second_factor_removed")
+    assert entry.note == "A mailed link proved the address."
+
+
+def test_who_joined_by_a_link_that_was_passed_on_sets_it_up(cast: Cast) -> None:
+    offer = invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR, email="ann@example.org")
+    client = Client()
+    client.get(f"/invitations/{invitation_token(offer)}/")
+    entered = {"name": "Ann", "email": "ann@example.org", "password1": PASSWORD, "password2": PASSWORD}
+    client.post("/accounts/signup/", entered)
+    set_up(client)
+    assert has_second_factor(User.objects.get(email="ann@example.org"))
+    assert client.get("/accounts/2fa/webauthn/add/").status_code == 200
