@@ -14,6 +14,8 @@ from annotate.api.queries import tokens_of, usable_token
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import AuditEntry, Membership, Rating, User
 from annotate.people.blocking import block_person, unblock_person
+from annotate.people.commands import invite
+from annotate.people.invitations import invitation_token
 from tests.factories import PASSWORD, Cast, make_project, make_user
 from tests.people.test_sessions import is_signed_in, sign_in
 from tests.rating.rounds import opened, rate
@@ -67,6 +69,18 @@ def test_what_they_rated_and_their_places_stay(page: Client, cast: Cast, rater: 
     block(page, rater)
     assert Rating.objects.get().value == 4
     assert Membership.objects.get(user=rater).active
+
+
+def test_links_that_a_blocked_admin_made_lead_nowhere(page: Client, cast: Cast) -> None:
+    mine = invite(project=cast.project, by=cast.admin, role=Role.ADMIN)
+    other = invite(project=cast.project, by=cast.researcher, role=Role.ANNOTATOR)
+    assert Client().get(f"/invitations/{invitation_token(mine)}/").status_code == 200
+    for _ in range(2):
+        block(page, cast.admin)
+    assert "was withdrawn" in Client().get(f"/invitations/{invitation_token(mine)}/").content.decode()
+    assert Client().get(f"/invitations/{invitation_token(other)}/").status_code == 200
+    entry = AuditEntry.objects.get(act="invitation.withdrawn")
+    assert (entry.project, entry.actor_email) == (cast.project, "operator@example.org")
 
 
 def test_who_is_let_in_again_signs_in_and_makes_new_tokens(page: Client, rater: User) -> None:
