@@ -12,7 +12,7 @@ from django.test import Client
 from annotate.api.commands import make_token
 from annotate.api.queries import tokens_of, usable_token
 from annotate.core.errors import InvalidValueError
-from annotate.core.models import AuditEntry, Membership, Rating, User
+from annotate.core.models import AuditEntry, Membership, Rating, Role, User
 from annotate.people.blocking import block_person, unblock_person
 from annotate.people.commands import invite
 from annotate.people.invitations import invitation_token
@@ -137,6 +137,11 @@ def test_people_are_found_by_name_and_address(page: Client) -> None:
         found = page.get("/installation/people/", {"q": word}).content.decode()
         assert ("Ann Ota" in found, "Bo Lind" in found) == (True, False)
     assert "Nobody has this" in page.get("/installation/people/", {"q": "zz"}).content.decode()
+
+
+def test_a_nul_in_what_is_searched_is_dropped(page: Client) -> None:
+    make_user("ann@example.org", name="Ann Ota")
+    assert "Ann Ota" in page.get("/installation/people/", {"q": "o\x00ta"}).content.decode()
 
 
 def run(*arguments: str) -> str:
