@@ -153,7 +153,7 @@ class ResetPasswordForm(AllauthResetPasswordForm):  # type: ignore[misc]
     def save(self, request: HttpRequest, **options: Any) -> str:
         """Send the link, but fill nobody's mailbox; the page says the same, whether one was sent or not."""
         email: str = self.cleaned_data["email"]
-        if may_send_mail(request, email):
+        if may_send_mail(request, email, purpose="new password"):
             super().save(request, **options)
         return email
 
