@@ -9,7 +9,6 @@ from allauth.account.forms import ResetPasswordForm as AllauthResetPasswordForm
 from allauth.account.forms import ResetPasswordKeyForm as AllauthResetPasswordKeyForm
 from allauth.account.forms import SignupForm as AllauthSignupForm
 from allauth.core import context
-from allauth.mfa.webauthn.forms import AddWebAuthnForm
 from django import forms
 from django.db import transaction
 from django.http import HttpRequest
@@ -24,7 +23,7 @@ from annotate.people.invitation_mail import mail_is_sent
 from annotate.people.proven_addresses import is_proven, mark_proven
 from annotate.people.second_factor import remove_second_factor
 from annotate.people.session import proven_address
-from annotate.people.sessions import device_of, end_sessions
+from annotate.people.sessions import end_sessions
 from annotate.people.sign_in_limits import may_send_mail
 
 # Inviting people, and changing what they do.
@@ -198,20 +197,6 @@ class ResetPasswordKeyForm(NewPassword, AllauthResetPasswordKeyForm):  # type: i
             remove_second_factor(user=self.user, by=self.user, note="A mailed link proved the address.")
         super().save()
         mark_proven(self.user)
-
-
-# A passkey.
-
-
-class PasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
-    """What a new passkey is called; each one signs in alone, so allauth's question for that is left out."""
-
-    name = forms.CharField(label=_("Name"), required=False, max_length=60)
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        agent = context.request.headers.get("User-Agent", "")
-        super().__init__(*args, **{**options, "initial": {"name": device_of(agent)}})
-        del self.fields["passwordless"]
 
 
 # The keys that a person chooses for the rating page.

@@ -4,7 +4,8 @@ import json
 import re
 from datetime import timedelta
 from io import StringIO
-from time import time
+from time import monotonic, sleep, time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from django.test import Client
 
 from annotate.api.commands import make_token
 from annotate.api.queries import usable_token
-from annotate.core.models import AuditEntry, Role, User
+from annotate.core.models import AuditEntry, Project, Role, User
 from annotate.people.commands import add_member, invite
 from annotate.people.invitations import invitation_token
 from annotate.people.proven_addresses import mark_proven
@@ -31,6 +32,20 @@ ACTIVATE, AUTHENTICATE, CODES = (
     "/accounts/2fa/totp/activate/",
     "/accounts/2fa/authenticate/",
     "/accounts/2fa/recovery-codes/",
+)
+
+ADD_PASSKEY = "/accounts/2fa/webauthn/add/"
+RESPONSE = {"clientDataJSON": "e30", "attestationObject": "oA", "authenticatorData": "AA", "signature": "AA"}
+UNREADABLE = (
+    "no json",
+    '{"id": 1}',
+    "[]",
+    '"a word"',
+    '{"response": {"userHandle": "MQ"}}',
+    "",
+    "{}",
+    '{"id": "AA", "rawId": "AA", "type": "public-key", "response": {}}',
+    json.dumps({"id": "AA", "rawId": "AA", "type": "public-key", "response": RESPONSE}),
 )
 
 
@@ -107,6 +122,20 @@ def test_codes_are_not_guessed(user: User) -> None:
     assert "Too many wrong" in pages[-1]
     client.post(AUTHENTICATE, {"code": right})
     assert not is_signed_in(client)
+
+
+def test_codes_are_not_guessed_all_day(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = set_up(sign_in(user))
+    client, now = enter_password(user), time()
+    right = code_of(secret)
+    pages = []
+    for each in range(21):
+        later = now + each // 5 * 360  # five, then a pause of six minutes
+        clock = {"time": lambda later=later: later, "monotonic": monotonic, "sleep": sleep}
+        monkeypatch.setattr("allauth.core.internal.ratelimit.time", SimpleNamespace(**clock))
+        wrong = f"{(int(right) + 10 + each) % 1_000_000:06}"
+        pages.append(client.post(AUTHENTICATE, {"code": wrong}).content.decode())
+    assert ["Too many wrong" in page for page in pages] == [False] * 20 + [True]
 
 
 def test_a_device_is_not_known_before_the_code(user: User) -> None:
@@ -228,6 +257,16 @@ def test_their_programs_wait_too(cast: Cast, required: None) -> None:
     assert (answer.status_code, "second factor" in answer.json()["message"]) == (403, True)
 
 
+def test_nobody_begins_a_project_without_it(cast: Cast, required: None) -> None:
+    sent = {"name": "Another", "template": ""}
+    client = sign_in(cast.admin)
+    for answer in (client.post("/projects/new/", sent), ApiClient(cast.admin).post("projects/", sent)):
+        assert (answer.status_code, "second factor" in answer.content.decode()) == (403, True)
+    assert not Project.objects.filter(name="Another").exists()
+    set_up(client)
+    assert client.post("/projects/new/", sent).status_code == 302
+
+
 def test_a_passkey_is_enough(cast: Cast, required: None) -> None:
     client = sign_in(cast.admin)
     Authenticator.objects.create(user=cast.admin, type=Authenticator.Type.WEBAUTHN, data={"name": "phone"})
@@ -244,9 +283,26 @@ def test_what_is_no_passkey_signs_nobody_in(user: User) -> None:
     client = Client()
     options = client.get("/accounts/2fa/webauthn/login/", HTTP_ACCEPT="application/json").json()
     assert options["request_options"]["publicKey"]["userVerification"] == "required"
-    for sent in ("", "{}", "[]", '{"response": {"userHandle": "MQ"}}', "no json"):
-        client.post("/accounts/2fa/webauthn/login/", {"credential": sent})
+    for sent in UNREADABLE:
+        answer = client.post("/accounts/2fa/webauthn/login/", {"credential": sent})
+        assert answer["Location"] == "/accounts/login/"
         assert not is_signed_in(client)
+
+
+def test_what_is_no_passkey_is_no_second_factor(user: User) -> None:
+    set_up(sign_in(user))
+    client = enter_password(user)
+    for sent in UNREADABLE[1:5]:  # of five the last would be refused as too many
+        assert client.post(AUTHENTICATE, {"credential": sent}).status_code == 200
+        assert not is_signed_in(client)
+
+
+def test_what_is_no_passkey_is_not_added(user: User) -> None:
+    client = with_password(sign_in(user))
+    for sent in UNREADABLE:
+        client.get(ADD_PASSKEY)
+        assert client.post(ADD_PASSKEY, {"credential": sent}).status_code == 200
+    assert not has_second_factor(user)
 
 
 def test_annotators_and_researchers_need_none(cast: Cast, required: None) -> None:
