@@ -134,11 +134,20 @@ ACCOUNT_RATE_LIMITS = {
     "signup": None,
     "reset_password": None,
     "reset_password_from_key": None,
+    # Codes of the second factor: in a day, too, for who has the password and tries for weeks.
+    "login_failed": "10/m/ip,5/5m/key,20/d/key",
 }
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 60 * positive("CONCORD_PASSWORD_AGAIN_MINUTES", 5)
 MFA_ADAPTER = "annotate.people.factor_secrets.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_FORMS = {
+    "login_webauthn": "annotate.people.passkey_forms.PasskeyLoginForm",
+    "authenticate_webauthn": "annotate.people.passkey_forms.PasskeyFactorForm",
+}
 MFA_PASSKEY_LOGIN_ENABLED = True
+# A link that was passed on proves no address, and most join by one. Who proves it later ends what was set up
+# before, see ResetPasswordKeyForm and claim_account.
+MFA_ALLOW_UNVERIFIED_EMAIL = True
 MFA_WEBAUTHN_USER_VERIFICATION = "required"  # by PIN, finger or face: a passkey stands for the password, too
 MFA_RATE_LIMITS = {
     "webauthn_login": None

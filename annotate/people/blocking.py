@@ -5,23 +5,25 @@ from django.utils.translation import gettext
 
 from annotate.api.commands import revoke_tokens
 from annotate.core.errors import InvalidValueError
-from annotate.core.models import User
+from annotate.core.models import Invitation, User
 from annotate.people.acts import record_everywhere
+from annotate.people.commands import withdraw_invitation
 from annotate.people.sessions import end_sessions
 
 
 @transaction.atomic
 def block_person(*, user: User, by: User | None = None, note: str = "") -> User:
-    """Let a person sign in no more, sign them out everywhere and revoke all their tokens.
+    """Let a person sign in no more, sign them out everywhere, revoke their tokens and withdraw their links.
 
-    Each of their projects is told, once. Locks the person's row. by: None on the command line. Raises
-    InvalidValueError for who would block themselves.
+    Each of their projects is told, once. Locks the person's row and the projects that they invited to. by:
+    None on the command line. Raises InvalidValueError for who would block themselves.
     """
     if by is not None and by.pk == user.pk:
         raise InvalidValueError(gettext("You cannot block yourself: another operator can."))
     person = User.objects.select_for_update().get(pk=user.pk)
     was_active, person.is_active = person.is_active, False
     person.save(update_fields=["is_active"])
+    _withdraw_invitations_of(person)
     ended = {"tokens": revoke_tokens(user=person), "sessions": end_sessions(user=person)}
     if was_active:
         record_everywhere(person, "person.blocked", by=by, note=note, **ended)
@@ -37,3 +39,10 @@ def unblock_person(*, user: User, by: User | None = None, note: str = "") -> Use
     if not was_active:
         record_everywhere(person, "person.unblocked", by=by, note=note)
     return person
+
+
+def _withdraw_invitations_of(person: User) -> None:
+    # By one of their own links they could come back under another name.
+    made = Invitation.objects.filter(created_by=person, accepted_at=None, withdrawn_at=None)
+    for invitation in made.select_related("project").order_by("project", "pk"):
+        withdraw_invitation(invitation=invitation)

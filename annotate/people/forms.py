@@ -9,8 +9,8 @@ from allauth.account.forms import ResetPasswordForm as AllauthResetPasswordForm
 from allauth.account.forms import ResetPasswordKeyForm as AllauthResetPasswordKeyForm
 from allauth.account.forms import SignupForm as AllauthSignupForm
 from allauth.core import context
-from allauth.mfa.webauthn.forms import AddWebAuthnForm
 from django import forms
+from django.db import transaction
 from django.http import HttpRequest
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -20,9 +20,10 @@ from annotate.core.keys import ACTIONS, DIGITS, NAMED, VALUES, KeySet, problems_
 from annotate.core.models import Membership, Preferences, Role, User
 from annotate.core.models.preferences import CHOSEN
 from annotate.people.invitation_mail import mail_is_sent
-from annotate.people.proven_addresses import mark_proven
+from annotate.people.proven_addresses import is_proven, mark_proven
+from annotate.people.second_factor import remove_second_factor
 from annotate.people.session import proven_address
-from annotate.people.sessions import device_of, end_sessions
+from annotate.people.sessions import end_sessions
 from annotate.people.sign_in_limits import may_send_mail
 
 # Inviting people, and changing what they do.
@@ -151,7 +152,7 @@ class ResetPasswordForm(AllauthResetPasswordForm):  # type: ignore[misc]
     def save(self, request: HttpRequest, **options: Any) -> str:
         """Send the link, but fill nobody's mailbox; the page says the same, whether one was sent or not."""
         email: str = self.cleaned_data["email"]
-        if may_send_mail(request, email):
+        if may_send_mail(request, email, purpose="new password"):
             super().save(request, **options)
         return email
 
@@ -185,24 +186,17 @@ class ResetPasswordKeyForm(NewPassword, AllauthResetPasswordKeyForm):  # type: i
 
     field_order = ("password1", "password2", "revoke_tokens")
 
+    @transaction.atomic
     def save(self) -> None:
-        """Keep the password, and that the link was followed from this mailbox."""
+        """Keep the password, and that the link was followed from this mailbox.
+
+        Where nobody had proven the address, somebody else may have made the account: what they set up ends.
+        """
+        if not is_proven(self.user):
+            revoke_tokens(user=self.user)
+            remove_second_factor(user=self.user, by=self.user, note="A mailed link proved the address.")
         super().save()
         mark_proven(self.user)
-
-
-# A passkey.
-
-
-class PasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
-    """What a new passkey is called; each one signs in alone, so allauth's question for that is left out."""
-
-    name = forms.CharField(label=_("Name"), required=False, max_length=60)
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        agent = context.request.headers.get("User-Agent", "")
-        super().__init__(*args, **{**options, "initial": {"name": device_of(agent)}})
-        del self.fields["passwordless"]
 
 
 # The keys that a person chooses for the rating page.

@@ -39,9 +39,13 @@ def guess_counters(request: HttpRequest, email: str) -> list[Counter]:
     return [*pair, UNKNOWN_GUESSES.of(email), *(limit.of(address) for limit in GUESSES_FROM_ADDRESS)]
 
 
-def may_send_mail(request: HttpRequest, email: str) -> bool:
-    """Count a mail that somebody asks to be sent to an address, and return whether it should be sent."""
-    limits = [limit.of(email.lower()) for limit in MAILS]
+def may_send_mail(request: HttpRequest, email: str, *, purpose: str) -> bool:
+    """Count a mail that somebody asks to be sent to an address, and return whether it should be sent.
+
+    Mails of another purpose do not count: who asks for links to change to an address uses up none of those
+    by which its owner chooses a new password.
+    """
+    limits = [limit.of(f"{purpose} {email.lower()}") for limit in MAILS]
     return count_attempt([*limits, MAILS_FROM_ADDRESS.of(get_ip(request))])
 
 

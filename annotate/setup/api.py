@@ -207,6 +207,7 @@ class Projects(ApiView):
         """Begin a project, from a template or from nothing; admins of a project and staff may."""
         if not access.may_begin_projects(request.user):
             raise Http404("Only admins begin projects.")
+        access.refuse_without_second_factor(request.user)
         user = request_user(request)
         form = valid(NewProjectForm(self.checked(NewProject), own=own_templates(user), start=""))
         template = template_for(user, form.cleaned_data["template"])

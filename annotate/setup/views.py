@@ -20,6 +20,7 @@ from annotate.core.access import (
     may_begin_projects,
     membership,
     project_for_admin,
+    refuse_without_second_factor,
     saved_template_of,
 )
 from annotate.core.configuration import refuse_frozen
@@ -247,6 +248,7 @@ def project_new(request: HttpRequest) -> HttpResponse:
     """Begin a project from a template or from nothing."""
     if not may_begin_projects(request.user):
         raise Http404(gettext("Only admins begin projects."))
+    refuse_without_second_factor(request.user)
     user = request_user(request)
     entered = request.POST if request.method == "POST" else None
     form = NewProjectForm(entered, own=own_templates(user), start=request.GET.get("template", "-"))

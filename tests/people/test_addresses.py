@@ -219,3 +219,12 @@ def test_without_a_mail_server_invitations_still_make_accounts(
     page = signed_in(annotator).post("/account/address/", {"email": PROFESSOR}).content.decode()
     assert "no mail server is configured" in page
     assert address_of(annotator) == annotator.email
+
+
+def test_asking_for_an_address_uses_up_no_links_for_a_new_password(cast: Cast, annotator: User) -> None:
+    victim, client = cast.researcher.email, signed_in(annotator)
+    for _ in range(4):
+        client.post("/account/address/", {"email": victim})
+    assert len(mail.outbox) == 3
+    Client().post("/accounts/password/reset/", {"email": victim})
+    assert "/accounts/password/reset/key/" in str(mail.outbox[3].body)

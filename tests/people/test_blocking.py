@@ -12,8 +12,10 @@ from django.test import Client
 from annotate.api.commands import make_token
 from annotate.api.queries import tokens_of, usable_token
 from annotate.core.errors import InvalidValueError
-from annotate.core.models import AuditEntry, Membership, Rating, User
+from annotate.core.models import AuditEntry, Membership, Rating, Role, User
 from annotate.people.blocking import block_person, unblock_person
+from annotate.people.commands import invite
+from annotate.people.invitations import invitation_token
 from tests.factories import PASSWORD, Cast, make_project, make_user
 from tests.people.test_sessions import is_signed_in, sign_in
 from tests.rating.rounds import opened, rate
@@ -67,6 +69,18 @@ def test_what_they_rated_and_their_places_stay(page: Client, cast: Cast, rater: 
     block(page, rater)
     assert Rating.objects.get().value == 4
     assert Membership.objects.get(user=rater).active
+
+
+def test_links_that_a_blocked_admin_made_lead_nowhere(page: Client, cast: Cast) -> None:
+    mine = invite(project=cast.project, by=cast.admin, role=Role.ADMIN)
+    other = invite(project=cast.project, by=cast.researcher, role=Role.ANNOTATOR)
+    assert Client().get(f"/invitations/{invitation_token(mine)}/").status_code == 200
+    for _ in range(2):
+        block(page, cast.admin)
+    assert "was withdrawn" in Client().get(f"/invitations/{invitation_token(mine)}/").content.decode()
+    assert Client().get(f"/invitations/{invitation_token(other)}/").status_code == 200
+    entry = AuditEntry.objects.get(act="invitation.withdrawn")
+    assert (entry.project, entry.actor_email) == (cast.project, "operator@example.org")
 
 
 def test_who_is_let_in_again_signs_in_and_makes_new_tokens(page: Client, rater: User) -> None:
@@ -123,6 +137,11 @@ def test_people_are_found_by_name_and_address(page: Client) -> None:
         found = page.get("/installation/people/", {"q": word}).content.decode()
         assert ("Ann Ota" in found, "Bo Lind" in found) == (True, False)
     assert "Nobody has this" in page.get("/installation/people/", {"q": "zz"}).content.decode()
+
+
+def test_a_nul_in_what_is_searched_is_dropped(page: Client) -> None:
+    make_user("ann@example.org", name="Ann Ota")
+    assert "Ann Ota" in page.get("/installation/people/", {"q": "o\x00ta"}).content.decode()
 
 
 def run(*arguments: str) -> str:

@@ -2,8 +2,10 @@
 
 import json
 import re
+from datetime import timedelta
 from io import StringIO
-from time import time
+from time import monotonic, sleep, time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,8 +15,12 @@ from django.core import mail
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from annotate.core.models import AuditEntry, Role, User
-from annotate.people.commands import add_member
+from annotate.api.commands import make_token
+from annotate.api.queries import usable_token
+from annotate.core.models import AuditEntry, Project, Role, User
+from annotate.people.commands import add_member, invite
+from annotate.people.invitations import invitation_token
+from annotate.people.proven_addresses import mark_proven
 from annotate.people.second_factor import has_second_factor
 from tests.api.client import ApiClient
 from tests.factories import PASSWORD, Cast, make_project, make_user
@@ -26,6 +32,20 @@ ACTIVATE, AUTHENTICATE, CODES = (
     "/accounts/2fa/totp/activate/",
     "/accounts/2fa/authenticate/",
     "/accounts/2fa/recovery-codes/",
+)
+
+ADD_PASSKEY = "/accounts/2fa/webauthn/add/"
+RESPONSE = {"clientDataJSON": "e30", "attestationObject": "oA", "authenticatorData": "AA", "signature": "AA"}
+UNREADABLE = (
+    "no json",
+    '{"id": 1}',
+    "[]",
+    '"a word"',
+    '{"response": {"userHandle": "MQ"}}',
+    "",
+    "{}",
+    '{"id": "AA", "rawId": "AA", "type": "public-key", "response": {}}',
+    json.dumps({"id": "AA", "rawId": "AA", "type": "public-key", "response": RESPONSE}),
 )
 
 
@@ -102,6 +122,20 @@ def test_codes_are_not_guessed(user: User) -> None:
     assert "Too many wrong" in pages[-1]
     client.post(AUTHENTICATE, {"code": right})
     assert not is_signed_in(client)
+
+
+def test_codes_are_not_guessed_all_day(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = set_up(sign_in(user))
+    client, now = enter_password(user), time()
+    right = code_of(secret)
+    pages = []
+    for each in range(21):
+        later = now + each // 5 * 360  # five, then a pause of six minutes
+        clock = {"time": lambda later=later: later, "monotonic": monotonic, "sleep": sleep}
+        monkeypatch.setattr("allauth.core.internal.ratelimit.time", SimpleNamespace(**clock))
+        wrong = f"{(int(right) + 10 + each) % 1_000_000:06}"
+        pages.append(client.post(AUTHENTICATE, {"code": wrong}).content.decode())
+    assert ["Too many wrong" in page for page in pages] == [False] * 20 + [True]
 
 
 def test_a_device_is_not_known_before_the_code(user: User) -> None:
@@ -223,6 +257,16 @@ def test_their_programs_wait_too(cast: Cast, required: None) -> None:
     assert (answer.status_code, "second factor" in answer.json()["message"]) == (403, True)
 
 
+def test_nobody_begins_a_project_without_it(cast: Cast, required: None) -> None:
+    sent = {"name": "Another", "template": ""}
+    client = sign_in(cast.admin)
+    for answer in (client.post("/projects/new/", sent), ApiClient(cast.admin).post("projects/", sent)):
+        assert (answer.status_code, "second factor" in answer.content.decode()) == (403, True)
+    assert not Project.objects.filter(name="Another").exists()
+    set_up(client)
+    assert client.post("/projects/new/", sent).status_code == 302
+
+
 def test_a_passkey_is_enough(cast: Cast, required: None) -> None:
     client = sign_in(cast.admin)
     Authenticator.objects.create(user=cast.admin, type=Authenticator.Type.WEBAUTHN, data={"name": "phone"})
@@ -239,9 +283,26 @@ def test_what_is_no_passkey_signs_nobody_in(user: User) -> None:
     client = Client()
     options = client.get("/accounts/2fa/webauthn/login/", HTTP_ACCEPT="application/json").json()
     assert options["request_options"]["publicKey"]["userVerification"] == "required"
-    for sent in ("", "{}", "[]", '{"response": {"userHandle": "MQ"}}', "no json"):
-        client.post("/accounts/2fa/webauthn/login/", {"credential": sent})
+    for sent in UNREADABLE:
+        answer = client.post("/accounts/2fa/webauthn/login/", {"credential": sent})
+        assert answer["Location"] == "/accounts/login/"
         assert not is_signed_in(client)
+
+
+def test_what_is_no_passkey_is_no_second_factor(user: User) -> None:
+    set_up(sign_in(user))
+    client = enter_password(user)
+    for sent in UNREADABLE[1:5]:  # of five the last would be refused as too many
+        assert client.post(AUTHENTICATE, {"credential": sent}).status_code == 200
+        assert not is_signed_in(client)
+
+
+def test_what_is_no_passkey_is_not_added(user: User) -> None:
+    client = with_password(sign_in(user))
+    for sent in UNREADABLE:
+        client.get(ADD_PASSKEY)
+        assert client.post(ADD_PASSKEY, {"credential": sent}).status_code == 200
+    assert not has_second_factor(user)
 
 
 def test_annotators_and_researchers_need_none(cast: Cast, required: None) -> None:
@@ -259,14 +320,44 @@ def test_operators_need_it_too(cast: Cast, required: None) -> None:
     assert client.get("/installation/people/").status_code == 200
 
 
-def test_a_link_for_a_new_password_does_not_replace_the_code(user: User) -> None:
-    secret = set_up(sign_in(user))
+def follow_link_for_new_password(user: User) -> tuple[Client, str]:
+    """Choose another password by a mailed link; return the browser and where it is led."""
     client = Client()
     client.post("/accounts/password/reset/", {"email": user.email})
-    link = str(mail.outbox[0].body).partition("http://testserver")[2].split()[0]
+    link = str(mail.outbox[-1].body).partition("http://testserver")[2].split()[0]
     form = client.get(link)["Location"]
     new = {"password1": "another fine pass", "password2": "another fine pass"}
-    assert client.post(form, new)["Location"] == AUTHENTICATE
+    return client, client.post(form, new)["Location"]
+
+
+def test_a_link_for_a_new_password_does_not_replace_the_code(user: User) -> None:
+    mark_proven(user)
+    secret = set_up(sign_in(user))
+    client, led_to = follow_link_for_new_password(user)
+    assert led_to == AUTHENTICATE
     assert not is_signed_in(client)
     client.post(AUTHENTICATE, {"code": code_of(secret)})
     assert is_signed_in(client)
+
+
+def test_who_proves_an_address_first_ends_what_somebody_else_set_up(cast: Cast) -> None:
+    user = cast.admin  # whose address nobody has proven
+    set_up(sign_in(user))
+    _, token = make_token(user=user, name="n", scopes=["read"], lasts=timedelta(days=1))
+    client, _ = follow_link_for_new_password(user)
+    assert is_signed_in(client)
+    assert not Authenticator.objects.exists()
+    assert usable_token(token) is None
+    entry = AuditEntry.objects.get(act="person.second_factor_removed")
+    assert entry.note == "A mailed link proved the address."
+
+
+def test_who_joined_by_a_link_that_was_passed_on_sets_it_up(cast: Cast) -> None:
+    offer = invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR, email="ann@example.org")
+    client = Client()
+    client.get(f"/invitations/{invitation_token(offer)}/")
+    entered = {"name": "Ann", "email": "ann@example.org", "password1": PASSWORD, "password2": PASSWORD}
+    client.post("/accounts/signup/", entered)
+    set_up(client)
+    assert has_second_factor(User.objects.get(email="ann@example.org"))
+    assert client.get("/accounts/2fa/webauthn/add/").status_code == 200

@@ -9,6 +9,7 @@ from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from cryptography.hazmat.primitives.asymmetric import ec
 from django.core import mail
+from django.core.cache import cache
 from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpResponse
 from django.test import Client
@@ -339,6 +340,32 @@ def test_a_token_that_is_not_for_this_sign_in_is_refused(
 ) -> None:
     provider.id_token = claims
     assert "Signing in failed" in come_back(client, provider).content.decode()
+    assert not is_signed_in(client)
+
+
+def test_a_provider_that_does_not_answer_on_the_way_back_is_said(
+    client: Client, provider: Provider, ann: User
+) -> None:
+    there = client.post(BUTTON)["Location"]
+    back = provider.authorize(there)
+    provider.status = 503
+    cache.clear()  # of what the provider said before
+    assert "Signing in failed" in client.get(f"{BUTTON}callback/", back).content.decode()
+    assert not is_signed_in(client)
+
+
+@pytest.mark.parametrize(
+    ("known", "claimed"),
+    [("ivy@example.org", "\u0131vy@example.org"), ("\u0131vy@example.org", "ivy@example.org")],
+)
+def test_an_address_that_looks_alike_is_another(
+    client: Client, provider: Provider, cast: Cast, known: str, claimed: str
+) -> None:
+    mark_proven(make_user(known))
+    invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR, email=known)
+    provider.claims = {**ANN, "email": claimed}
+    answer = come_back(client, provider)
+    assert (answer.status_code, "no account here" in answer.content.decode()) == (403, True)
     assert not is_signed_in(client)
 
 

@@ -36,7 +36,8 @@ def address(request: HttpRequest) -> HttpResponse:
     if form.is_valid() and mail_is_sent():
         email = form.cleaned_data["email"]
         link = reverse("address_confirm", args=[change_token(user, email)])
-        if mail_link(request, email, lambda: send_change_link(email, request.build_absolute_uri(link))):
+        url = request.build_absolute_uri(link)
+        if mail_link(request, email, lambda: send_change_link(email, url), purpose="new address"):
             return render(request, "people/address_sent.html", {"email": email})
     context = {"form": form, "mail_is_sent": mail_is_sent()}
     return render(request, "people/address.html", context, status=422 if form.is_bound else 200)

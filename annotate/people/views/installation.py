@@ -90,7 +90,7 @@ def operators_only(view: View) -> View:
 @require_GET
 def people(request: HttpRequest) -> HttpResponse:
     """List the installation's people, found by a word."""
-    word = request.GET.get("q", "").strip()
+    word = request.GET.get("q", "").replace("\x00", "").strip()  # PostgreSQL takes no NUL
     found = people_of_installation(word)
     context = {"people": found[:MOST_SHOWN], "word": word, "more": len(found) > MOST_SHOWN}
     return render(request, "people/installation.html", context)

@@ -51,7 +51,8 @@ def signup(request: HttpRequest) -> HttpResponse:
     if form.is_valid():
         email = form.cleaned_data["email"]
         link = reverse("signup_address", args=[signup_token(offer, email)])
-        if mail_link(request, email, lambda: send_signup_link(email, request.build_absolute_uri(link))):
+        url = request.build_absolute_uri(link)
+        if mail_link(request, email, lambda: send_signup_link(email, url), purpose="new account"):
             return render(request, "people/address_sent.html", {"email": email})
     return render(request, "people/signup_address.html", {"form": form}, status=422 if form.is_bound else 200)
 

@@ -11,12 +11,12 @@ from annotate.core.errors import (
 from annotate.people.sign_in_limits import may_send_mail
 
 
-def mail_link(request: HttpRequest, email: str, send: Callable[[], None]) -> bool:
-    """Send a link unless this address had several just now, and say whether a page may say so.
+def mail_link(request: HttpRequest, email: str, send: Callable[[], None], *, purpose: str) -> bool:
+    """Send a link unless this address had several such just now, and say whether a page may say so.
 
     The answer is the same where it had them: nobody learns it, and no mailbox is filled.
     """
-    if may_send_mail(request, email):
+    if may_send_mail(request, email, purpose=purpose):
         try:
             send()
         except MailError as error:

@@ -12,7 +12,7 @@ from django.utils.decorators import method_decorator
 
 from annotate.core.page import request_user
 from annotate.core.password_again import password_again
-from annotate.people.forms import PasskeyForm
+from annotate.people.passkey_forms import PasskeyForm
 from annotate.people.second_factor import ADDED, REMOVED, record_own_change
 
 

@@ -63,7 +63,11 @@ def sign_in(request: HttpRequest, provider_id: str) -> HttpResponse:
 @require_GET
 def callback(request: HttpRequest, provider_id: str) -> HttpResponse:
     """Come back from the provider."""
-    response: HttpResponse = OAuth2CallbackView.adapter_view(_adapter(request, provider_id))(request)
+    adapter = _adapter(request, provider_id)
+    try:
+        response: HttpResponse = OAuth2CallbackView.adapter_view(adapter)(request)
+    except (RequestException, *UNREADABLE) as error:
+        response = render_authentication_error(request, adapter.get_provider(), exception=error)
     return response
 
 
