@@ -22,7 +22,7 @@ _numbers = count(1)
 
 def make_endpoint(project: Project, base_url: str = "http://127.0.0.1:9/v1", **fields: Any) -> Endpoint:
     """Make an endpoint; at the usual address nobody answers."""
-    values = {"name": f"Endpoint {next(_numbers)}", "timeout_seconds": 10, **fields}
+    values = {"name": f"Endpoint {next(_numbers):05}", "timeout_seconds": 10, **fields}
     return Endpoint.objects.create(project=project, base_url=base_url, **values)
 
 
@@ -41,7 +41,7 @@ def make_priced_endpoint(
 
 def make_template(project: Project, method: str = "rts", **fields: Any) -> PromptTemplate:
     """Make version 1 of a template with a method's own text."""
-    values = {"name": f"Template {next(_numbers)}", "version": 1, "text": METHODS[method].default_template}
+    values = {"name": f"Template {next(_numbers):05}", "version": 1, "text": METHODS[method].default_template}
     return PromptTemplate.objects.create(project=project, method=method, **{**values, **fields})
 
 
@@ -51,7 +51,7 @@ def make_judge(
     """Make a judge that asks with a method's own text."""
     template = fields.pop("template", None) or make_template(project, method)
     # Known, so that no call is made before a run to find it out.
-    usual = {"name": f"Judge {next(_numbers)}", "model": MODEL, "max_tokens_name": "max_tokens"}
+    usual = {"name": f"Judge {next(_numbers):05}", "model": MODEL, "max_tokens_name": "max_tokens"}
     values: dict[str, Any] = {**usual, **fields}
     return Judge.objects.create(
         project=project,
