@@ -210,7 +210,11 @@ def test_every_door_leaves_corrected_judgments_out_as_if_nobody_had_made_them(
     differ = {place[0] for place in counted if left_out[place] != counted[place]}
     assert differ == {"estimates", "judges", "reliability"}, "the test of replacement needs three raters"
     corrected.delete()
-    assert figures_of(cast, OF_JUDGES) == left_out
+    # Nobody asked for judgments that were deleted; those left out were asked for, and are said to be missing.
+    gaps = "Replies without a value"
+    without_gaps = {place: found for place, found in left_out.items() if place[1] != gaps}
+    assert len(without_gaps) < len(left_out)
+    assert figures_of(cast, OF_JUDGES) == without_gaps
 
 
 def file_of(client: Client, cast: Cast, name: str, table: Table, ending: str, **chosen: str) -> str:
