@@ -3,12 +3,12 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
-from annotate.core.models import User
+from annotate.management.people import account_called
 from annotate.management.printing import print_rows
 from annotate.people.blocking import block_person, unblock_person
-from annotate.people.views.installation import access_of
+from annotate.people.installation import access_of
 
 
 class Command(BaseCommand):
@@ -25,9 +25,7 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         """Do it, and print by what the person gets in now."""
-        user = User.objects.filter(email=options["email"].strip().lower()).first()
-        if user is None:
-            raise CommandError(f"Nobody has an account with the address {options['email']!r}.")
+        user = account_called(options["email"])
         change = unblock_person if options["undo"] else block_person
         person = change(user=user, note=options["note"])
         access = access_of(person)

@@ -3,9 +3,9 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
-from annotate.core.models import User
+from annotate.management.people import account_called
 from annotate.management.printing import print_rows
 from annotate.people.second_factor import has_second_factor, remove_second_factor
 
@@ -24,9 +24,7 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         """Remove it if asked, and print whether there is one."""
-        user = User.objects.filter(email=options["email"].strip().lower()).first()
-        if user is None:
-            raise CommandError(f"Nobody has an account with the address {options['email']!r}.")
+        user = account_called(options["email"])
         if options["remove"]:
             remove_second_factor(user=user, note=options["note"])
         row = {"email": user.email, "second_factor": has_second_factor(user)}

@@ -11,6 +11,7 @@ from annotate.api.commands import SCOPES, make_token, revoke_token
 from annotate.api.queries import tokens_of
 from annotate.core.errors import DomainError
 from annotate.core.models import ApiToken, User
+from annotate.management.people import account_called
 
 
 class Command(BaseCommand):
@@ -33,9 +34,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002
         """Do the step and print the tokens it is about."""
-        user = User.objects.filter(email=options["email"].strip().lower()).first()
-        if user is None:
-            raise CommandError(f"Nobody has an account with the address {options['email']!r}.")
+        user = account_called(options["email"])
         if options["step"] == "make":
             shown = [self._make(user, options)]
         elif options["step"] == "revoke":

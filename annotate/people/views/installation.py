@@ -1,32 +1,27 @@
 """Pages of who runs the installation (Django's staff): its people, who of them is blocked."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotate.core.access import person_for_operator, refuse_all_but_operators
-from annotate.core.models import ApiToken, Membership, User
 from annotate.core.page import request_user, show_refusal
 from annotate.core.password_again import password_again
 from annotate.people.blocking import block_person, unblock_person
-from annotate.people.second_factor import has_second_factor, remove_second_factor
-from annotate.people.sessions import sessions_of
+from annotate.people.installation import MOST_SHOWN, access_of, people_of_installation
+from annotate.people.second_factor import remove_second_factor
 
 View = Callable[..., HttpResponse]
-MOST_SHOWN = 200
 # By the value of the button, and what is said when it is done.
 CHANGES: dict[str, tuple[Callable[..., object], str]] = {
     "unblock": (unblock_person, gettext_noop("{name} can sign in again.")),
@@ -46,31 +41,6 @@ class ChangeForm(forms.Form):
         help_text=_("Stored in the audit log of each of their projects."),
         widget=forms.TextInput(attrs={"dir": "auto"}),
     )
-
-
-@dataclass(frozen=True)
-class Access:
-    """By what a person gets in at the moment, and where to."""
-
-    places: list[Membership]
-    sessions: int
-    tokens: int
-    has_second_factor: bool
-
-
-def people_of_installation(word: str) -> list[User]:
-    """Return the people whose name or address has this in it, blocked ones first. One query."""
-    named = Q(name__icontains=word) | Q(email__icontains=word)
-    places = Count("memberships", filter=Q(memberships__active=True))
-    found = User.objects.filter(named).annotate(places=places)
-    return list(found.order_by("is_active", "name", "email")[: MOST_SHOWN + 1])
-
-
-def access_of(person: User) -> Access:
-    """Return by what a person gets in, and where to. Four queries."""
-    places = Membership.objects.filter(user=person).select_related("project").order_by("project__name", "pk")
-    usable = ApiToken.objects.filter(user=person, revoked_at=None, expires_at__gt=timezone.now())
-    return Access(list(places), sessions_of(person).count(), usable.count(), has_second_factor(person))
 
 
 def operators_only(view: View) -> View:
