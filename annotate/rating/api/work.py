@@ -158,7 +158,7 @@ class OwnRating(ApiView):
         form = valid(AnswerForm(_form_fields(self.checked(AnswerInput))))
         saved = save_rating(
             assignment=page.assignment,
-            dimension=_asked(page, key),
+            dimension=_dimension_of(page, key),
             answer=form.answer(),
             by=request_user(request),
             sent=form.sent(),
@@ -193,7 +193,7 @@ class OwnRevision(ApiView):
         sent = self.checked(RevisedInput)
         revised = revise_value(
             assignment=page.assignment,
-            dimension=_asked(page, key),
+            dimension=_dimension_of(page, key),
             value=sent["value"],
             comment=sent.get("comment", ""),
             by=request_user(request),
@@ -202,7 +202,7 @@ class OwnRevision(ApiView):
         return Response({"revision": revised.revision, "value": revised.value})
 
 
-def _asked(page: ItemPage, key: str) -> FrozenDimension:
+def _dimension_of(page: ItemPage, key: str) -> FrozenDimension:
     dimension = guideline_of(page.assignment.round).dimension(key)
     if dimension is None:
         raise InvalidValueError("This round has no such dimension.")

@@ -145,11 +145,11 @@ def document_end(
     if not dimensions:
         return None
     shown = next((each for each in dimensions if each.key == key), dimensions[0])
-    held = _held(own, shown, by_dimension[shown.id])
+    held = _sort_by_value(own, shown, by_dimension[shown.id])
     return DocumentEnd(document, dimensions, shown, held, after_document(annotator, document.pk))
 
 
-def _held(
+def _sort_by_value(
     own: Sequence[Assignment], dimension: FrozenDimension, ratings: Mapping[int, Rating]
 ) -> list[HeldValue]:
     """Sort by value, the highest first; answers without a value stand last."""
