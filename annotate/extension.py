@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from annotate.core.models import Role
-from annotate.core.page import TABS
+from annotate.core.navigation import NewPages, add_pages
 from annotate.exports.formats.datasheet import COLLECTION_LINES, DatasheetLines
 from annotate.exports.registry import TABLES, ExportTable
 from annotate.exports.restoring.restored import RESTORERS, Restorer
+from annotate.items.registry import MARKS, ItemMark
 from annotate.material.import_kinds import KINDS, ImportKind
 from annotate.results.registry import PAGES, UNIT_PARTS, ResultsPage
 from annotate.results.reproduction.papers import PAPERS, Paper
@@ -16,33 +16,24 @@ from annotate.webhooks.events import EVENTS
 
 
 @dataclass(frozen=True)
-class NewTab:
-    """A tab of every project: its name and route, who sees it, and the route of the tab after it."""
-
-    name: str
-    route: str
-    who: frozenset[Role]
-    before: str
-
-
-@dataclass(frozen=True)
 class Extension:
     """What an app adds, each part to the room that reads it.
 
     app: whose it is; said again, it takes the place of what that app said before.
-    results_pages, papers: of the results engine and of `manage.py reproduce`.
-    unit_part: the route of what a disagreement's page loads besides.
+    pages: of the navigation. results_pages, papers: of the results engine and of `manage.py reproduce`.
+    unit_part: the route of what a disagreement's page loads besides. item_marks: by which items are found.
     collection_lines: of the data sheet. restorer: puts the app's export tables back.
     events: of webhooks, with what each says.
     """
 
     app: str
-    tab: NewTab | None = None
+    pages: Sequence[NewPages] = ()
     import_kinds: Sequence[ImportKind] = ()
     export_tables: Sequence[ExportTable] = ()
     results_pages: Sequence[ResultsPage] = ()
     papers: Sequence[Paper] = ()
     unit_part: str = ""
+    item_marks: Sequence[ItemMark] = ()
     collection_lines: DatasheetLines | None = None
     restorer: Restorer | None = None
     watched: Watched | None = None
@@ -57,6 +48,7 @@ def extend(extension: Extension) -> None:
     PAGES.update({page.name: page for page in extension.results_pages})
     PAPERS.update({paper.key: paper for paper in extension.papers})
     EVENTS.update(extension.events)
+    MARKS.update({mark.name: mark for mark in extension.item_marks})
     if extension.unit_part:
         UNIT_PARTS[app] = extension.unit_part
     if extension.collection_lines:
@@ -65,11 +57,5 @@ def extend(extension: Extension) -> None:
         RESTORERS[app] = extension.restorer
     if extension.watched:
         WATCHED[app] = extension.watched
-    if extension.tab:
-        _add_tab(extension.tab)
-
-
-def _add_tab(tab: NewTab) -> None:
-    routes = [route for _name, route, _who in TABS]
-    if tab.route not in routes:
-        TABS.insert(routes.index(tab.before), (tab.name, tab.route, tab.who))
+    for pages in extension.pages:
+        add_pages(pages)

@@ -1,20 +1,34 @@
 """Every worker looks by itself whether digests or deliveries are due: no timetable could be forgotten."""
 
 import logging
+import random
+from collections.abc import Callable
+from typing import Any
 
+from celery import Task
 from django.db import DatabaseError, close_old_connections
+from django.db.models import QuerySet
 from django.utils import timezone
 
+from annotate import tasks
 from annotate.core.periodic import PeriodicTask
+from annotate.disputes.commands.nudges import due_nudges
 from annotate.disputes.queries.digests import without_digest_today
+from annotate.exports.queries import due_exports, due_pushes
+from annotate.material.commands.uploads import remove_orphans
+from annotate.material.queries.imports import due_imports
 from annotate.people.attempts import forget_old_attempts
+from annotate.people.commands import due_invitations
 from annotate.people.sessions import forget_ended_sessions
+from annotate.results.commands import due_results
 from annotate.tasks import deliver, send_digests
+from annotate.watching.seals import seal_entries
 from annotate.webhooks.queries import due_deliveries
 
 EVERY = 600.0  # seconds
 DELIVERIES_EVERY = 3.0  # seconds
-DELIVERIES_AT_ONCE = 100
+DELIVERIES_AT_ONCE = JOBS_AT_ONCE = 100
+JOBS_EVERY = 5.0  # seconds
 logger = logging.getLogger(__name__)
 
 
@@ -28,6 +42,47 @@ def enqueue_digests() -> None:
         logger.warning("Digests could not be looked for: %s", error)
 
 
+Jobs = tuple[tuple["Task[Any, Any]", Callable[[], QuerySet[Any]]], ...]
+# What a worker does, and what of it waits for one: each task is safe to run twice.
+JOBS: Jobs = (
+    (tasks.run_import, due_imports),
+    (tasks.run_export, due_exports),
+    (tasks.run_push, due_pushes),
+    (tasks.compute_result, due_results),
+    (tasks.mail_invitation, due_invitations),
+    (tasks.mail_nudge, due_nudges),
+)
+
+
+def due_tasks(jobs: Jobs = JOBS) -> list[tuple["Task[Any, Any]", int]]:
+    """Return what workers are to be told: each task with the key of its row."""
+    return [(task, pk) for task, find in jobs for pk in find().values_list("pk", flat=True)[:JOBS_AT_ONCE]]
+
+
+def enqueue_jobs(jobs: Jobs = JOBS) -> None:
+    """Send a message for each job that waits for a worker, or whose worker died."""
+    close_old_connections()
+    try:
+        due = due_tasks(jobs)
+    except DatabaseError as error:  # the next look finds them
+        logger.warning("Waiting jobs could not be looked for: %s", error)
+        return
+    random.shuffle(due)  # a job that ends its worker must not always come before all others
+    for task, pk in due:
+        task.apply_async((pk,), expires=JOBS_EVERY)
+
+
+class TakeUpJobs(PeriodicTask):
+    """Every few seconds sends a message for each job that nobody is at; one that nobody takes expires."""
+
+    at_start = 0.5
+    every = JOBS_EVERY
+
+    def run(self) -> None:
+        """Look once."""
+        enqueue_jobs()
+
+
 class SendDueDigests(PeriodicTask):
     """Every ten minutes sends a message if anyone may be due a digest; one that nobody takes expires."""
 
@@ -39,8 +94,8 @@ class SendDueDigests(PeriodicTask):
         enqueue_digests()
 
 
-class ForgetOldSignIns(PeriodicTask):
-    """Every ten minutes removes sessions that ended, and counts of attempts that limit nothing any more."""
+class RemoveLeftovers(PeriodicTask):
+    """Every ten minutes removes sessions that ended, counts that limit nothing any more, and lost uploads."""
 
     at_start = 60.0
     every = EVERY
@@ -51,8 +106,24 @@ class ForgetOldSignIns(PeriodicTask):
         try:
             forget_old_attempts()
             forget_ended_sessions()
-        except DatabaseError as error:  # the next one removes them
-            logger.warning("Old sessions and attempts could not be removed: %s", error)
+            remove_orphans()
+        except (DatabaseError, OSError) as error:  # the next one removes them
+            logger.warning("Old sessions, attempts and uploads could not be removed: %s", error)
+
+
+class SealAuditLog(PeriodicTask):
+    """Every minute seals what is new in the audit log."""
+
+    at_start = 30.0
+    every = 60.0
+
+    def run(self) -> None:
+        """Seal it once."""
+        close_old_connections()
+        try:
+            seal_entries()
+        except DatabaseError as error:  # the next one seals them
+            logger.warning("The audit log could not be sealed: %s", error)
 
 
 def enqueue_deliveries() -> None:

@@ -35,15 +35,15 @@ def run_push(push_id: int) -> None:
 
 
 @shared_task
-def mail_nudge(nudge_id: int, link: str) -> None:
+def mail_nudge(nudge_id: int) -> None:
     """Send a nudge by mail."""
-    nudges.mail_nudge(nudge_id=nudge_id, link=link)
+    nudges.mail_nudge(nudge_id=nudge_id)
 
 
 @shared_task
-def mail_invitation(invitation_id: int, site: str) -> None:
+def mail_invitation(invitation_id: int) -> None:
     """Send the link of an invitation by mail."""
-    people_commands.mail_invitation(invitation_id=invitation_id, site=site)
+    people_commands.mail_invitation(invitation_id=invitation_id)
 
 
 @shared_task

@@ -3,8 +3,10 @@
 from django.urls import path, register_converter
 from django.views.generic import RedirectView
 
+from annotate.core import converters  # noqa: F401 - registers "position"
 from annotate.disputes import views as disputes_views
 from annotate.exports import views as exports_views
+from annotate.items import views as items_views
 from annotate.material import views as material_views
 from annotate.people.views import account, installation, joining, members, preferences
 from annotate.quality import views as quality_views
@@ -34,21 +36,29 @@ urlpatterns = [
     # First, as they are asked for thousands of times, and each route before costs time.
     path("projects/<slug:slug>/rate/", rating_views.rate, name="rate"),
     path("projects/<slug:slug>/rate/mine/", rating_views.my_work, name="my_work"),
-    path("projects/<slug:slug>/rate/answers/<int:position>/", rating_views.save_answers, name="save_answers"),
-    path("projects/<slug:slug>/rate/hold/<int:position>/", rating_views.hold_items, name="hold_items"),
+    path(
+        "projects/<slug:slug>/rate/answers/<position:position>/",
+        rating_views.save_answers,
+        name="save_answers",
+    ),
+    path("projects/<slug:slug>/rate/hold/<position:position>/", rating_views.hold_items, name="hold_items"),
     path("projects/<slug:slug>/rate/wording/", rating_views.acknowledge, name="acknowledge"),
-    path("projects/<slug:slug>/rate/note/<int:position>/", rating_views.save_private_note, name="save_note"),
+    path(
+        "projects/<slug:slug>/rate/note/<position:position>/",
+        rating_views.save_private_note,
+        name="save_note",
+    ),
     path("projects/<slug:slug>/rate/progress/", rating_views.rate_progress, name="rate_progress"),
     path(
         "projects/<slug:slug>/rate/document/<int:document>/", rating_views.document_end, name="document_end"
     ),
     path(
-        "projects/<slug:slug>/rate/revised/<int:position>/<slug:key>/",
+        "projects/<slug:slug>/rate/revised/<position:position>/<slug:key>/",
         rating_views.save_revised,
         name="save_revised",
     ),
-    path("projects/<slug:slug>/rate/<int:position>/", rating_views.rate_item, name="rate_item"),
-    path("projects/<slug:slug>/rate/<int:position>/<slug:key>/", rating_views.save, name="save_rating"),
+    path("projects/<slug:slug>/rate/<position:position>/", rating_views.rate_item, name="rate_item"),
+    path("projects/<slug:slug>/rate/<position:position>/<slug:key>/", rating_views.save, name="save_rating"),
     path("", watching_views.projects, name="projects"),
     path("projects/", RedirectView.as_view(pattern_name="projects"), name="projects_moved"),
     path("account/preferences/", preferences.preferences, name="preferences"),
@@ -56,6 +66,7 @@ urlpatterns = [
     path("account/address/<str:token>/", account.address_confirm, name="address_confirm"),
     path("signup/<str:token>/", joining.signup_address, name="signup_address"),
     path("account/keys/", preferences.keys, name="keys"),
+    path("account/again/", account.sign_in_again, name="sign_in_again"),
     path("account/sessions/", account.sessions, name="sessions"),
     path("account/sessions/<int:pk>/end/", account.session_end, name="session_end"),
     path("installation/people/", installation.people, name="installation_people"),
@@ -63,12 +74,14 @@ urlpatterns = [
     path("account/tokens/", account.tokens, name="tokens"),
     path("account/tokens/<int:pk>/revoke/", account.token_revoke, name="token_revoke"),
     path("account/digest/<str:token>/", disputes_views.digest_stop, name="digest_stop"),
+    path("first-account/<str:token>/", joining.first_account, name="first_account"),
     path("projects/new/", setup_views.project_new, name="project_new"),
     path("templates/", setup_views.templates, name="templates"),
     path("templates/<slug:key>.json", setup_views.template_file, name="template_file"),
     path("templates/<int:pk>/remove/", setup_views.template_remove, name="template_remove"),
     path("projects/<slug:slug>/review/", setup_views.review, name="review"),
     path("projects/<slug:slug>/preview/", setup_views.preview, name="preview"),
+    path("projects/<slug:slug>/as-template/", setup_views.as_template, name="as_template"),
     path("projects/<slug:slug>/template/", setup_views.project_template, name="project_template"),
     path("invitations/<str:token>/", joining.invitation, name="invitation"),
     path("projects/<slug:slug>/settings/", setup_views.settings, name="settings"),
@@ -125,6 +138,8 @@ urlpatterns = [
         material_views.import_refused,
         name="import_refused",
     ),
+    path("projects/<slug:slug>/items/", items_views.items, name="items"),
+    path("projects/<slug:slug>/items/<int:pk>/", items_views.item, name="item"),
     path("projects/<slug:slug>/gold/", quality_views.gold, name="gold"),
     path("projects/<slug:slug>/gold/bar/", quality_views.practice_bar, name="practice_bar"),
     path("projects/<slug:slug>/gold/<int:pk>/", quality_views.gold_item, name="gold_item"),
@@ -170,6 +185,7 @@ urlpatterns = [
         name="invitation_withdraw",
     ),
     path("projects/<slug:slug>/", watching_views.project, name="project"),
+    path("projects/<slug:slug>/rounds/1/", watching_views.round_one, name="round_one"),
     path("projects/<slug:slug>/rounds/<step:step>/", watching_views.step, name="step"),
     path("projects/<slug:slug>/so-far/", results_views.so_far, name="so_far"),
     path("projects/<slug:slug>/rounds/<int:number>/deadline/", watching_views.deadline, name="deadline"),
@@ -215,6 +231,7 @@ urlpatterns = [
     ),
     path("projects/<slug:slug>/delete/", watching_views.project_delete, name="project_delete"),
     path("projects/<slug:slug>/disputes/", disputes_views.disputes, name="disputes"),
+    path("projects/<slug:slug>/disputes/adjudicate/", disputes_views.queue, name="adjudicate"),
     path("projects/<slug:slug>/disputes/rules/", disputes_views.dispute_rules, name="dispute_rules"),
     path("projects/<slug:slug>/disputes/nudge/", disputes_views.dispute_nudge, name="dispute_nudge"),
     path("projects/<slug:slug>/disputes/<int:number>/", disputes_views.dispute, name="dispute"),

@@ -2,18 +2,24 @@
 
 python benchmarks/coverage.py crossed [--simulations 1000]
 python benchmarks/coverage.py skewed [--simulations 1000]
+python benchmarks/coverage.py kappas [--simulations 300]
 python benchmarks/coverage.py judges [--simulations 1000]
 python benchmarks/coverage.py strengths [--simulations 1000]
 python benchmarks/coverage.py severity [--simulations 1000]
+python benchmarks/coverage.py passages [--simulations 300]
+python benchmarks/coverage.py stopping [--simulations 300]
 python benchmarks/coverage.py routing [--simulations 600]
 
 crossed: shares of true nulls that are rejected at the 5 % level, by the crossed model of ratings and by the
 paired t test over documents, where every project has a panel of raters drawn anew.
 skewed: shares of 95 % intervals that hold the true alpha where about nine of ten values are the same, by the
 interval that Concord gives and by one that only draws what is in the sample, where there is one.
+kappas: the same shares of intervals of Fleiss' and weighted kappa.
 judges: shares of pairs of judges that are told apart although they agree with people equally well.
 strengths: shares of 95 % intervals of strengths, and of sets of ranks, that hold what they claim.
 severity: shares of 95 % intervals of raters' severities and of systems' fair means that hold.
+passages: shares of 95 % intervals of agreement on marked passages that hold.
+stopping: shares of projects in which alpha's interval holds at every look, always valid and usual.
 routing: shares of 95 % intervals of mean scores, differences and ranks after routing that hold the truth, by
 estimate, size of a system and least number of audited units, of all and of those shown without a warning.
 """
@@ -42,8 +48,11 @@ from annotate.agreement.bootstrap import population, resampled_interval
 from annotate.agreement.data import FloatArray
 from annotate.agreement.patterns import by_value
 from benchmarks.coverage_judges import report_judges
+from benchmarks.coverage_kappas import held_kappas
+from benchmarks.coverage_passages import report_passages
 from benchmarks.coverage_routing import report_routing
 from benchmarks.coverage_severity import report_severity
+from benchmarks.coverage_stopping import report_stopping
 from benchmarks.coverage_strengths import report_strengths
 
 SEED = 20_261_123
@@ -201,11 +210,24 @@ def report_skewed(simulations: int) -> None:
             )
 
 
+def report_kappas(simulations: int) -> None:
+    """Print a line for each kind of scale and number of units."""
+    print(f"Share of 95 % intervals that hold kappa (nominal .95); {simulations:,} samples of each kind")
+    for ceiling in CEILINGS:
+        for units in (20, 50, 150) if ceiling.items == 1 else (50, 150):
+            found = held_kappas(ceiling.data, units, simulations)
+            shares = "  ".join(f"{name} {kappa:.2f}: {held:.3f}" for name, (kappa, held) in found.items())
+            print(f"{ceiling.name:<22}{units:>7}  {shares}", flush=True)
+
+
 REPORTS = {
+    "kappas": report_kappas,
     "crossed": report_crossed,
     "skewed": report_skewed,
     "judges": report_judges,
     "routing": report_routing,
+    "passages": report_passages,
+    "stopping": report_stopping,
     "strengths": report_strengths,
     "severity": report_severity,
 }

@@ -29,6 +29,10 @@ from benchmarks.page import NAMES
 
 HERE = Path(__file__).resolve().parent
 REMARKED = 5
+NEXT_IS_PAINTED = """before => new Promise((done) => {
+    const look = () => requestAnimationFrame(location.href === before ? look : () => setTimeout(done));
+    look();
+})"""
 
 
 def rate(page: Page, number: int) -> float:
@@ -41,8 +45,7 @@ def rate(page: Page, number: int) -> float:
         page.keyboard.press(str((number + dimension) % 5 + 1))
     before = page.url
     page.keyboard.press("Enter")
-    page.wait_for_function("before => location.href !== before", arg=before)
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+    page.evaluate(NEXT_IS_PAINTED, before)
     return time.perf_counter() - begun
 
 
@@ -81,7 +84,7 @@ def main() -> None:
                 time.sleep(asked.thinking)
                 taken.append(rate(page, number))
             begun = time.perf_counter()
-            page.wait_for_function("document.getElementById('save-mark').dataset.state === 'saved'")
+            page.wait_for_selector("#save-mark[data-state=saved]")
             waited = time.perf_counter() - begun
             page.goto("rate/")
             counter = " ".join(page.locator("#progress").inner_text().split())

@@ -62,6 +62,11 @@ NEXT = """() => new Promise((done) => {
     requestAnimationFrame(painted);
 })"""
 
+USABLE = """() => new Promise((done) => {
+    const look = () => (window.usable ? done() : requestAnimationFrame(look));
+    look();
+})"""
+
 
 @dataclass(frozen=True)
 class Opened:
@@ -93,7 +98,7 @@ def open_page(browser: Browser, address: str, session: str, server: int) -> Open
     devtools.send("Performance.enable", {"timeDomain": "threadTicks"})
     received, before = listen(devtools), cpu_seconds(family(server))
     page.goto("rate/")
-    page.wait_for_function("window.usable")
+    page.evaluate(USABLE)
     thread, first = thread_time(devtools), dict(received)
     usable, texts = page.evaluate(
         "[usable, new Blob([...document.querySelectorAll('.document, .summary')].map(e => e.innerText)).size]"

@@ -53,8 +53,10 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "config.health.HealthMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "annotate.core.response_headers.ResponseHeadersMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -141,6 +143,9 @@ ACCOUNT_REAUTHENTICATION_TIMEOUT = 60 * positive("CONCORD_PASSWORD_AGAIN_MINUTES
 MFA_ADAPTER = "annotate.people.factor_secrets.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_FORMS = {
+    "authenticate": "annotate.people.code_forms.CodeForm",
+    "reauthenticate": "annotate.people.code_forms.CodeAgainForm",
+    "reauthenticate_webauthn": "annotate.people.passkey_forms.PasskeyAgainForm",
     "login_webauthn": "annotate.people.passkey_forms.PasskeyLoginForm",
     "authenticate_webauthn": "annotate.people.passkey_forms.PasskeyFactorForm",
 }
@@ -198,6 +203,9 @@ CELERY_TASK_ACKS_LATE = True
 # A message that waits in a worker behind slices of runs is not acknowledged: no more wait than threads work.
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+# One that waits for longer than RabbitMQ allows (30 minutes, behind long imports, say) costs the channel,
+# which is opened again; without this the worker ends.
+CELERY_BROKER_CHANNEL_ERROR_RETRY = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 if CELERY_BROKER_URL.startswith("filesystem"):
     CELERY_BROKER_TRANSPORT = "config.broker:Transport"
@@ -213,6 +221,9 @@ elif CELERY_BROKER_URL.startswith("redis"):
     # A page that sends a message to a host that does not answer waits no longer.
     CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 5}
 
+# Uploads that wait and exports that are kept, of each project.
+PROJECT_BYTES = positive("CONCORD_PROJECT_GIB", 20) * 1024**3
+
 # Webhooks go to addresses of the internet only, and are given up after days of failing.
 PRIVATE_WEBHOOKS = read("bool", "CONCORD_PRIVATE_WEBHOOKS", False)
 WEBHOOK_DAYS = positive("CONCORD_WEBHOOK_DAYS", 5)
@@ -227,7 +238,12 @@ LEASE_SECONDS = positive("CONCORD_LEASE_SECONDS", 10)
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = read("int", "CONCORD_HSTS_SECONDS", 31_536_000 if HTTPS else 0)
-SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
+SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
+# Browsers' lists are left again only in months: a choice of the operator, which no check asks for.
+SECURE_HSTS_PRELOAD = read("bool", "CONCORD_HSTS_PRELOAD", False)
+SILENCED_SYSTEM_CHECKS = ["security.W021"]
+if HTTPS:  # browsers take these names from this host alone, by HTTPS, for every path
+    SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 CSRF_TRUSTED_ORIGINS = read("list", "CONCORD_TRUSTED_ORIGINS", [])
 ALLAUTH_TRUSTED_PROXY_COUNT = read("int", "CONCORD_PROXIES", 0)
@@ -252,6 +268,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "DISABLE_DOCSTRING_DESCRIPTIONS": True,
     "COMPONENT_SPLIT_PATCH": False,
+    "PATH_CONVERTER_OVERRIDES": {"position": int},
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",

@@ -7,8 +7,16 @@ from django.views.generic import RedirectView
 from annotate.api.documentation import not_there
 from annotate.people.views import single_sign_on
 from annotate.people.views.joining import signup
-from annotate.people.views.second_factor import Activate, AddPasskey, Deactivate, RemovePasskey
+from annotate.people.views.second_factor import (
+    Activate,
+    AddPasskey,
+    CodeAgain,
+    Deactivate,
+    PasskeyAgain,
+    RemovePasskey,
+)
 
+handler500 = "annotate.core.faults.fault"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotate.urls")),
     # Addresses are proven before they count, which allauth's own page of them does not wait for.
@@ -21,7 +29,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/2fa/webauthn/add/", AddPasskey.as_view()),
     path("accounts/2fa/webauthn/keys/<int:pk>/remove/", RemovePasskey.as_view()),
     path("accounts/2fa/webauthn/keys/<int:pk>/edit/", RedirectView.as_view(url="/accounts/2fa/")),
-    path("accounts/2fa/webauthn/reauthenticate/", RedirectView.as_view(pattern_name="mfa_reauthenticate")),
+    path("accounts/2fa/reauthenticate/", CodeAgain.as_view()),
+    path("accounts/2fa/webauthn/reauthenticate/", PasskeyAgain.as_view()),
     path("accounts/oidc/<str:provider_id>/login/", single_sign_on.sign_in),
     path("accounts/oidc/<str:provider_id>/login/callback/", single_sign_on.callback),
     # An identity belongs to the account that its address leads to: none is connected or given up by hand.

@@ -12,5 +12,8 @@ from granian.cli import entrypoint
 import config.wsgi
 
 if __name__ == "__main__":
+    if not any(each.endswith("respawn-failed-workers") for each in sys.argv):
+        # Without it granian ends all of its workers when one is killed.
+        sys.argv += ["--respawn-failed-workers", "--respawn-interval", "0.5"]
     sys.argv += ["--interface", "wsgi", f"{config.wsgi.__name__}:application"]
     entrypoint()  # type: ignore[no-untyped-call]

@@ -50,7 +50,7 @@ def _picture(base: str) -> None:
         page.goto(PAGE)
         page.keyboard.press("5")
         page.keyboard.press("4")
-        page.wait_for_function("document.getElementById('save-mark').dataset.state === 'saved'")
+        page.wait_for_selector("#save-mark[data-state=saved]")
         PICTURE.parent.mkdir(exist_ok=True)
         page.screenshot(path=PICTURE)
         browser.close()

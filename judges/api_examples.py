@@ -18,9 +18,11 @@ JUDGE = {
     "scale_minimum": 1,
     "scale_maximum": 10,
     "scale_modifiers": False,
+    "scale_thirds": False,
     "scale_table": [1, 1, 2, 2, 3, 3, 4, 4, 5, 5],
     "asked_together": [],
     "call_order": "fixed",
+    "reference": "",
 }
 JUDGMENT = {
     "judge": "Small judge",
@@ -164,6 +166,7 @@ EXAMPLES = {
         "messages_hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
         "messages": None,
         "asked_dimensions": [],
+        "steps": [],
         "finish_reason": "stop",
         "refusal": "",
         "returned_model": "gpt-4o-mini-2024-07-18",

@@ -2,7 +2,6 @@
 
 from celery import current_app
 from django.apps import AppConfig
-from django.utils.translation import gettext_noop
 
 
 class JudgesConfig(AppConfig):
@@ -13,27 +12,38 @@ class JudgesConfig(AppConfig):
 
     def ready(self) -> None:
         """Add what needs the models, which cannot be imported before."""
-        from annotate.core.page import READERS
-        from annotate.extension import Extension, NewTab, extend
+        from annotate.extension import Extension, extend
         from annotate.watching.registry import Watched
+        from judges.core.item_marks import ITEM_MARKS
+        from judges.core.navigation import JUDGES_PAGES
         from judges.interchange.commands import JUDGMENTS_KIND, restore_judges
         from judges.interchange.queries.export import JUDGE_TABLES, judges_in_datasheet
         from judges.interchange.reproduction.llm_summeval import LLM_SUMMEVAL
-        from judges.periodic_tasks import CollectDueRuns, DrainCalls, MailStoppedRuns, SweepLeases
+        from judges.metrics.commands import METRICS_KIND
+        from judges.periodic_tasks import (
+            CollectDueRuns,
+            DrainCalls,
+            MailStoppedRuns,
+            SweepLeases,
+            TakeUpRereadings,
+        )
         from judges.results.tables.pages import JUDGES_RESULTS
         from judges.runs.commands.leases import RUN_FINISHED, RUN_STOPPED
         from judges.runs.queries.watching import needs_of_runs, spending_section, work_waits
 
-        current_app.steps["worker"].update((CollectDueRuns, SweepLeases, MailStoppedRuns, DrainCalls))
+        current_app.steps["worker"].update(
+            (CollectDueRuns, SweepLeases, MailStoppedRuns, TakeUpRereadings, DrainCalls)
+        )
         extend(
             Extension(
                 app="judges",
-                tab=NewTab(gettext_noop("Judges"), "judges", READERS, before="exports"),
-                import_kinds=[JUDGMENTS_KIND],
+                pages=JUDGES_PAGES,
+                import_kinds=[JUDGMENTS_KIND, METRICS_KIND],
                 export_tables=JUDGE_TABLES,
                 results_pages=JUDGES_RESULTS,
                 papers=[LLM_SUMMEVAL],
                 unit_part="unit_judgments",
+                item_marks=ITEM_MARKS,
                 collection_lines=judges_in_datasheet,
                 restorer=restore_judges,
                 watched=Watched(work_waits, needs_of_runs, spending_section),

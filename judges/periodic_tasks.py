@@ -9,11 +9,13 @@ from django.db import DatabaseError, close_old_connections
 
 from annotate.core.periodic import PeriodicTask
 from annotate.people.invitation_mail import mail_is_sent
+from annotate.periodic_tasks import enqueue_jobs
 from judges.runs import slices
 from judges.runs.commands.leases import sweep
 from judges.runs.queries.batches import runs_with_due_batches
+from judges.runs.queries.corrections import due_rereadings
 from judges.runs.queries.runs import runs_with_open_judgments, untold_runs
-from judges.tasks import collect_judgments, mail_stopped_run
+from judges.tasks import collect_judgments, mail_stopped_run, read_replies
 
 EVERY = 5.0  # seconds
 SWEEP_EVERY = 15.0  # seconds
@@ -85,6 +87,17 @@ class MailStoppedRuns(PeriodicTask):
     def run(self) -> None:
         """Look once."""
         enqueue_stop_mails()
+
+
+class TakeUpRereadings(PeriodicTask):
+    """Every few seconds sends a message for each rereading that nobody is at."""
+
+    at_start = 0.5
+    every = EVERY
+
+    def run(self) -> None:
+        """Look once."""
+        enqueue_jobs(((read_replies, due_rereadings),))
 
 
 class DrainCalls(bootsteps.StartStopStep):

@@ -5,6 +5,7 @@ from django.urls import path
 from annotate.results import views as annotate_results_views
 from judges.endpoints.views import endpoints, judges, templates
 from judges.interchange import views as interchange_views
+from judges.metrics import views as metrics_views
 from judges.results import views as results_views
 from judges.routing import views as routing_views
 from judges.runs import views as runs_views
@@ -23,6 +24,9 @@ urlpatterns = [
     path(f"{PROJECT}judgment/<int:pk>/ask/", runs_views.judgment_ask, name="judgment_ask"),
     path(f"{PROJECT}import/", interchange_views.judgment_imports, name="judgment_imports"),
     path(f"{PROJECT}import/<int:pk>/", interchange_views.judgment_import, name="judgment_import"),
+    path(f"{PROJECT}metrics/", metrics_views.metrics, name="metrics"),
+    path(f"{PROJECT}metrics/<int:pk>/", metrics_views.metric_import, name="metric_import"),
+    path(f"{PROJECT}metrics/<int:pk>/remove/", metrics_views.metric_remove, name="metric_remove"),
     path(f"{PROJECT}of-unit/<int:item>/<slug:key>/", results_views.unit_judgments, name="unit_judgments"),
     path(
         f"{PROJECT}beside-people/",
@@ -79,7 +83,7 @@ urlpatterns = [
     ),
     path(f"{PROJECT}endpoints/<int:pk>/test/", endpoints.endpoint_test, name="endpoint_test"),
     path(f"{PROJECT}prompts/", templates.templates, name="templates"),
-    path(f"{PROJECT}prompts/new/<slug:method>/", templates.template_new, name="template_new"),
+    path(f"{PROJECT}prompts/new/<slug:key>/", templates.template_new, name="template_new"),
     path(f"{PROJECT}prompts/<int:pk>/", templates.template, name="template"),
     path(f"{PROJECT}prompts/<int:pk>/text/", templates.template_text, name="template_text"),
     path(f"{PROJECT}runs/", runs_views.runs, name="runs"),

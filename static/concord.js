@@ -47,3 +47,11 @@ document.addEventListener("input", (event) => {
     if (slider.dataset.mirrors === id) slider.value = value;
   }
 });
+
+// Where a mark stands follows from data. The policy of pages takes no style that stands in one; a script may set it.
+function placeMarks(part) {
+  for (const mark of part.querySelectorAll("[data-style]")) mark.style.cssText = mark.dataset.style;
+}
+
+placeMarks(document);
+document.addEventListener("htmx:load", ({ detail }) => placeMarks(detail.elt.parentElement ?? document));

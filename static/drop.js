@@ -14,11 +14,11 @@ for (const zone of document.querySelectorAll("[data-drop]")) {
     const { files, items } = event.dataTransfer;
     if ([...items].some((item) => item.webkitGetAsEntry?.()?.isDirectory)) {
       said.textContent = say("This is a folder: pack it as a zip file, then drop that.");
-    } else if (files.length !== 1) {
+    } else if (files.length !== 1 && !input.multiple) {
       said.textContent = say("Drop one file at a time.");
     } else {
       input.files = files;
-      said.textContent = say("Uploading {name}…", { name: files[0].name });
+      said.textContent = say("Uploading {name}…", { name: [...files].map((file) => file.name).join(", ") });
       input.form.requestSubmit();
     }
   });

@@ -13,9 +13,11 @@ arnjos  GET POST  account/address/{anything}/
 arnjosx GET       signup/{anything}/
 arnjos  GET POST  account/tokens/
 arnjos  GET POST  account/sessions/
+arnjos  GET       account/again/
 arnjos  GET
 arnjosx GET POST  invitations/{invited}/
 arnjosx GET POST  account/digest/{digest}/
+-       GET POST  first-account/{anything}/
 arnjosx GET       api/v1/
 arnjosx GET       api/v1/openapi.json
 a     POST      account/tokens/{token}/revoke/
@@ -68,6 +70,7 @@ a     POST      {home}webhooks/{webhook}/deliveries/{delivery}/again/
 a     GET       {home}review/
 a     GET       {home}preview/
 a     GET POST  {home}template/
+a     GET       {home}as-template/
 a     GET POST  {home}settings/
 a     GET       {home}dimensions/
 a     GET POST  {home}dimensions/new/
@@ -86,6 +89,9 @@ a     POST      {home}imports/{upload}/again/
 a     POST      {home}imports/{upload}/cancel/
 a     POST      {home}imports/{upload}/discard/
 a     POST      {home}imports/{upload}/undo/
+ar    GET       {home}items/
+a     POST      {home}items/
+ar    GET       {home}items/{item}/
 a     GET POST  {home}gold/
 a     POST      {home}gold/bar/
 a     GET POST  {home}gold/{gold}/
@@ -100,11 +106,13 @@ a     POST      {home}people/{rater}/invite/
 a     POST      {home}people/{rater}/change/
 a     POST      {home}invitations/{invitation}/send/
 a     POST      {home}invitations/{invitation}/withdraw/
+ar    GET       {home}rounds/1/
 a     POST      {home}rounds/close-2/
 a     GET POST  {home}rounds/2/deadline/
 a     GET       {home}audit/
 a     GET       {home}audit/audit.csv
 a     GET POST  {home}delete/
+aj    GET       {home}disputes/adjudicate/
 a     GET POST  {home}disputes/rules/
 a     POST      {home}disputes/nudge/
 aj    POST      {home}disputes/{dispute}/decide/
@@ -122,6 +130,9 @@ a     POST      {home}judges/judgment/{judgment}/
 a     POST      {home}judges/judgment/{judgment}/ask/
 a     GET POST  {home}judges/import/
 a     GET POST  {home}judges/import/{judgments}/
+a     GET POST  {home}judges/metrics/
+a     GET POST  {home}judges/metrics/{metrics}/
+a     POST      {home}judges/metrics/{metric}/remove/
 ar    GET       {home}judges/beside-people/
 ar    GET       {home}judges/beside-people/scoring.tex
 ar    GET       {home}judges/of-unit/{item}/fluency/

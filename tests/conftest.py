@@ -2,12 +2,14 @@
 
 import atexit
 import os
+import random
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import django
@@ -68,6 +70,7 @@ from django.test import override_settings  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from annotate.core.guidelines import frozen_guideline  # noqa: E402
+from annotate.core.models import people, projects  # noqa: E402
 
 
 @dataclass
@@ -99,6 +102,16 @@ def nothing_remembered() -> None:
     frozen_guideline.cache_clear()
     caches["process"].clear()
     caches["template_fragments"].clear()
+
+
+@pytest.fixture(autouse=True)
+def drawn_alike(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw seeds and pseudonyms, and so orders of work, as in every other run of the same test."""
+    generator = random.Random(request.node.nodeid)
+    for module in (people, projects):
+        monkeypatch.setattr(
+            module, "secrets", SimpleNamespace(choice=generator.choice, randbelow=generator.randrange)
+        )
 
 
 @pytest.fixture

@@ -29,9 +29,10 @@ from annotate.rating.commands.rounds import close_round_one, open_round_two
 from annotate.setup.commands import add_image
 from annotate.webhooks.commands import add_webhook, try_webhook
 from annotate.webhooks.events import EXPORT_READY
-from judges.core.models import Calibration, Judgment
+from judges.core.models import Calibration, Judgment, Metric
 from judges.endpoints.commands import enter_key
 from judges.interchange.commands import JUDGMENTS
+from judges.metrics.commands import METRICS
 from judges.routing.commands.certificates import draw_calibration
 from judges.routing.commands.policies import make_policy
 from judges.runs.commands.rereading import start_rereading
@@ -66,6 +67,8 @@ def scene(db: None) -> Scene:
     file = SimpleUploadedFile("file.jsonl", b'{"document_id": "d", "system": "s", "text": "Fine."}\n')
     upload = receive_upload(project=project, by=cast.admin, file=file, name="file.jsonl")
     judgments = receive_upload(project=project, by=cast.admin, file=file, name="file.jsonl", kind=JUDGMENTS)
+    metrics = receive_upload(project=project, by=cast.admin, file=file, name="file.jsonl", kind=METRICS)
+    metric = Metric.objects.create(project=project, name="ROUGE", source="imported from a file")
     round = opened(cast)
     for annotator, value in zip(cast.annotators, (1, 3, 5), strict=True):
         rate(cast, round, annotator, cast.items[0], value, comment="Because.")
@@ -115,6 +118,8 @@ def scene(db: None) -> Scene:
         "gold": gold.pk,
         "upload": upload.pk,
         "judgments": judgments.pk,
+        "metrics": metrics.pk,
+        "metric": metric.pk,
         "rereading": start_rereading(project=project, judge=None, by=cast.admin).pk,
         "rater": rater.pk,
         "judge": judge.pk,
@@ -168,6 +173,27 @@ def test_every_page_lets_in_whom_the_table_names(scene: Scene) -> None:
         if lets_in(answer := asked(client, method, f"/{address}")) != (who in allowed)
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_no_door_of_admins_opens_without_the_second_factor(scene: Scene, settings: Any) -> None:
+    settings.ADMINS_NEED_SECOND_FACTOR = True
+    client = Client()
+    client.force_login(scene.people["a"])  # type: ignore[arg-type]
+    open_doors = [
+        f"{method} {address}: {answer.status_code}"
+        for allowed, method, address in rows(PAGES, scene.names)
+        if "a" in allowed and "o" not in allowed and not address.startswith("account/")
+        if (answer := asked(client, method, f"/{address}")).status_code != 403
+    ]
+    assert not open_doors, "\n".join(open_doors)
+    program = {"headers": {"Authorization": f"Bearer {scene.secrets['a']}"}}
+    open_doors = [
+        f"{method} {address}"
+        for allowed, method, address in api_rows(scene.names)
+        if "a" in allowed and "o" not in allowed
+        if asked(Client(), method, f"/api/v1/{address}", **program).status_code != 403
+    ]
+    assert not open_doors, "\n".join(open_doors)
 
 
 def test_every_operation_lets_in_whom_the_table_names(scene: Scene) -> None:

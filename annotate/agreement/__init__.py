@@ -7,7 +7,7 @@ from annotate.agreement.bootstrap import Resampling
 from annotate.agreement.coefficient import Coefficient, Counts, Interval
 from annotate.agreement.concordance import kendall_w
 from annotate.agreement.correlation import kendall_tau_b, pearson, spearman
-from annotate.agreement.cross_check import checked_alpha
+from annotate.agreement.cross_check import checked_alpha, checked_alphas_of_parts
 from annotate.agreement.crossed import CrossedDifferences, crossed_differences, why_not_crossed
 from annotate.agreement.crossed_errors import ErrorVariances
 from annotate.agreement.data import MeasurementLevel, ReliabilityData, observed_domain
@@ -31,6 +31,7 @@ from annotate.agreement.latent_categories import (
 from annotate.agreement.measure import Measure
 from annotate.agreement.paired_difference import PairedDifference, difference_of_figures
 from annotate.agreement.pairs import ComparedRaters, between_raters, mean_values, with_mean
+from annotate.agreement.passages import MarkedText, gamma, unitizing_alpha, word_f1
 from annotate.agreement.percent import percent_agreement, within_one_agreement
 from annotate.agreement.ranks import RankSet, holm, holm_by_key, rank_sets
 from annotate.agreement.registry import COEFFICIENTS, MEASURES, CoefficientFunction
@@ -60,6 +61,7 @@ __all__ = [
     "Interval",
     "Mace",
     "Majority",
+    "MarkedText",
     "Measure",
     "MeasurementLevel",
     "PairedDifference",
@@ -78,11 +80,13 @@ __all__ = [
     "between_raters",
     "bias",
     "checked_alpha",
+    "checked_alphas_of_parts",
     "crossed_differences",
     "dawid_skene",
     "difference_of_correlations",
     "difference_of_figures",
     "fleiss_kappa",
+    "gamma",
     "gwet_ac",
     "holm",
     "holm_by_key",
@@ -107,6 +111,7 @@ __all__ = [
     "spread_within_units",
     "standard_deviation",
     "system_differences",
+    "unitizing_alpha",
     "value_distributions",
     "value_ranges",
     "values_within_documents",
@@ -117,4 +122,5 @@ __all__ = [
     "with_mean",
     "within_documents",
     "within_one_agreement",
+    "word_f1",
 ]

@@ -1,13 +1,13 @@
 """Krippendorff's alpha at every measurement level, with a bootstrap interval."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from annotate.agreement.bootstrap import Resampling, Statistic
 from annotate.agreement.coefficient import Coefficient
-from annotate.agreement.data import FloatArray, MeasurementLevel, ReliabilityData
-from annotate.agreement.estimate import Estimator, estimate
+from annotate.agreement.data import FloatArray, IntArray, MeasurementLevel, ReliabilityData
+from annotate.agreement.estimate import Estimator, estimate, estimates_of_parts
 from annotate.agreement.metric import FIXED_METRICS, expected_disagreement, pair_disagreement
 from annotate.agreement.patterns import SMALL, Patterns, by_value
 from annotate.agreement.streams import Randomness
@@ -36,16 +36,33 @@ def krippendorff_alpha(
     Undefined where no unit has two values, or all pairable values are the same. Where more than 80 % of them
     are, the interval is that of `rare_values.smoothed_interval`.
     """
-    estimator = Estimator(
+    return estimate(_estimator(data.measurement_level), data, generator, resampling)
+
+
+def alphas_of_parts(
+    data: ReliabilityData,
+    parts: Sequence[IntArray],
+    *,
+    generators: Sequence[Randomness],
+    resampling: Resampling,
+) -> list[Coefficient]:
+    """`krippendorff_alpha` of each part of the data; `parts` are the indices of its units.
+
+    Much faster than one by one where there are many small parts, as alpha of every document is.
+    """
+    return estimates_of_parts(_estimator(data.measurement_level), data, parts, generators, resampling)
+
+
+def _estimator(level: MeasurementLevel) -> Estimator:
+    return Estimator(
         name="krippendorff_alpha",
         label="Krippendorff's alpha",
         source="Krippendorff 2011, Computing Krippendorff's alpha-reliability",
         patterns=by_value,
-        statistic=lambda patterns: alpha_statistic(patterns, data.measurement_level),
-        parameters={"measurement_level": data.measurement_level.value},
+        statistic=lambda patterns: alpha_statistic(patterns, level),
+        parameters={"measurement_level": level.value},
         smoothed=True,
     )
-    return estimate(estimator, data, generator, resampling)
 
 
 def alpha_statistic(patterns: Patterns, level: MeasurementLevel) -> Statistic:

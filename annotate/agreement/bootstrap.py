@@ -162,21 +162,36 @@ _NO_SPREAD = (
 def _jackknife(
     statistic: Statistic, drawn_from: Population, resampling: Resampling, bounds: tuple[float, float]
 ) -> tuple[Interval | None, str | None]:
-    """Leave out each of N in turn: value -+ t sqrt((N - 1) / N sum (value_i - mean)^2), cut at the bounds."""
-    size, counts = drawn_from.size, drawn_from.group_counts
+    counts = drawn_from.group_counts
     whole = statistic(drawn_from.weights(counts[None]))[0]
     without_one = statistic(drawn_from.weights(counts - np.eye(len(counts), dtype=np.intp)))
+    return jackknife_interval(whole, without_one, counts, drawn_from.by, resampling, bounds)
+
+
+def jackknife_interval(
+    whole: float,
+    without_one: FloatArray,
+    counts: IntArray,
+    by: str,
+    resampling: Resampling,
+    bounds: tuple[float, float],
+) -> tuple[Interval | None, str | None]:
+    """Leave out each of N in turn: value -+ t sqrt((N - 1) / N sum (value_i - mean)^2), cut at the bounds.
+
+    without_one: (kinds,), the value without one unit of each kind; counts: (kinds,), how many there are.
+    """
+    size = int(counts.sum())
     if np.isnan(without_one).any():
-        return None, f"Leaving out one of the {size} {drawn_from.by} leaves no variation: rate more of them."
+        return None, f"Leaving out one of the {size} {by} leaves no variation: rate more of them."
     spread = without_one - np.average(without_one, weights=counts)
     error = np.sqrt((size - 1) / size * np.sum(counts * spread**2))
     if not np.ptp(without_one):
-        return None, _NO_SPREAD.format(by=drawn_from.by)
+        return None, _NO_SPREAD.format(by=by)
     reach = error * scipy.special.stdtrit(size - 1, (1 + resampling.confidence_level) / 2)
     return Interval(
         low=float(max(whole - reach, bounds[0])),
         high=float(min(whole + reach, bounds[1])),
-        method=f"jackknife of {drawn_from.by}, t with {size - 1} degrees of freedom",
+        method=f"jackknife of {by}, t with {size - 1} degrees of freedom",
         confidence_level=resampling.confidence_level,
         replicates=size,
     ), None

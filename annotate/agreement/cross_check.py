@@ -1,13 +1,14 @@
 """Krippendorff's alpha computed a second time, by the package krippendorff, whenever one is shown."""
 
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.metadata import version
 
 import krippendorff
 import numpy as np
 
-from annotate.agreement.alpha import krippendorff_alpha
+from annotate.agreement.alpha import alphas_of_parts, krippendorff_alpha
 from annotate.agreement.bootstrap import Resampling
 from annotate.agreement.coefficient import Coefficient
 from annotate.agreement.data import IntArray, ReliabilityData
@@ -32,7 +33,22 @@ def checked_alpha(
     `warning` and the log an error; ours stays the value. Undefined as `krippendorff_alpha`, and then not
     checked; nor is it where the package would need more than 256 MB.
     """
-    alpha = krippendorff_alpha(data, generator=generator, resampling=resampling)
+    return _checked(krippendorff_alpha(data, generator=generator, resampling=resampling), data)
+
+
+def checked_alphas_of_parts(
+    data: ReliabilityData,
+    parts: Sequence[IntArray],
+    *,
+    generators: Sequence[Randomness],
+    resampling: Resampling,
+) -> list[Coefficient]:
+    """`checked_alpha` of each part of the data; `parts` are the indices of its units."""
+    alphas = alphas_of_parts(data, parts, generators=generators, resampling=resampling)
+    return [_checked(alpha, data.of_units(units)) for alpha, units in zip(alphas, parts, strict=True)]
+
+
+def _checked(alpha: Coefficient, data: ReliabilityData) -> Coefficient:
     if alpha.value is None:
         return alpha
     counts = _value_counts(data)

@@ -1,6 +1,7 @@
 """Reliability data: who gave which value to which unit, on which scale."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -80,9 +81,14 @@ class ReliabilityData:
 
     def of_units(self, chosen: npt.ArrayLike) -> "ReliabilityData":
         """The same raters with these units only: indices or a mask."""
-        kept = np.asarray(chosen)
-        documents = None if self.documents is None else self.documents[kept]
-        return self._with(values=self.values[:, kept], documents=documents)
+        kept, part = np.asarray(chosen), copy(self)  # what has been checked need not be checked again
+        values, codes = self.values[:, kept], self.codes[:, kept]
+        documents = None if self.documents is None else _documents(self.documents[kept], values.shape[1])
+        for name, array in {"values": values, "codes": codes, "documents": documents}.items():
+            if array is not None:
+                array.setflags(write=False)
+            object.__setattr__(part, name, array)
+        return part
 
     def _with(self, **changes: object) -> "ReliabilityData":
         return replace(self, **changes)  # type: ignore[arg-type]

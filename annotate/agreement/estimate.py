@@ -1,11 +1,17 @@
 """The way every coefficient over patterns goes: count, compute, resample, or say why not."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from annotate.agreement.bootstrap import Resampling, Statistic, population, resampled_interval
+from annotate.agreement.bootstrap import (
+    Resampling,
+    Statistic,
+    jackknife_interval,
+    population,
+    resampled_interval,
+)
 from annotate.agreement.coefficient import (
     Coefficient,
     Interval,
@@ -14,7 +20,7 @@ from annotate.agreement.coefficient import (
     no_variation,
     why_not_pairable,
 )
-from annotate.agreement.data import ReliabilityData
+from annotate.agreement.data import IntArray, ReliabilityData
 from annotate.agreement.patterns import Patterns
 from annotate.agreement.rare_values import LARGEST_MODAL_SHARE, modal_share, smoothed_interval
 from annotate.agreement.streams import Randomness, generator_of, substream
@@ -65,11 +71,81 @@ def estimate(
         why = estimator.why_undefined
         return undefined_coefficient(estimator, data, why if isinstance(why, str) else why(data))
     drawn_with = substream(generator, estimator.name, *sorted(estimator.parameters.items()))
-    interval, interval_reason = _interval(estimator, data, patterns, float(value), drawn_with, plan)
+    interval = _interval(estimator, data, patterns, statistic, float(value), drawn_with, plan)
+    return _coefficient(estimator, data, float(value), *interval)
+
+
+def estimates_of_parts(
+    estimator: Estimator,
+    data: ReliabilityData,
+    parts: Sequence[IntArray],
+    generators: Sequence[Randomness],
+    resampling: Resampling,
+) -> list[Coefficient]:
+    """`estimate` of each part of the data; `parts` are the indices of its units, each with its generator.
+
+    The patterns of the whole are found once: a part has other weights. Only parts whose interval draws are
+    estimated one by one.
+    """
+    patterns = estimator.patterns(data)
+    statistic = estimator.statistic(patterns)
+    pattern_of = np.full(len(data.ratings_per_unit), -1)
+    pattern_of[data.ratings_per_unit >= estimator.least_ratings] = patterns.of_unit
+    found = []
+    for units, generator in zip(parts, generators, strict=True):
+        part, shown = data.of_units(units), pattern_of[units]
+        counts = np.bincount(shown[shown >= 0], minlength=len(patterns.unit_counts))
+        left_out_in_turn = (
+            _with_each_left_out(estimator, part, statistic, counts, resampling)
+            if _is_left_out_in_turn(estimator, part, int(counts.sum()), resampling)
+            else None
+        )
+        found.append(left_out_in_turn or estimate(estimator, part, generator, resampling))
+    return found
+
+
+def _is_left_out_in_turn(
+    estimator: Estimator, part: ReliabilityData, size: int, resampling: Resampling
+) -> bool:
+    """Whether the interval of a part leaves out each unit in turn, which draws nothing."""
+    if resampling.by != "units" or not 2 <= size < resampling.jackknife_below:
+        return False
+    return not (estimator.smoothed and modal_share(part) > LARGEST_MODAL_SHARE)
+
+
+def _with_each_left_out(
+    estimator: Estimator,
+    part: ReliabilityData,
+    statistic: Statistic,
+    counts: IntArray,
+    resampling: Resampling,
+) -> Coefficient | None:
+    """The coefficient of a part whose patterns occur `counts` times with its jackknife interval; None
+    where it is undefined.
+    """
+    occurring = np.flatnonzero(counts)
+    weights = np.tile(counts.astype(float), (len(occurring) + 1, 1))
+    weights[np.arange(1, len(weights)), occurring] -= 1
+    value, *without_one = statistic(weights)
+    if np.isnan(value):
+        return None
+    interval = jackknife_interval(
+        value, np.array(without_one), counts[occurring], "units", resampling, estimator.bounds
+    )
+    return _coefficient(estimator, part, float(value), *interval)
+
+
+def _coefficient(
+    estimator: Estimator,
+    data: ReliabilityData,
+    value: float,
+    interval: Interval | None,
+    interval_reason: str | None,
+) -> Coefficient:
     return Coefficient(
         name=estimator.name,
         label=estimator.label,
-        value=float(value),
+        value=value,
         interval=interval,
         interval_reason=interval_reason,
         counts=count(data),
@@ -82,6 +158,7 @@ def _interval(
     estimator: Estimator,
     data: ReliabilityData,
     patterns: Patterns,
+    statistic: Statistic,
     value: float,
     drawn_with: Randomness | None,
     plan: Resampling,
@@ -93,10 +170,13 @@ def _interval(
     documents = None if data.documents is None else data.documents[rated]
     drawn_from = population(patterns, documents, plan.by)
     # Resamples hold only what is in the sample, which may lack the rare values of nearly equal ones.
-    if estimator.smoothed and drawn_from.size > 1 and modal_share(data) > LARGEST_MODAL_SHARE:
+    # Where they hold one value only, as Fleiss' kappa may from lone ratings, no rare one is known.
+    if estimator.smoothed and drawn_from.size > 1 and LARGEST_MODAL_SHARE < modal_share(data) < 1:
         own = generator_of(drawn_with, "smoothed", plan.by)
-        return smoothed_interval(estimator.patterns, estimator.statistic, data, value, own, plan), None
-    return resampled_interval(estimator.statistic(patterns), drawn_from, drawn_with, plan, estimator.bounds)
+        return smoothed_interval(
+            estimator.patterns, estimator.statistic, data, value, own, plan, estimator.least_ratings
+        ), None
+    return resampled_interval(statistic, drawn_from, drawn_with, plan, estimator.bounds)
 
 
 def undefined_coefficient(estimator: Estimator, data: ReliabilityData, reason: str) -> Coefficient:

@@ -38,6 +38,7 @@ def fleiss_kappa(
         statistic=partial(_fleiss, metric=metric, scores=scores),
         least_ratings=1,
         parameters={"weights": name},
+        smoothed=True,
     )
     return estimate(estimator, data, generator, resampling)
 

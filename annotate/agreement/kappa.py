@@ -46,6 +46,7 @@ def weighted_kappa(
         statistic=partial(_statistic, metric=metric, scores=scores),
         why_undefined=_WHY_UNDEFINED,
         parameters={"weights": name},
+        smoothed=True,
     )
     result = estimate(estimator, data, generator, resampling)
     if not result.counts.pairable_units:

@@ -31,6 +31,7 @@ def smoothed_interval(
     value: float,
     generator: np.random.Generator,
     resampling: Resampling,
+    least_ratings: int = 2,
 ) -> Interval:
     """Quantiles of a coefficient under the Bayesian bootstrap with one unit more, spread over what may lack.
 
@@ -38,7 +39,7 @@ def smoothed_interval(
     130-134). The unit more is divided evenly: for every used value but the most frequent, a unit on which
     all raters gave it and a unit on which one did and the others gave the most frequent one; their weights
     are gamma. So a rare value may be agreed upon or not, whatever the sample happens to say. The sample's own
-    `value` is always inside. Needs two used values.
+    `value` is always inside. Needs two used values. least_ratings: of the units that `patterns_of` takes.
     """
     added = _rare_units(data)
     patterns = patterns_of(_with_units(data, added))
@@ -47,7 +48,7 @@ def smoothed_interval(
     shapes = np.bincount(patterns.of_unit[-number:], minlength=kinds) * _SHAPES_ADD_UP_TO / number
     documents = None
     if resampling.by == "documents" and data.documents is not None:
-        documents = data.documents[data.ratings_per_unit >= 2]
+        documents = data.documents[data.ratings_per_unit >= least_ratings]
     statistic = statistic_of(patterns)
     weights = _weights(patterns.of_unit[:-number], documents, shapes, generator, resampling.replicates)
     tail = (1 - resampling.confidence_level) / 2

@@ -33,6 +33,7 @@ from annotate.core.models import (
     GoldItem,
     GuidelineImage,
     Invitation,
+    Item,
     Membership,
     Project,
     Role,
@@ -78,9 +79,14 @@ def membership(user: SomeUser, slug: str, *roles: Role) -> Membership:
     return found[0]
 
 
+def lacks_second_factor(user: SomeUser) -> bool:
+    """Return whether this installation asks admins for a second factor, and this person has none."""
+    return settings.ADMINS_NEED_SECOND_FACTOR and not is_mfa_enabled(user, FACTORS)
+
+
 def refuse_without_second_factor(user: SomeUser) -> None:
     """Raise PermissionDenied where this installation asks admins for one, and this one has none."""
-    if settings.ADMINS_NEED_SECOND_FACTOR and not is_mfa_enabled(user, FACTORS):
+    if lacks_second_factor(user):
         raise PermissionDenied(
             gettext("Admins need a second factor here. Set it up under Preferences, then come back.")
         )
@@ -102,8 +108,10 @@ def sending_annotator(user: SomeUser, slug: str, place: str) -> Membership:
 
 
 def roles_in(user: SomeUser, project: Project) -> frozenset[Role]:
-    """Return the roles that this person has in the project."""
+    """Return the roles in which this person acts in the project; admins need the second factor for it."""
     held = places_of(user).filter(project=project)
+    if lacks_second_factor(user):
+        held = held.exclude(role=Role.ADMIN)
     return frozenset(Role(role) for role in held.values_list("role", flat=True))
 
 
@@ -290,7 +298,8 @@ def disputes_open_to(user: SomeUser, slug: str, number: int) -> QuerySet[Dispute
     """Return the dispute with this number if this person may see it: a rater of its unit, or a reader."""
     meant = Dispute.objects.filter(round__project__slug=slug, number=number, round__project__rounds__number=2)
     places = places_of(user)
-    read = places.filter(project=OuterRef("round__project"), role__in=DISPUTE_READERS)
+    roles = set(DISPUTE_READERS) - ({Role.ADMIN} if lacks_second_factor(user) else set())
+    read = places.filter(project=OuterRef("round__project"), role__in=roles)
     rated = meant.filter(RATED, item__assignments__annotator__in=places)
     return meant.filter(Exists(read) | Q(pk__in=rated.values("pk")))
 
@@ -298,6 +307,13 @@ def disputes_open_to(user: SomeUser, slug: str, number: int) -> QuerySet[Dispute
 def may_begin_projects(user: SomeUser) -> bool:
     """Return whether this person may begin a project: staff, and whoever administers one."""
     return user.is_staff or places_of(user).filter(role=Role.ADMIN).exists()
+
+
+def refuse_all_but_project_makers(user: SomeUser) -> None:
+    """Answer that there is nothing here, unless this person may begin a project."""
+    if not may_begin_projects(user):
+        raise Http404(gettext("Only admins begin projects."))
+    refuse_without_second_factor(user)
 
 
 def refuse_all_but_operators(user: SomeUser) -> None:
@@ -335,6 +351,15 @@ def practice_item_for(place: Membership, pk: int) -> GoldItem:
     return found
 
 
+def item_in(project: Project, pk: int) -> Item:
+    """Return an item of a project whose results this person reads (see `project_for_reader`)."""
+    items = Item.objects.select_related("document", "system")
+    found = items.filter(document__project=project, pk=pk).first()
+    if found is None:
+        raise Http404(gettext("There is no such item."))
+    return found
+
+
 def round_in(project: Project, number: int) -> Round:
     """Return a round of a project that this person administers (see `project_for_admin`)."""
     round = project.rounds.filter(number=number).first()
@@ -345,6 +370,7 @@ def round_in(project: Project, number: int) -> Round:
 
 def saved_template_of(user: SomeUser, pk: int) -> SavedTemplate:
     """Return a template that this person saved or imported."""
+    refuse_without_second_factor(user)
     found = SavedTemplate.objects.filter(owner=user.pk, pk=pk).first()
     if found is None:
         raise Http404(gettext("There is no such template."))

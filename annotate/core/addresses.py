@@ -7,4 +7,6 @@ from urllib.parse import urlencode
 
 def query_of(chosen: Mapping[str, Any]) -> str:
     """Return what a page's address ends with, without what was left open."""
-    return urlencode({name: value for name, value in chosen.items() if value not in ("", None)})
+    return urlencode(
+        {name: value for name, value in chosen.items() if value not in ("", None, ())}, doseq=True
+    )

@@ -9,6 +9,7 @@ from allauth.account.adapter import get_adapter
 from allauth.account.decorators import reauthentication_required
 from allauth.account.internal.flows import reauthentication
 from allauth.account.internal.flows.login import get_authentication_records
+from allauth.mfa.utils import is_mfa_enabled
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
@@ -16,6 +17,9 @@ from django.shortcuts import render
 from django.utils.translation import gettext
 from django.views.decorators.debug import sensitive_variables
 
+from annotate.core.access import FACTORS
+
+PROVIDER_ASKED_AT = "provider_asked_at"  # in the session: when a provider of sign-in asked for a password
 View = TypeVar("View", bound=Callable[..., Any])
 
 
@@ -33,10 +37,15 @@ def password_again(view: View) -> View:
             return cast("HttpResponse", after_password(request, *args, **options))
         if request.method == "GET" or _signed_in_lately(request):
             return cast("HttpResponse", view(request, *args, **options))
-        back = request.headers.get("Referer") or request.path
-        return render(request, "account/sign_in_again.html", {"back": back}, status=403)
+        return ask_to_sign_in_again(request, back=request.headers.get("Referer") or request.path, status=403)
 
     return cast("View", inner)
+
+
+def ask_to_sign_in_again(request: HttpRequest, *, back: str, status: int = 200) -> HttpResponse:
+    """Show how someone without a password proves again who they are; then they go back."""
+    context = {"back": back, "has_factor": is_mfa_enabled(request.user, FACTORS)}
+    return render(request, "account/sign_in_again.html", context, status=status)
 
 
 def password_is_due(request: HttpRequest) -> bool:
@@ -50,7 +59,9 @@ def password_is_due(request: HttpRequest) -> bool:
 def give_password_again(request: HttpRequest, password: str) -> str:
     """Let this password count for a while; return why it does not, empty where it does."""
     if _has_no_password(request):
-        return gettext("You have no password here. Sign out, sign in again, and save within a few minutes.")
+        return gettext(
+            "You have no password here. Sign in again on Preferences, then save within a few minutes."
+        )
     try:
         if not password:
             return gettext("Enter your password.")
@@ -67,6 +78,9 @@ def _has_no_password(request: HttpRequest) -> bool:
 
 
 def _signed_in_lately(request: HttpRequest) -> bool:
-    # Of who has no password allauth takes it that they gave it just now.
-    given = [each["at"] for each in get_authentication_records(request, request.user)]
-    return bool(given) and time() - max(given) < settings.ACCOUNT_REAUTHENTICATION_TIMEOUT
+    # Of who has no password allauth takes it that they gave it just now. A provider whose session was open
+    # asked for nothing when they came from there: it says itself when it did.
+    records = get_authentication_records(request, request.user)
+    given = [each["at"] for each in records if each["method"] != "socialaccount"]
+    given.append(request.session.get(PROVIDER_ASKED_AT, 0))
+    return bool(time() - max(given) < settings.ACCOUNT_REAUTHENTICATION_TIMEOUT)

@@ -370,10 +370,10 @@ class Nudges(ApiView):
         project = project_for_admin(request.user, slug)
         meant, round_two = DisputeFilter(**self.checked(NudgeInput)), rounds_of(project).get(2)
         waiting = waited_for_in(project, meant, round_two) if round_two else {}
-        nudged = nudge_raters(project=project, waiting=waiting, by=request_user(request))
         link = request.build_absolute_uri(reverse("disputes", args=[slug]))
+        nudged = nudge_raters(project=project, waiting=waiting, by=request_user(request), link=link)
         for nudge in nudged.now:
-            transaction.on_commit(partial(tasks.mail_nudge.delay, nudge.pk, link), robust=True)
+            transaction.on_commit(partial(tasks.mail_nudge.delay, nudge.pk), robust=True)
         told = {
             "now": [nudge.rater for nudge in nudged.now],
             "already": nudged.already,

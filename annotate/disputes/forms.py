@@ -14,7 +14,7 @@ from annotate.core.addresses import query_of
 from annotate.core.models import Dimension, Dispute, Membership, Project, Role
 from annotate.core.raters import disputes_of
 from annotate.disputes.commands.rules import OwnRule
-from annotate.disputes.queries.disputes import WorkFilter
+from annotate.disputes.queries.disputes import Waits, WorkFilter
 from annotate.disputes.queries.list import DisputeFilter
 from annotate.disputes.queries.rules import Rule, RulePreview
 from annotate.rating.forms import EvidenceField
@@ -133,7 +133,10 @@ def _rater(alias: str) -> str:
 
 
 class DisputeFilterForm(forms.Form):
-    """Which disputes of a project are meant; what it does not know means any."""
+    """Which disputes of a project are meant; what it does not know means any.
+
+    with_labels: raters are called as admins call them, as in the list.
+    """
 
     status = forms.ChoiceField(required=False, choices=[("", _("any")), *Dispute.Status.choices])
     dimension = forms.ChoiceField(required=False)
@@ -142,7 +145,7 @@ class DisputeFilterForm(forms.Form):
     )
     rater = forms.ChoiceField(required=False, label=_("Waits for"))
 
-    def __init__(self, entered: QueryDict, *, project: Project) -> None:
+    def __init__(self, entered: QueryDict, *, project: Project, with_labels: bool = False) -> None:
         super().__init__(entered)
         dimensions = project.dimensions.values_list("key", "name")
         raters = project.memberships.filter(role=Role.ANNOTATOR).order_by("alias")
@@ -151,7 +154,10 @@ class DisputeFilterForm(forms.Form):
         self.fields["rater"] = forms.ChoiceField(
             required=False,
             label=gettext("Waits for"),
-            choices=[anyone, *((rater.alias, _rater(rater.alias)) for rater in raters)],
+            choices=[
+                anyone,
+                *((each.alias, each.label if with_labels else _rater(each.alias)) for each in raters),
+            ],
         )
 
     @property
@@ -169,11 +175,14 @@ class DisputeFilterForm(forms.Form):
 class WorkFilterForm(forms.Form):
     """Which of a rater's own disputes are meant; what it does not know means any."""
 
+    waits = forms.ChoiceField(
+        required=False, label=_("Waits"), choices=[("", _("for anybody")), *Waits.choices]
+    )
+    is_new = forms.ChoiceField(
+        required=False, label=_("New"), choices=[("", _("or not")), ("1", _("since my last visit"))]
+    )
     dimension = forms.ChoiceField(required=False, label=_("Dimension"))
     document = forms.ChoiceField(required=False, label=_("Document"))
-    is_new = forms.ChoiceField(
-        required=False, label=_("New"), choices=[("", _("any")), ("1", _("since I looked"))]
-    )
     words = forms.CharField(required=False, label=_("Words in the text"), max_length=200)
 
     def __init__(self, entered: QueryDict, *, place: Membership) -> None:
@@ -193,7 +202,11 @@ class WorkFilterForm(forms.Form):
         self.is_valid()
         known = self.cleaned_data.get
         return WorkFilter(
-            known("dimension", ""), known("document", ""), bool(known("is_new")), known("words", "")
+            waits=known("waits", ""),
+            dimension=known("dimension", ""),
+            document=known("document", ""),
+            is_new=bool(known("is_new")),
+            words=known("words", ""),
         )
 
     @property

@@ -129,29 +129,42 @@ def disputes(request: Request, slug: str) -> HttpResponse:
             "place": place,
             "form": form,
             "work": work,
-            "listed": listed(work, place),
+            "listed": listed(work, place, form.chosen),
             "shown": None if "show" in request.GET else ":60",
             "answered": _answer_to_take_back(request, place),
         }
         return render_in_project(request, place.project, "disputes/work_list.html", own)
-    return _all_disputes(request, access.project_for_dispute_reader(request.user, slug), Role(place.role))
+    at_queue = place.role == Role.ADJUDICATOR and not request.GET
+    project = access.project_for_dispute_reader(request.user, slug)
+    return _all_disputes(request, project, Role(place.role), at_queue=at_queue)
 
 
-def _all_disputes(request: Request, project: Project, role: Role) -> HttpResponse:
-    at_queue = role == Role.ADJUDICATOR and not request.GET
-    form = DisputeFilterForm(QueryDict(QUEUE) if at_queue else request.GET, project=project)
+@login_required
+@require_GET
+def queue(request: Request, slug: str) -> HttpResponse:
+    """List what discussion did not resolve and waits for an adjudicator."""
+    place = access.membership(request.user, slug, *access.DECIDERS)
+    project = access.project_for_dispute_reader(request.user, slug)
+    return _all_disputes(request, project, Role(place.role), at_queue=True)
+
+
+def _all_disputes(request: Request, project: Project, role: Role, *, at_queue: bool) -> HttpResponse:
+    is_admin = Role.ADMIN in access.roles_in(request.user, project)
+    asked = QueryDict(QUEUE) if at_queue else request.GET
+    form = DisputeFilterForm(asked, project=project, with_labels=is_admin)
     round_two = rounds_of(project).get(2)
     chosen = disputes_of_project(project, form.chosen, round_two=round_two)
     found = Paginator(chosen, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "form": form,
+        "at_queue": at_queue,
         "disputes": found,
         "rows": dispute_rows(list(found)),
         "round_two": round_two,
         "kept_reasons": kept_reasons(project),
         # Who decides, or talks to who decides, shall not know whose text it is about.
         "shows_systems": role != Role.ADJUDICATOR and round_two is not None and not round_two.is_open,
-        "is_admin": Role.ADMIN in access.roles_in(request.user, project),
+        "is_admin": is_admin,
     }
     return render_in_project(request, project, "disputes/all.html", context)
 
@@ -426,11 +439,11 @@ def dispute_nudge(request: HttpRequest, slug: str) -> HttpResponse:
     round_two = rounds_of(project).get(2)
     with show_refusal(request):
         waiting = waited_for_in(project, form.chosen, round_two) if round_two else {}
-        nudged = nudge_raters(project=project, waiting=waiting, by=request_user(request))
         link = request.build_absolute_uri(reverse("disputes", args=[slug]))
+        nudged = nudge_raters(project=project, waiting=waiting, by=request_user(request), link=link)
         for nudge in nudged.now:
             # Robust: without a broker the nudge stands on the rater's page all the same.
-            transaction.on_commit(partial(tasks.mail_nudge.delay, nudge.pk, link), robust=True)
+            transaction.on_commit(partial(tasks.mail_nudge.delay, nudge.pk), robust=True)
         messages.success(request, _nudge_message(nudged))
     return redirect(f"{reverse('disputes', args=[slug])}?{form.query}")
 

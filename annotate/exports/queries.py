@@ -2,21 +2,19 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from annotate.core.jobs import due_jobs, is_silent
 from annotate.core.models import Export, Project, Push
 from annotate.exports.choice import LABELS, ExportChoice, Format
 from annotate.exports.files import SUFFIXES
 from annotate.exports.registry import Part
 from annotate.material.queries.imports import WORKER_SHOULD_TAKE
 from annotate.material.reading.progress import Notes
-
-SILENT_FOR = timedelta(minutes=5)  # a large table is sorted before its first row comes
 
 
 @dataclass(frozen=True)
@@ -78,20 +76,27 @@ def state_of(export: Export) -> ExportState:
         export=export,
         rows=notes_of(export).lines if export.is_under_way else sum(export.tables.values()),
         waits_for_worker=waiting and timezone.now() - export.touched_at > WORKER_SHOULD_TAKE,
-        is_silent=export.status == Export.Status.WRITING and _heard_long_ago(export),
+        is_silent=export.status == Export.Status.WRITING and is_silent(export),
     )
 
 
 def may_restart(export: Export) -> bool:
     """Return whether a worker may be sent to it: none is at it, or the one that was has gone silent."""
     return export.status in (Export.Status.WAITING, Export.Status.STOPPED) or (
-        export.status == Export.Status.WRITING and _heard_long_ago(export)
+        export.status == Export.Status.WRITING and is_silent(export)
     )
 
 
-def _heard_long_ago(export: Export) -> bool:
-    noted_at = datetime.fromtimestamp(notes_of(export).noted_at, tz=UTC)
-    return timezone.now() - max(export.touched_at, noted_at) >= SILENT_FOR
+def due_exports() -> QuerySet[Export]:
+    """Return the exports that wait although a message was sent, and those whose worker died."""
+    status = Export.Status
+    return due_jobs(Export.objects.all(), waiting=[status.WAITING], running=[status.WRITING])
+
+
+def due_pushes() -> QuerySet[Push]:
+    """Return the same of pushes."""
+    status = Push.Status
+    return due_jobs(Push.objects.all(), waiting=[status.WAITING], running=[status.PUSHING])
 
 
 def choice_of(export: Export) -> ExportChoice:

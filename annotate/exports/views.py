@@ -34,10 +34,13 @@ def exports(request: Request, slug: str) -> HttpResponse:
     """List a project's exports and its tables; a POST asks for a snapshot."""
     project = access.project_for_reader(request.user, slug)
     form = ExportForm(request.POST) if request.method == "POST" else ExportForm(initial=EVERYTHING)
-    if form.is_valid():
-        made = start_export(project=project, choice=form.choice, by=request_user(request))
-        _enqueue(made)
-        return redirect("export", slug, made.pk)
+    try:
+        if form.is_valid():
+            made = start_export(project=project, choice=form.choice, by=request_user(request))
+            _enqueue(made)
+            return redirect("export", slug, made.pk)
+    except DomainError as error:
+        form.add_error(None, error.message)
     context: dict[str, Any] = {
         "form": form,
         "states": states_of(exports_of(project)),

@@ -19,6 +19,7 @@ from annotate.material.reading.readers import FORMATS, first_records
 from annotate.material.reading.refused import refused_csv, refused_jsonl
 from annotate.material.reading.report import ImportReport, refusal
 from annotate.material.reading.rows import Record, UnreadableFileError
+from annotate.material.reading.sheets import SheetChoice
 from annotate.material.reading.source import Source
 
 
@@ -37,6 +38,16 @@ class FileImportCommand(BaseCommand):
             default="",
             metavar="CONFIG/SPLIT",
             help="which configuration and split of a data set's folder; without it all of the first one",
+        )
+        parser.add_argument(
+            "--sheet",
+            action="append",
+            default=[],
+            metavar="NAME",
+            help="a worksheet to read, once per sheet; with --header-row alone all visible ones",
+        )
+        parser.add_argument(
+            "--header-row", type=int, metavar="N", help="the row with the columns' names in every sheet"
         )
         how = parser.add_mutually_exclusive_group()
         how.add_argument("--mapping", metavar="NAME", help=f"a mapping by name: {', '.join(SHIPPED)}")
@@ -65,6 +76,8 @@ class FileImportCommand(BaseCommand):
         path: Path = options["file"]
         if not path.exists():
             raise CommandError(f"There is no file “{path}”.")
+        if options["sheet"] or options["header_row"]:
+            options["part"] = SheetChoice(options["header_row"] or 1, tuple(options["sheet"])).part
         mapping = self._mapping(project, path, options)
         source = Source(
             path, path.name, mapping, items=self.items, ratings=self.ratings, part=options["part"]
@@ -160,7 +173,7 @@ class ProgressLine:
         self.stream = stream
         self.wanted = wanted and stream.isatty()
 
-    def __call__(self, stage: str, fraction: float, lines: int = 0, /) -> None:
+    def __call__(self, stage: str, fraction: float, lines: int = 0, _report: Any = None, /) -> None:
         """Show the stage, the share of the file that it has passed, and the lines."""
         if self.wanted:
             self.stream.write(f"\r{stage}: {fraction:4.0%}, {lines:,} lines   ", ending="")

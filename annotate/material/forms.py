@@ -6,11 +6,16 @@ from pathlib import PurePath
 from typing import Any
 
 from django import forms
+from django.core.files import File
 from django.core.files.uploadedfile import UploadedFile
+from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotate.core.models import DataImport
+from annotate.core.errors import NotReadyError
+from annotate.core.models import DataImport, Project
+from annotate.core.quotas import refuse_over_quota
+from annotate.material.packing import NotTogetherError, pack_files
 from annotate.material.reading.columns import ColumnMapping, PartColumn, ValueColumn
 from annotate.material.reading.mappings import SHIPPED, Mapping, misfit
 from annotate.material.reading.readers import FORMATS, SUFFIXES
@@ -33,18 +38,48 @@ SINGLE = tuple(meaning for meaning, _ in MEANINGS if meaning not in ("", "part")
 VALUES_OF = "values of "
 
 
+class SeveralFiles(forms.FileInput):
+    """Takes one file or more; the field is given the last, and the form finds the others."""
+
+    allow_multiple_selected = True
+
+    def value_from_datadict(self, data: Any, files: "MultiValueDict[str, Any]", name: str) -> Any:  # noqa: ARG002
+        """Return one file, as the field of a single one needs it."""
+        return files.get(name)
+
+
 class UploadForm(forms.Form):
-    """A file to import."""
+    """A file to import; several are packed as one."""
 
     file = forms.FileField(
+        widget=SeveralFiles(attrs={"multiple": True}),
         help_text=_("{formats}, in UTF-8, at most {value} MB.").format(
             formats=FORMATS, value=LARGEST_UPLOAD // 1024**2
-        )
+        ),
     )
 
-    def clean_file(self) -> "UploadedFile[Any]":
+    def __init__(self, *entered: Any, project: Project, **options: Any) -> None:
+        super().__init__(*entered, **options)
+        self.project = project
+
+    def clean_file(self) -> "File[Any]":
         """Refuse what is too large or of an unknown format before anything is kept."""
-        file: UploadedFile[Any] = self.cleaned_data["file"]
+        listed = self.files.getlist("file") if isinstance(self.files, MultiValueDict) else []
+        files = listed or [self.cleaned_data["file"]]
+        for file in files:
+            self._check(file)
+        size = sum(file.size or 0 for file in files)
+        if size > LARGEST_UPLOAD:
+            raise forms.ValidationError(gettext("The files are too large together; upload fewer at a time."))
+        try:
+            refuse_over_quota(self.project, more=size)
+            return pack_files(files) if len(files) > 1 else files[0]
+        except NotReadyError as error:
+            raise forms.ValidationError(error.message) from error
+        except NotTogetherError as error:
+            raise forms.ValidationError(str(error)) from error
+
+    def _check(self, file: "UploadedFile[Any]") -> None:
         name = (file.name or "").lower()
         if PurePath(name.removesuffix(".gz")).suffix not in SUFFIXES:
             raise forms.ValidationError(
@@ -58,7 +93,6 @@ class UploadForm(forms.Form):
                     value=LARGEST_UPLOAD // 1024**2
                 )
             )
-        return file
 
 
 class MappingForm(forms.Form):

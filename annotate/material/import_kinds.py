@@ -15,6 +15,10 @@ class Report(Protocol):
     def is_refused(self) -> bool:
         """Whether a line was refused, so that nothing is imported."""
 
+    @property
+    def may_leave_out(self) -> bool:
+        """Whether the refused lines can be left out, so that something is left to import."""
+
     def to_json(self) -> dict[str, Any]:
         """Return what is stored."""
 

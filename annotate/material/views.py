@@ -14,7 +14,7 @@ from django_htmx.http import HttpResponseClientRefresh
 from annotate.core.access import data_import_in, project_for_admin
 from annotate.core.errors import DomainError
 from annotate.core.models import DataImport
-from annotate.core.models.imports import MATERIAL
+from annotate.core.models.imports import LONGEST_PART, MATERIAL
 from annotate.core.page import Request, render_in_project, request_user, show_refusal
 from annotate.core.workers import worker_health
 from annotate.material.commands.undo import undo_import
@@ -40,6 +40,7 @@ from annotate.material.queries.undo import why_it_stays
 from annotate.material.reading.mapping_json import mapping_from_json, mapping_to_json
 from annotate.material.reading.mappings import guess_mapping
 from annotate.material.reading.refused import FORMATS
+from annotate.material.reading.sheets import SheetChoice
 
 # What is done with an upload besides saying how it is read: started, stopped, discarded, undone.
 
@@ -58,10 +59,18 @@ def import_again(request: Request, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def import_part(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Choose the configuration and split of a data set's folder."""
+    """Choose the configuration and split of a data set's folder, or the sheets of a workbook."""
     upload = data_import_in(project_for_admin(request.user, slug), pk, MATERIAL)
-    choose_part(data_import=upload, part=request.POST.get("part", "")[:200])
+    choose_part(data_import=upload, part=_part(request)[:LONGEST_PART])
     return redirect("data_import", slug, pk)
+
+
+def _part(request: Request) -> str:
+    """Return what is to be read; empty is the first configuration, or the first sheet."""
+    if "header_row" not in request.POST or "first_sheet" in request.POST:
+        return str(request.POST.get("part", ""))
+    row = request.POST["header_row"]
+    return SheetChoice(int(row) if row.isdecimal() else 1, tuple(request.POST.getlist("sheet"))).part
 
 
 @login_required
@@ -122,10 +131,11 @@ def import_refused(request: Request, slug: str, pk: int, format: str) -> Streami
 def imports(request: Request, slug: str) -> HttpResponse:
     """List a project's imports; a POST uploads a file."""
     project = project_for_admin(request.user, slug)
-    form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
+    entered = (request.POST, request.FILES) if request.method == "POST" else ()
+    form = UploadForm(*entered, project=project)
     if form.is_valid():
-        file = form.cleaned_data["file"]
-        made = receive_upload(project=project, by=request_user(request), file=file, name=file.name)
+        with form.cleaned_data["file"] as file:
+            made = receive_upload(project=project, by=request_user(request), file=file, name=file.name)
         return redirect("data_import", slug, made.pk)
     context = {"form": form, "imports": imports_of(project), "workers": worker_health()}
     return render_in_project(

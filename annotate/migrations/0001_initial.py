@@ -18,8 +18,10 @@ from django.db import migrations, models
 
 HISTORIES = (
     "annotate_auditentry",
+    "annotate_auditseal",
     "annotate_ratingchange",
     "annotate_revisedvaluechange",
+    "annotate_lookback",
     "annotate_disputeevent",
     "annotate_post",
     "annotate_formername",
@@ -44,6 +46,9 @@ POSTGRESQL = (
     " FOR EACH ROW EXECUTE FUNCTION annotate_refuse_rewriting()",
     "CREATE TRIGGER {table}_never_deleted BEFORE DELETE ON {table}"
     " FOR EACH ROW EXECUTE FUNCTION annotate_refuse_deleting()",
+    # Asks no trigger of rows.
+    "CREATE TRIGGER {table}_never_emptied BEFORE TRUNCATE ON {table}"
+    " FOR EACH STATEMENT EXECUTE FUNCTION annotate_refuse_rewriting()",
 )
 
 
@@ -245,6 +250,8 @@ class Migration(migrations.Migration):
                 ('computed_at', models.DateTimeField(null=True)),
                 ('seconds', models.FloatField(default=0, help_text='How long it took.')),
                 ('asked_at', models.DateTimeField(help_text='When a task was enqueued; empty: none is to come.', null=True)),
+                ('heartbeat_at', models.DateTimeField(help_text='Of the worker that computes it.', null=True)),
+                ('attempts', models.PositiveSmallIntegerField(default=0, help_text='How many workers took it.')),
                 ('problem', models.TextField(blank=True, help_text='Why the last attempt failed.')),
             ],
             options={
@@ -261,7 +268,7 @@ class Migration(migrations.Migration):
                 ('file', models.FileField(blank=True, upload_to=annotate.core.models.imports.stored_name)),
                 ('name', models.CharField(help_text='What the file was called.', max_length=255)),
                 ('size', models.BigIntegerField()),
-                ('part', models.CharField(blank=True, help_text='The config/split of a data set; empty: all of the first.', max_length=200)),
+                ('part', models.CharField(blank=True, help_text='The config/split of a data set, or the sheets of workbooks; empty: the first.', max_length=2000)),
                 ('only_good', models.BooleanField(default=False, help_text='Whether refused lines are left out.')),
                 ('what', models.CharField(blank=True, choices=[('items', 'Documents and items'), ('ratings', 'Recorded ratings'), ('both', 'Items and ratings')], max_length=7)),
                 ('mapping', models.JSONField(help_text='See annotate.material.reading.mapping_json.', null=True)),
@@ -271,9 +278,10 @@ class Migration(migrations.Migration):
                 ('report', models.JSONField(help_text='See annotate.material.reading.report.', null=True)),
                 ('message', models.TextField(blank=True, help_text='Why it stopped.')),
                 ('lease', models.UUIDField(help_text='The worker that is at it; no other writes what comes of it.', null=True)),
+                ('attempts', models.PositiveSmallIntegerField(default=0, help_text='How many workers took it.')),
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('touched_at', models.DateTimeField(help_text='When status or progress changed last.')),
+                ('touched_at', models.DateTimeField(help_text='When status, progress or heartbeat changed last.')),
                 ('undone_at', models.DateTimeField(null=True)),
                 ('undone_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
@@ -333,6 +341,7 @@ class Migration(migrations.Migration):
                 ('status', models.CharField(choices=[('waiting', 'waiting for a worker'), ('writing', 'being written'), ('ready', 'ready'), ('stopped', 'stopped')], default='waiting', max_length=7)),
                 ('message', models.TextField(blank=True, help_text='Why it stopped.')),
                 ('lease', models.UUIDField(help_text='The worker that is at it; no other says what came of it.', null=True)),
+                ('attempts', models.PositiveSmallIntegerField(default=0, help_text='How many workers took it.')),
                 ('file', models.FileField(blank=True, upload_to='')),
                 ('size', models.BigIntegerField(default=0)),
                 ('content_hash', models.CharField(blank=True, max_length=64)),
@@ -341,7 +350,7 @@ class Migration(migrations.Migration):
                 ('tables', models.JSONField(default=dict, help_text='How many rows each table has.')),
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('touched_at', models.DateTimeField(help_text='When the status changed last.')),
+                ('touched_at', models.DateTimeField(help_text='When status or heartbeat changed last.')),
             ],
             options={
                 'ordering': ['-created_at', '-pk'],
@@ -432,6 +441,9 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('expires_at', models.DateTimeField()),
                 ('sent_at', models.DateTimeField(blank=True, help_text='When it was last sent by e-mail.', null=True)),
+                ('mail_site', models.CharField(blank=True, help_text='The address of Concord in the mail.', max_length=200)),
+                ('mail_asked_at', models.DateTimeField(blank=True, null=True)),
+                ('mail_due_at', models.DateTimeField(blank=True, help_text='When a worker mails it; empty: never.', null=True)),
                 ('accepted_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('accepted_at', models.DateTimeField(blank=True, null=True)),
                 ('withdrawn_at', models.DateTimeField(blank=True, null=True)),
@@ -450,12 +462,26 @@ class Migration(migrations.Migration):
                 ('at', models.DateTimeField()),
                 ('by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('disputes', models.PositiveIntegerField(help_text='How many waited for the rater.')),
+                ('link', models.CharField(blank=True, help_text='Where the mail leads.', max_length=500)),
+                ('mail_due_at', models.DateTimeField(help_text='When a worker mails it; empty: never.', null=True)),
                 ('mailed_at', models.DateTimeField(help_text='When the mail server took the message.', null=True)),
             ],
             options={
                 'constraints': [models.UniqueConstraint(models.F('rater'), models.F('day'), name='one_nudge_on_a_day')],
                 'indexes': [],
             },
+        ),
+        migrations.CreateModel(
+            name='AuditSeal',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('entry', models.BigIntegerField(unique=True)),
+                ('project', models.BigIntegerField(null=True)),
+                ('content', models.CharField(help_text='SHA-256 of what the entry says.', max_length=64)),
+                ('previous', models.CharField(help_text='The digest of the seal before.', max_length=64, unique=True)),
+                ('digest', models.CharField(max_length=64, unique=True)),
+                ('at', models.DateTimeField()),
+            ],
         ),
         migrations.CreateModel(
             name='ProjectDeletion',
@@ -478,6 +504,7 @@ class Migration(migrations.Migration):
                 ('status', models.CharField(choices=[('waiting', 'waiting for a worker'), ('pushing', 'being pushed'), ('pushed', 'pushed'), ('stopped', 'stopped')], default='waiting', max_length=7)),
                 ('message', models.TextField(blank=True, help_text='Why it stopped.')),
                 ('lease', models.UUIDField(help_text='The worker that is at it; no other says what came of it.', null=True)),
+                ('attempts', models.PositiveSmallIntegerField(default=0, help_text='How many workers took it.')),
                 ('sent', models.BigIntegerField(default=0, help_text='Bytes of files that are there.')),
                 ('size', models.BigIntegerField(default=0, help_text='Bytes of all files.')),
                 ('url', models.URLField(blank=True, help_text='Of the commit.', max_length=500)),
@@ -572,6 +599,18 @@ class Migration(migrations.Migration):
             options={
                 'constraints': [models.UniqueConstraint(models.F('document'), models.F('system'), name='one_item_per_document_and_system')],
                 'indexes': [],
+            },
+        ),
+        migrations.CreateModel(
+            name='ItemTag',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('item', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tags', to='annotate.item')),
+                ('name', models.CharField(max_length=60)),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(models.F('item'), models.F('name'), name='tag_once_per_item')],
+                'indexes': [models.Index(models.F('name'), models.F('item'), name='items_by_tag')],
             },
         ),
         migrations.CreateModel(
@@ -879,6 +918,16 @@ class Migration(migrations.Migration):
                 ('sequence', models.BigIntegerField(default=0, help_text='The order of what was sent within that browser.')),
                 ('updated_at', models.DateTimeField()),
                 ('rating', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='revised', to='annotate.rating')),
+            ],
+        ),
+        migrations.CreateModel(
+            name='LookBack',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('at', models.DateTimeField()),
+                ('annotator', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotate.membership')),
+                ('dimension', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotate.dimension')),
+                ('document', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotate.document')),
             ],
         ),
         migrations.CreateModel(

@@ -17,11 +17,11 @@ from annotate.core.access import invitation_in, place_in, project_for_admin, pro
 from annotate.core.models import Invitation, Membership, Role
 from annotate.core.page import request_user
 from annotate.people.commands import (
+    ask_for_mail,
     change_role,
     deactivate_member,
     invite,
     reactivate_member,
-    refuse_mail,
     withdraw_invitation,
 )
 from annotate.people.forms import HandOverForm, InvitationForm, RoleForm
@@ -191,9 +191,8 @@ class MailOfInvitation(ApiView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """Let a worker mail the link to its address, which gets one a day at most; `sent_at` says when."""
         offer = invitation_in(project_for_admin(request.user, slug), pk)
-        refuse_mail(offer)
-        site = request.build_absolute_uri("/")
-        transaction.on_commit(partial(tasks.mail_invitation.delay, offer.pk, site), robust=True)
+        ask_for_mail(invitation=offer, site=request.build_absolute_uri("/"))
+        transaction.on_commit(partial(tasks.mail_invitation.delay, offer.pk), robust=True)
         return Response(InvitationRow(offer).data)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urljoin
 
 from django.db import IntegrityError, transaction
+from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -22,6 +23,7 @@ from annotate.core.errors import (
     MailError,
     NotReadyError,
 )
+from annotate.core.mails import claim_mail, due_mails, give_up_old_mail
 from annotate.core.models import (
     FormerName,
     Invitation,
@@ -273,38 +275,62 @@ def refuse_mail(invitation: Invitation) -> None:
         raise InvalidValueError(
             gettext("This link has no address, or no mail server is configured: pass it on yourself.")
         )
-    lately = Invitation.objects.filter(sent_at__gt=timezone.now() - BETWEEN_MAILS)
+    is_going = Q(mail_due_at__isnull=False) & ~Q(pk=invitation.pk)
+    lately = Invitation.objects.filter(Q(sent_at__gt=timezone.now() - BETWEEN_MAILS) | is_going)
     if lately.filter(project=invitation.project_id, email__iexact=invitation.email).exists():
         raise NotReadyError(
             gettext("An invitation to this project was sent to this address within the last day.")
         )
 
 
-def mail_invitation(*, invitation_id: int, site: str) -> None:
+@transaction.atomic
+def ask_for_mail(*, invitation: Invitation, site: str) -> None:
+    """Let a worker mail an invitation; the caller sends it a message after the commit. Locks the project.
+
+    site: the address at which people reach Concord. Raises what `refuse_mail` does.
+    """
+    lock_project(invitation.project)
+    invitation.refresh_from_db(fields=["accepted_at", "withdrawn_at", "sent_at"])
+    refuse_mail(invitation)
+    now = timezone.now()
+    Invitation.objects.filter(pk=invitation.pk).update(mail_site=site, mail_asked_at=now, mail_due_at=now)
+
+
+def due_invitations() -> QuerySet[Invitation]:
+    """Return the invitations that wait to be mailed."""
+    return due_mails(Invitation.objects.all())
+
+
+def mail_invitation(*, invitation_id: int) -> None:
     """Send an invitation, unless its address had one within the last day; safe to run twice.
 
-    site: the address at which people reach Concord. The link is made here, so that no message has it. Locks
-    the project for the decision, not while it sends.
+    The link is made here, so that no message has it. Locks the project for the decision, not while it sends.
     """
-    offer = Invitation.objects.select_related("project", "created_by").get(pk=invitation_id)
-    before = offer.sent_at
+    offer = Invitation.objects.select_related("project", "created_by").filter(pk=invitation_id).first()
+    if offer is None:
+        return
     try:
-        _claim(offer)
-        send_invitation(offer, urljoin(site, reverse("invitation", args=[invitation_token(offer)])))
+        if _claim(offer):
+            send_invitation(
+                offer, urljoin(offer.mail_site, reverse("invitation", args=[invitation_token(offer)]))
+            )
+            Invitation.objects.filter(pk=offer.pk).update(sent_at=timezone.now(), mail_due_at=None)
     except MailError as error:
-        Invitation.objects.filter(pk=offer.pk).update(sent_at=before)
-        logger.warning("Invitation %s was not sent: %s", offer.pk, error.message)
+        logger.warning("Invitation %s was not sent yet: %s", offer.pk, error.message)
+        give_up_old_mail(offer, since=offer.mail_asked_at or offer.created_at)
     except DomainError as error:
+        Invitation.objects.filter(pk=offer.pk).update(mail_due_at=None)
         logger.info("Invitation %s is not sent: %s", offer.pk, error.message)
 
 
 @transaction.atomic
-def _claim(offer: Invitation) -> None:
+def _claim(offer: Invitation) -> bool:
     lock_project(offer.project)
+    if not claim_mail(offer):
+        return False
     offer.refresh_from_db(fields=["accepted_at", "withdrawn_at", "sent_at"])
     refuse_mail(offer)
-    offer.sent_at = timezone.now()
-    offer.save(update_fields=["sent_at"])
+    return True
 
 
 # Keeping how a person wants to be shown things.

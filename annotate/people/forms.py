@@ -10,6 +10,7 @@ from allauth.account.forms import ResetPasswordKeyForm as AllauthResetPasswordKe
 from allauth.account.forms import SignupForm as AllauthSignupForm
 from allauth.core import context
 from django import forms
+from django.contrib.auth.forms import BaseUserCreationForm
 from django.db import transaction
 from django.http import HttpRequest
 from django.utils.translation import gettext
@@ -19,6 +20,7 @@ from annotate.api.commands import revoke_tokens
 from annotate.core.keys import ACTIONS, DIGITS, NAMED, VALUES, KeySet, problems_of
 from annotate.core.models import Membership, Preferences, Role, User
 from annotate.core.models.preferences import CHOSEN
+from annotate.people.first_account import make_first_account
 from annotate.people.invitation_mail import mail_is_sent
 from annotate.people.proven_addresses import is_proven, mark_proven
 from annotate.people.second_factor import remove_second_factor
@@ -144,6 +146,19 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
                 )
             )
         return email
+
+
+class FirstAccountForm(BaseUserCreationForm):  # type: ignore[type-arg]
+    """Who runs the installation: name, address and a password."""
+
+    class Meta:
+        model = User
+        fields = ("name", "email")
+
+    def save(self, commit: bool = True) -> User:  # noqa: ARG002
+        """Make the account."""
+        given = self.cleaned_data
+        return make_first_account(name=given["name"], email=given["email"], password=given["password1"])
 
 
 class ResetPasswordForm(AllauthResetPasswordForm):  # type: ignore[misc]

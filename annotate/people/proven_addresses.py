@@ -1,5 +1,7 @@
 """Which accounts' addresses are proven: a link that was mailed there was followed, or a provider vouches."""
 
+from collections.abc import Iterable
+
 from allauth.account.models import EmailAddress
 
 from annotate.core.models import Invitation, User
@@ -7,7 +9,9 @@ from annotate.core.models import Invitation, User
 
 def is_proven(user: User) -> bool:
     """Return whether this person has shown that they read mail at their account's address."""
-    return bool(EmailAddress.objects.filter(user=user, email__iexact=user.email, verified=True).exists())
+    return _is_among(
+        user, EmailAddress.objects.filter(user=user, verified=True).values_list("email", flat=True)
+    )
 
 
 def mark_proven(user: User) -> None:
@@ -18,4 +22,9 @@ def mark_proven(user: User) -> None:
 
 def was_invited(user: User) -> bool:
     """Return whether an admin named the account's address, and the account took that invitation."""
-    return Invitation.objects.filter(email__iexact=user.email, accepted_by=user).exists()
+    return _is_among(user, Invitation.objects.filter(accepted_by=user).values_list("email", flat=True))
+
+
+def _is_among(user: User, addresses: Iterable[str]) -> bool:
+    # Lowered here: PostgreSQL's iexact compares capitals, and that of a dotless i is I.
+    return user.email.lower() in {each.lower() for each in addresses}

@@ -210,7 +210,7 @@ class AnswerForm(forms.Form):
     cannot_rate = forms.BooleanField(required=False)
     comment = forms.CharField(required=False, strip=False)
     evidence = EvidenceField(required=False)
-    revision = forms.IntegerField(required=False, min_value=0)
+    revision = forms.IntegerField(required=False, min_value=0, max_value=2**31 - 1)
     active_seconds = forms.FloatField(required=False, min_value=0, max_value=86_400)
     client = forms.CharField(required=False, max_length=36)
     sequence = forms.IntegerField(required=False, min_value=0, max_value=2**62)
@@ -289,7 +289,9 @@ class OwnWorkForm(forms.Form):
     document = forms.ChoiceField(required=False, label=_("Document"))
     dimension = forms.ChoiceField(required=False, label=_("Dimension"))
     value = forms.TypedChoiceField(required=False, label=_("Value"), coerce=int, empty_value=None)
-    marked = forms.ChoiceField(required=False, label=_("Only"))
+    marked = forms.MultipleChoiceField(
+        required=False, label=_("Only"), choices=Marked.choices, widget=forms.CheckboxSelectMultiple
+    )
 
     def __init__(
         self,
@@ -304,7 +306,6 @@ class OwnWorkForm(forms.Form):
             "document": [(key, title or key) for key, title in documents],
             "dimension": [(each.key, each.name) for each in dimensions],
             "value": [(value, value) for value in values[:MOST_VALUES]],
-            "marked": Marked.choices,
         }
         for name, known in choices.items():
             field = self.fields[name]
@@ -320,7 +321,7 @@ class OwnWorkForm(forms.Form):
             document=known("document", ""),
             dimension=known("dimension", ""),
             value=known("value"),
-            marked=known("marked", ""),
+            marked=tuple(known("marked", ())),
         )
 
     @property

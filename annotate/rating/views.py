@@ -27,6 +27,7 @@ from annotate.core.keys import ACTIONS
 from annotate.core.models import Assignment, AssignmentPlan, Membership, Role, Round
 from annotate.core.page import Request, render_in_project, request_user
 from annotate.core.rounds import round_one, rounds_of
+from annotate.core.wording import changes_of_wording
 from annotate.fastpath.prefetch import Question, prefetch_request
 from annotate.people.accounts import PERSON
 from annotate.people.preferences import key_map_of
@@ -35,7 +36,7 @@ from annotate.rating.commands.assignments import renew_reservation, renew_reserv
 from annotate.rating.commands.notes import save_note
 from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.ratings import Answer, Given, Saved, save_rating, save_ratings
-from annotate.rating.commands.revising import Revised, revise_value
+from annotate.rating.commands.revising import Revised, note_look_back, revise_value
 from annotate.rating.commands.wording import acknowledge_wording
 from annotate.rating.forms import NOT_APPLICABLE, AnswerForm, OwnWorkForm, PlanForm, sent_answers
 from annotate.rating.planning import CannotBeMetError
@@ -159,7 +160,7 @@ def my_work(request: HttpRequest, slug: str) -> HttpResponse:
         "progress": done,
         "spreads": own_spreads(round, place),
         "seconds": seconds_for_an_item(place, round),
-        "checks": own_checks(place, has_finished=not round.is_open),
+        "checks": own_checks(round, place, left=done.left),
         "ended": queries.ended_documents(round, place),
     }
     return render_in_project(request, place.project, "rating/my_work.html", context)
@@ -168,11 +169,15 @@ def my_work(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def guideline(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show what is asked and how: the wording in force, or before Round I the one that it would freeze."""
+    """Show what is asked and how: the wording in force, or before a round the one that it would freeze."""
     project = access.membership(request.user, slug).project
     rounds = rounds_of(project)
-    latest = rounds.get(2) or rounds.get(1)
-    context = {"round": latest, "guideline": guideline_at(project, latest)}
+    first, second = rounds.get(1), rounds.get(2)
+    comes_next = not second and first is not None and not first.is_open
+    latest = None if comes_next else second or first
+    found = guideline_at(project, latest)
+    changes = list(changes_of_wording(guideline_of(first), found)) if first and comes_next else []
+    context = {"round": latest, "comes_next": comes_next, "guideline": found, "changes": changes}
     return render_in_project(request, project, "rating/guideline.html", context)
 
 
@@ -378,6 +383,7 @@ def document_end(request: HttpRequest, slug: str, document: int) -> HttpResponse
     refusals = _revise_all(request, found) if request.method == "POST" else []
     if request.method == "POST" and not refusals:
         return redirect(request.get_full_path())
+    note_look_back(annotator=place, document=met, dimension=found.shown)
     context = {
         "project": place.project,
         "place": place,

@@ -4,12 +4,14 @@ import logging
 from time import perf_counter
 
 from django.db import transaction
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from annotate.core.errors import DomainError
+from annotate.core.jobs import GAVE_UP, MAX_ATTEMPTS, MESSAGE_LOST_AFTER, SILENT_AFTER, heartbeat
 from annotate.core.models import ComputedResult, Project
 from annotate.exports.snapshot import in_snapshot, snapshot
-from annotate.results.queries.kept import ASKED_AGAIN_AFTER, RESTS, KeptPage, kept_page, sections_to
+from annotate.results.queries.kept import RESTS, KeptPage, kept_page, sections_to
 from annotate.results.registry import Result, result_called, version_of
 
 logger = logging.getLogger(__name__)
@@ -59,36 +61,60 @@ def keep_plot(*, project: Project, name: str, version: str, content: str) -> Non
 def ask_for_page(*, project: Project, result: Result) -> int | None:
     """Note that a result is wanted; return the key for a worker's task, None where one was enqueued lately.
 
-    Locks its row. A task is enqueued again after ten minutes; what was computed within the
-    last half minute is not wanted again yet, so that a busy Round I does not keep workers busy.
+    Locks its row. A message that is lost is sent again, see `due_results`. What was computed within the last
+    half minute is not wanted again yet, so that a busy Round I does not keep workers busy.
     """
     ComputedResult.objects.get_or_create(project=project, name=result.name)
     row = ComputedResult.objects.select_for_update().get(project=project, name=result.name)
     now = timezone.now()
-    if row.asked_at is not None and now - row.asked_at < ASKED_AGAIN_AFTER:
+    if row.asked_at is not None:
         return None
     if row.computed_at is not None and now - row.computed_at < RESTS:
         return None
-    row.asked_at = now
-    row.save(update_fields=["asked_at"])
+    row.asked_at, row.heartbeat_at, row.attempts = now, None, 0
+    row.save(update_fields=["asked_at", "heartbeat_at", "attempts"])
     return row.pk
 
 
+def due_results() -> QuerySet[ComputedResult]:
+    """Return the results that were asked for and wait although a message was sent, or whose worker died."""
+    now = timezone.now()
+    waits = Q(heartbeat_at=None, asked_at__lt=now - MESSAGE_LOST_AFTER)
+    return ComputedResult.objects.filter(
+        waits | Q(heartbeat_at__lt=now - SILENT_AFTER), asked_at__isnull=False
+    ).order_by("pk")
+
+
 def compute_asked(*, result_id: int) -> None:
-    """Compute a result that was asked for; one that is gone or already there is left alone."""
+    """Compute a result that was asked for; one that is there, or that a worker computes, is left alone."""
+    now = timezone.now()
     asked = ComputedResult.objects.filter(pk=result_id, asked_at__isnull=False)
+    free = asked.filter(Q(heartbeat_at=None) | Q(heartbeat_at__lt=now - SILENT_AFTER))
+    if not free.update(heartbeat_at=now, attempts=F("attempts") + 1):
+        return
     row = asked.select_related("project").first()
     if row is None:
         return
+    if row.attempts > MAX_ATTEMPTS:
+        _give_up(row, GAVE_UP)
+        return
+    with heartbeat(lambda: asked.update(heartbeat_at=timezone.now())):
+        _compute_held(row)
+
+
+def _compute_held(row: ComputedResult) -> None:
     try:
         compute_page(project=row.project, result=result_called(row.project, row.name))
     except DomainError as error:  # what was chosen is gone, or there is nothing to compute any more
-        ComputedResult.objects.filter(pk=row.pk).update(problem=error.message, asked_at=None)
+        _give_up(row, error.message)
     except Exception as error:
         logger.exception("Results %s could not be computed", row.pk)
-        problem = f"An error stopped the computing ({type(error).__name__}). The worker's log says more."
-        ComputedResult.objects.filter(pk=row.pk).update(problem=problem, asked_at=None)
+        _give_up(row, f"An error stopped the computing ({type(error).__name__}). The worker's log says more.")
         raise
+
+
+def _give_up(row: ComputedResult, problem: str) -> None:
+    ComputedResult.objects.filter(pk=row.pk).update(problem=problem, asked_at=None, heartbeat_at=None)
 
 
 def _keep(row: ComputedResult) -> None:
@@ -101,6 +127,7 @@ def _keep(row: ComputedResult) -> None:
             "computed_at": row.computed_at,
             "seconds": row.seconds,
             "asked_at": None,
+            "heartbeat_at": None,
             "problem": "",
         },
     )

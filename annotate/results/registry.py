@@ -44,6 +44,7 @@ class ResultsPage:
     name: what its address ends with. sections: computes it, raising DomainError where nothing can be.
     version: what changes whenever its figures might, in few and fast queries. size: how many values they rest
     on; with many a worker computes them. version_of_choice: the same of data that only some choices take.
+    filled_by: the route, which takes the project's slug, of the step that an empty page leads to.
     """
 
     name: str
@@ -54,6 +55,7 @@ class ResultsPage:
     size: Callable[[Project], int]
     parameters: Sequence[Parameter] = ()
     version_of_choice: Callable[[Project, Chosen], Sequence[object]] = lambda _project, _chosen: ()
+    filled_by: str = "round_one"
 
 
 @dataclass(frozen=True)

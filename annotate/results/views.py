@@ -35,7 +35,8 @@ from annotate.results.text import FORMATS
 def results(request: HttpRequest, slug: str) -> HttpResponse:
     """List the pages of results."""
     project = access.project_for_reader(request.user, slug)
-    return render_in_project(request, project, "results/results.html", {"pages": PAGES.values()})
+    context = {"pages": PAGES.values(), "paper": paper_of(project)}
+    return render_in_project(request, project, "results/results.html", context)
 
 
 @login_required
@@ -53,14 +54,13 @@ def results_page(request: Request, slug: str, name: str) -> HttpResponse:
     except UnknownChoiceError as error:
         raise Http404(error.message) from error
     except DomainError as error:  # what is needed is not there yet; the sentence says what
-        context = {"page": PAGES[name], "pages": PAGES.values(), "problem": error.message}
+        context = {"page": PAGES[name], "problem": error.message}
         return render_in_project(request, project, "results/page.html", context)
     if request.htmx and not kept.is_current:
         return HttpResponse(status=204)
     template = "results/page.html#figures" if request.htmx else "results/page.html"
     context = {
         "page": result.page,
-        "pages": PAGES.values(),
         "result": result,
         "kept": kept,
         "left_out": uncounted_annotators(project),

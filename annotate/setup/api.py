@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.http import Http404
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,7 +11,7 @@ from annotate.api.forms import form_input, valid
 from annotate.api.operations import ApiView, reads, writes
 from annotate.api.values import Input, Text, Whole
 from annotate.core import access
-from annotate.core.access import dimension_in, may_begin_projects, membership, project_for_admin
+from annotate.core.access import dimension_in, membership, project_for_admin
 from annotate.core.models import ApiToken, Dimension, Project, Role, ScalePoint, User
 from annotate.core.page import request_user
 from annotate.core.projects import is_frozen
@@ -205,9 +204,7 @@ class Projects(ApiView):
     @writes(ProjectRow, accepts=NewProject, status=201)
     def post(self, request: Request) -> Response:
         """Begin a project, from a template or from nothing; admins of a project and staff may."""
-        if not access.may_begin_projects(request.user):
-            raise Http404("Only admins begin projects.")
-        access.refuse_without_second_factor(request.user)
+        access.refuse_all_but_project_makers(request.user)
         user = request_user(request)
         form = valid(NewProjectForm(self.checked(NewProject), own=own_templates(user), start=""))
         template = template_for(user, form.cleaned_data["template"])
@@ -270,7 +267,8 @@ class Templates(ApiView):
     def get(self, request: Request) -> Response:
         """List one's own templates, the newest first, then those of Concord."""
         user = request_user(request)
-        own = own_templates(user) if may_begin_projects(user) else []
+        may_use_own = access.may_begin_projects(user) and not access.lacks_second_factor(user)
+        own = own_templates(user) if may_use_own else []
         return Response(TemplateRow([*own, *TEMPLATES.values()], many=True).data)
 
 

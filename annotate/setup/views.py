@@ -17,10 +17,9 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotate.core.access import (
     dimension_in,
     image_in,
-    may_begin_projects,
     membership,
     project_for_admin,
-    refuse_without_second_factor,
+    refuse_all_but_project_makers,
     saved_template_of,
 )
 from annotate.core.configuration import refuse_frozen
@@ -246,9 +245,7 @@ def image_remove(request: Request, slug: str, key: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def project_new(request: HttpRequest) -> HttpResponse:
     """Begin a project from a template or from nothing."""
-    if not may_begin_projects(request.user):
-        raise Http404(gettext("Only admins begin projects."))
-    refuse_without_second_factor(request.user)
+    refuse_all_but_project_makers(request.user)
     user = request_user(request)
     entered = request.POST if request.method == "POST" else None
     form = NewProjectForm(entered, own=own_templates(user), start=request.GET.get("template", "-"))
@@ -352,8 +349,7 @@ class TemplateFileForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 def templates(request: HttpRequest) -> HttpResponse:
     """List the templates that this person can begin from; a POST imports one."""
-    if not may_begin_projects(request.user):
-        raise Http404(gettext("Only admins begin projects."))
+    refuse_all_but_project_makers(request.user)
     user = request_user(request)
     form = TemplateFileForm(request.POST, request.FILES) if request.method == "POST" else TemplateFileForm()
     if form.is_valid():
@@ -373,7 +369,8 @@ def templates(request: HttpRequest) -> HttpResponse:
 @require_GET
 def template_file(request: HttpRequest, key: str) -> HttpResponse:
     """Send a template as a file."""
-    found = template_for(request_user(request), key) if may_begin_projects(request.user) else None
+    refuse_all_but_project_makers(request.user)
+    found = template_for(request_user(request), key)
     if found is None:
         raise Http404(gettext("There is no such template."))
     return _as_file(found)
@@ -387,6 +384,13 @@ def template_remove(request: HttpRequest, pk: int) -> HttpResponse:
     remove_template(template=template)
     messages.success(request, gettext("“{name}” is removed.").format(name=template.name))
     return redirect("templates")
+
+
+@login_required
+@require_GET
+def as_template(request: HttpRequest, slug: str) -> HttpResponse:
+    """Offer a project as a start for others."""
+    return render_in_project(request, project_for_admin(request.user, slug), "setup/as_template.html")
 
 
 @login_required

@@ -11,7 +11,8 @@ from annotate.core import access
 from annotate.core.access import may_begin_projects, project_for_admin, project_of_watching_admin
 from annotate.core.errors import DomainError
 from annotate.core.models import Role
-from annotate.core.page import READERS, Request, render_in_project, request_user, show_refusal
+from annotate.core.navigation import READERS
+from annotate.core.page import Request, render_in_project, request_user, show_refusal
 from annotate.core.projects import project_cards
 from annotate.disputes.queries.list import waiting_for_adjudicator
 from annotate.exports.commands.exports import note_export
@@ -112,6 +113,20 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
         )
         context["paper"] = paper_of(place.project)
     return render_in_project(request, place.project, "watching/project.html", context)
+
+
+@login_required
+@require_GET
+def round_one(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show Round I to admins and researchers: its next step, its deadline, who is how far, and its alpha."""
+    place = access.membership(request.user, slug, Role.ADMIN, Role.RESEARCHER)
+    is_admin = place.role == Role.ADMIN
+    context = {
+        "is_admin": is_admin,
+        "overview": overview(place.project, for_admin=is_admin),
+        "may_see_values": not access.rates_independently(request.user, place.project),
+    }
+    return render_in_project(request, place.project, "watching/round_one.html", context)
 
 
 @login_required

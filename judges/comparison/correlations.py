@@ -74,6 +74,7 @@ def correlation_with_humans(
     *,
     generator: Randomness | None = None,
     resampling: Resampling | None = None,
+    side: Side = JUDGE,
 ) -> Coefficient:
     """The correlation of the judge's values with mean human scores, over the items that have both.
 
@@ -82,20 +83,21 @@ def correlation_with_humans(
     document  over the items of each document, averaged; documents where it is undefined are left out and
               counted; its interval resamples documents
 
+    side: what reasons call the values that are set beside people's, where they are no judge's.
     Undefined with fewer than two items (systems), where a side is constant, within every document.
     """
     human, judge = scores.human_means, scores.as_read
     plan = resampling or _BY_DOCUMENTS
     if level is Level.DATASET:
         result = measure(human, judge, documents=scores.documents, generator=generator, resampling=plan)
-        result = explain_undefined(result, human, judge, (PEOPLE, JUDGE), "item")
+        result = explain_undefined(result, human, judge, (PEOPLE, side), "item")
     elif level is Level.DOCUMENT:
         result = within_documents(
             measure, human, judge, scores.documents, generator=generator, resampling=plan
         )
-        result = explain_undefined(result, human, judge, (PEOPLE, JUDGE), "item")
+        result = explain_undefined(result, human, judge, (PEOPLE, side), "item")
     else:
-        result = _between_systems(scores, measure, generator, plan)
+        result = _between_systems(scores, measure, generator, plan, side)
     return _rename_coefficient(
         result, f"{measure.estimator.name}_{level}_level", f"{_label(measure)}, {_LEVELS[level]}"
     )
@@ -252,7 +254,7 @@ def _by_system(
 
 
 def _between_systems(
-    scores: Scores, measure: Measure, generator: Randomness | None, resampling: Resampling
+    scores: Scores, measure: Measure, generator: Randomness | None, resampling: Resampling, side: Side
 ) -> Coefficient:
     human, judge, number = scores.human_means, scores.as_read, len(scores.system_names)
     result = between_group_means(
@@ -269,8 +271,8 @@ def _between_systems(
     human_means, judge_means = (
         means_by_group(np.where(gap, np.nan, values), scores.systems, number) for values in (human, judge)
     )
-    result = explain_undefined(result, human_means, judge_means, (PEOPLE, JUDGE), "system")
-    return explain_undefined(result, human, judge, (PEOPLE, JUDGE), "item")
+    result = explain_undefined(result, human_means, judge_means, (PEOPLE, side), "system")
+    return explain_undefined(result, human, judge, (PEOPLE, side), "item")
 
 
 def _over_systems(

@@ -20,6 +20,7 @@ class Side:
 
 PEOPLE = Side("mean human score", "No person has rated these items yet.")
 JUDGE = Side("value of the judge", "The judge has no value for these items yet.")
+METRIC = Side("value of the metric", "The metric has no value for these items yet.")
 OTHER_JUDGE = Side("value of the other judge", "The other judge has no value for these items yet.")
 
 

@@ -42,6 +42,18 @@ class NoJudgesError(DomainError):
     code = "no_judges"
 
 
+class NoMetricsError(DomainError):
+    """There are no metrics for what was asked."""
+
+    code = "no_metrics"
+
+
+class MetricRefusedError(DomainError):
+    """A metric cannot be computed as asked."""
+
+    code = "metric_refused"
+
+
 class RoutingRefusedError(DomainError):
     """Units cannot be routed, or taken back, as asked."""
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from annotate.core.models import System
 from judges.core.models import (
     Calibration,
     CallOrder,
@@ -40,7 +41,7 @@ class EndpointSpec:
 class JudgeSpec:
     """Everything about a judge.
 
-    `template` is a version of a prompt, or the key of a method whose own text is to be asked with.
+    `template` is a version of a prompt, or the key of a text as shipped (`judges.endpoints.shipped`).
     """
 
     name: str
@@ -62,9 +63,11 @@ class JudgeSpec:
     scale_minimum: int | None = None  # of a scale of its own
     scale_maximum: int | None = None
     scale_modifiers: bool = False
+    scale_thirds: bool = False
     scale_table: Sequence[float] = ()
     asked_together: Sequence[str] = ()  # keys of dimensions in the order of the prompt; empty: all
     call_order: CallOrder = CallOrder.FIXED
+    reference: System | None = None  # for prompts with {{ reference }}
 
 
 @dataclass(frozen=True)

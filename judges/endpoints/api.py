@@ -14,7 +14,7 @@ from annotate.api.operations import READ_ERRORS, WRITE_ERRORS, ApiView, operatio
 from annotate.api.values import Input, Text
 from annotate.core.access import project_for_admin
 from annotate.core.errors import NotFoundError
-from annotate.core.models import Project
+from annotate.core.models import Project, System
 from annotate.core.page import request_user
 from judges.core.access import endpoint_in, judge_in, project_for_judges
 from judges.core.models import Endpoint, Judge, PromptTemplate
@@ -161,6 +161,13 @@ class JudgeRow(serializers.ModelSerializer[Judge]):
         help_text="Keys of the dimensions of one call, for methods that ask about several; empty: all."
     )
 
+    reference = serializers.SlugRelatedField[System](
+        slug_field="name",
+        read_only=True,
+        allow_null=True,
+        help_text="The system whose text of the same document its prompt shows; null: none.",
+    )
+
     def get_asked_together(self, judge: Judge) -> list[str]:
         """Return keys of the dimensions that the project still has."""
         keys: dict[int, str] = self.context["keys"]
@@ -172,8 +179,8 @@ class JudgeRow(serializers.ModelSerializer[Judge]):
             *("id", "name", "endpoint", "model", "method", "template", "temperature", "samples"),
             *("max_tokens", "max_tokens_name", "score_from", "structured", "top_p", "seed", "stop"),
             *("reasoning_effort", "system_message", "extra_body"),
-            *("scale_minimum", "scale_maximum", "scale_modifiers", "scale_table"),
-            *("asked_together", "call_order", "created_at"),
+            *("scale_minimum", "scale_maximum", "scale_modifiers", "scale_thirds", "scale_table"),
+            *("asked_together", "call_order", "reference", "created_at"),
         )
 
 
@@ -298,7 +305,7 @@ class Judges(ApiView):
 
     @writes(JudgeRow, accepts=JudgeInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Make a judge; its prompt is that of an id, or shipped:METHOD."""
+        """Make a judge; its prompt is that of an id, or shipped:KEY of a method or of a wording of it."""
         project = project_for_admin(request.user, slug)
         spec = _spec(project, self.checked(JudgeInput))
         return Response(_judge_row(add_judge(project=project, judge=spec, by=request_user(request))), 201)
@@ -334,5 +341,6 @@ def _spec(project: Project, sent: dict[str, Any]) -> JudgeSpec:
         endpoints=endpoints_of(project),
         templates=templates_of(project),
         dimensions=list(project.dimensions.all()),
+        systems=list(project.systems.order_by("name")),
     )
     return valid(form).to_spec()

@@ -38,11 +38,13 @@ from judges.endpoints.failures import RequestFailed
 from judges.endpoints.keys import server_of
 from judges.endpoints.queries import was_asked
 from judges.endpoints.questions import OWN_FIELDS, Question
+from judges.endpoints.shipped import shipped_prompt
 from judges.endpoints.work import Prices
-from judges.methods import METHODS
+from judges.methods import METHODS, Method
 from judges.methods.base import Message
 from judges.methods.own_scale import OwnScale
 from judges.methods.reading.pattern import problem_of_pattern
+from judges.methods.template import placeholders
 
 # Keys of endpoints entered, removed, and encrypted again.
 
@@ -323,12 +325,13 @@ def _change(locked: PromptTemplate, to: dict[str, Any], by: User | None) -> Prom
 
 
 @transaction.atomic
-def shipped_template(*, project: Project, method: str, by: User | None) -> PromptTemplate:
-    """Return the project's version of a method's own text; write it if there is none. Locks the project."""
+def shipped_template(*, project: Project, key: str, by: User | None) -> PromptTemplate:
+    """Return the project's version of a text as shipped; write it if there is none. Locks the project."""
     lock_project(project)
-    text = METHODS[method].default_template
+    prompt = shipped_prompt(key)
+    method, text = prompt.method, prompt.text
     same = PromptTemplate.objects.filter(project=project, method=method, text=text, wordings={}, pattern="")
-    return same.order_by("pk").first() or _write(project, method, METHODS[method].label, by, text=text)
+    return same.order_by("pk").first() or _write(project, method, prompt.label, by, text=text)
 
 
 def _write(project: Project, method: str, name: str, by: User | None, **content: Any) -> PromptTemplate:
@@ -379,14 +382,14 @@ def update_judge(*, judge: Judge, to: JudgeSpec, by: User | None) -> Judge:
 _RECORDED = ["name", "endpoint", "model", "method", "template", "temperature", "samples", "max_tokens"]
 _RECORDED += ["score_from", "structured", "top_p", "seed", "stop", "reasoning_effort", "system_message"]
 _RECORDED += ["extra_body", "max_tokens_name"]
-_RECORDED += ["scale_minimum", "scale_maximum", "scale_modifiers", "scale_table"]
-_RECORDED += ["asked_together", "call_order"]
+_RECORDED += ["scale_minimum", "scale_maximum", "scale_modifiers", "scale_thirds", "scale_table"]
+_RECORDED += ["asked_together", "call_order", "reference"]
 
 
 def _values(project: Project, judge: JudgeSpec, by: User | None) -> dict[str, Any]:
     template = judge.template
     if isinstance(template, str):
-        template = shipped_template(project=project, method=template, by=by)
+        template = shipped_template(project=project, key=template, by=by)
     return {
         "name": judge.name,
         "endpoint": judge.endpoint,
@@ -408,9 +411,11 @@ def _values(project: Project, judge: JudgeSpec, by: User | None) -> dict[str, An
         "scale_minimum": judge.scale_minimum,
         "scale_maximum": judge.scale_maximum,
         "scale_modifiers": judge.scale_modifiers,
+        "scale_thirds": judge.scale_thirds,
         "scale_table": list(judge.scale_table),
         "asked_together": _ids(project, judge.asked_together),
         "call_order": judge.call_order,
+        "reference": judge.reference,
     }
 
 
@@ -433,11 +438,17 @@ def _judges_refuse(project: Project, judge: JudgeSpec, *, besides: Judge | None 
         raise _invalid("extra_body", f"Concord sends {own[0]} itself; leave it out here.")
     _refuse_scale(judge)
     _refuse_together(project, judge)
+    _refuse_reference(project, judge)
+
+
+def _method(judge: JudgeSpec) -> Method:
+    template = judge.template
+    return METHODS[shipped_prompt(template).method if isinstance(template, str) else template.method]
 
 
 def _refuse_together(project: Project, judge: JudgeSpec) -> None:
     """Raise InvalidValueError for unknown dimensions in one call, or a method that asks about one."""
-    method = METHODS[judge.template if isinstance(judge.template, str) else judge.template.method]
+    method = _method(judge)
     if not method.asks_several:
         if judge.asked_together or judge.call_order != CallOrder.FIXED:
             message = (
@@ -452,18 +463,36 @@ def _refuse_together(project: Project, judge: JudgeSpec) -> None:
         raise _invalid("asked_together", f"There is no dimension {unknown[0]}.")
 
 
+def _refuse_reference(project: Project, judge: JudgeSpec) -> None:
+    """Raise InvalidValueError where a prompt shows a reference and none is named, or the other way round."""
+    template, system = judge.template, judge.reference
+    texts = [shipped_prompt(template).text] if isinstance(template, str) else template.texts
+    shows = any("reference" in placeholders(text) for text in texts)
+    if shows and system is None:
+        raise _invalid("reference", "This prompt shows a reference; choose the system whose texts these are.")
+    if system is not None and not shows:
+        message = "This prompt shows no reference; choose none, or a prompt with {{ reference }}."
+        raise _invalid("reference", message)
+    if system is not None and system.project_id != project.pk:
+        raise _invalid("reference", "This system belongs to another project.")
+
+
 def _refuse_scale(judge: JudgeSpec) -> None:
     """Raise InvalidValueError for a scale of its own that is none, or that its method cannot ask on."""
-    method = METHODS[judge.template if isinstance(judge.template, str) else judge.template.method]
+    method = _method(judge)
     if judge.scale_minimum is None or judge.scale_maximum is None:
         if judge.scale_minimum is not None or judge.scale_maximum is not None:
             field = "scale_minimum" if judge.scale_minimum is None else "scale_maximum"
             raise _invalid(field, "Enter both ends of the judge’s own scale, or neither.")
-        if judge.scale_modifiers or judge.scale_table:
+        if judge.scale_modifiers or judge.scale_thirds or judge.scale_table:
             raise _invalid("scale_minimum", "Enter both ends of the judge’s own scale first.")
         return
     scale = OwnScale(
-        judge.scale_minimum, judge.scale_maximum, judge.scale_modifiers, tuple(judge.scale_table)
+        judge.scale_minimum,
+        judge.scale_maximum,
+        judge.scale_modifiers,
+        tuple(judge.scale_table),
+        judge.scale_thirds,
     )
     if scale.problem:
         raise _invalid("scale_table" if scale.table else "scale_maximum", scale.problem)
@@ -474,6 +503,11 @@ def _refuse_scale(judge: JudgeSpec) -> None:
     if scale.modifiers and judge.score_from == ScoreFrom.PROBABILITIES:
         message = "“Strong 4” is more than one token; read the score from the reply’s text."
         raise _invalid("scale_modifiers", message)
+    if scale.thirds and not method.takes_modifiers:
+        raise _invalid("scale_thirds", f"{method.label} has no thirds; ask for a score.")
+    if scale.thirds and judge.score_from == ScoreFrom.PROBABILITIES:
+        message = "“3.33” is more than one token; read the score from the reply’s text."
+        raise _invalid("scale_thirds", message)
 
 
 def _invalid(field: str, message: str) -> InvalidValueError:

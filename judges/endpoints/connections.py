@@ -39,6 +39,8 @@ class Destination:
         self._url = url
         self._key = key
         self._address = ""
+        self._asked: httpx2.URL | None = None
+        self._pointed: httpx2.URL | None = None
         self._resolved_at = -RESOLVED_FOR
         self._resolving = asyncio.Lock()
 
@@ -65,7 +67,7 @@ class Destination:
         addresses = ENDPOINT_GUARD.resolve(request.url.host, port)
         # IPv4 first: model servers on this machine often listen there alone, and not every host has IPv6.
         self._address = min(addresses, key=lambda address: ip_address(address).version)
-        self._resolved_at = time.monotonic()
+        self._asked, self._resolved_at = None, time.monotonic()
 
     @sensitive_variables()
     def _point(self, request: "httpx2.Request") -> None:
@@ -74,7 +76,10 @@ class Destination:
         request.headers["authorization"] = f"Bearer {self._key}"
         if request.url.scheme == "https":
             request.extensions = {**request.extensions, "sni_hostname": request.url.host}
-        request.url = request.url.copy_with(host=self._address)
+        if request.url != self._asked:  # mostly it is that of the request before
+            self._asked, self._pointed = request.url, request.url.copy_with(host=self._address)
+        assert self._pointed is not None
+        request.url = self._pointed
 
 
 @sensitive_variables()

@@ -139,6 +139,27 @@ def _classify(error: "openai.APIError", says: str) -> RequestFailed:
     return RequestFailed(f"The server's answer cannot be used: {says}")
 
 
+def error_of_status(response: "httpx2.Response") -> "openai.APIStatusError":
+    """Return the package's error for an answer that is no success, as the package itself raises it."""
+    kinds: dict[int, type[openai.APIStatusError]] = {
+        400: openai.BadRequestError,
+        401: openai.AuthenticationError,
+        403: openai.PermissionDeniedError,
+        404: openai.NotFoundError,
+        409: openai.ConflictError,
+        422: openai.UnprocessableEntityError,
+        429: openai.RateLimitError,
+    }
+    status = response.status_code
+    kind = kinds.get(status, openai.InternalServerError if status >= 500 else openai.APIStatusError)
+    try:
+        body = response.json()
+    except (ValueError, RecursionError):
+        body = None
+    said = body.get("error", body) if isinstance(body, dict) else body
+    return kind(f"Error code: {status}", response=response, body=said)
+
+
 def message_of(error: "openai.APIError") -> str:
     """Return what the server itself said where it said it as OpenAI does, vLLM included; else nothing."""
     body = _json_of(error)

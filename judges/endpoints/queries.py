@@ -8,13 +8,14 @@ from django.db.models import Count, Q, QuerySet
 
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import current_guideline
-from annotate.core.models import Dimension, Item, Project, User
+from annotate.core.models import Dimension, Document, Item, Project, User
 from annotate.core.outbound.permits import origin_of
 from judges.core.models import Endpoint, EndpointKey, Judge, Judgment, PromptTemplate, ScoreFrom
 from judges.methods import METHODS, Method
 from judges.methods.base import Message, Subject
 from judges.methods.reading.parts import folded
 from judges.methods.readings import Readable, Reading
+from judges.methods.template import placeholders
 
 # Endpoints as pages list them, and what of an entered key is shown.
 
@@ -149,6 +150,19 @@ def refusal_of_scope(
     return _refusal_of_names(asked, structured=judge.structured)
 
 
+def refusal_of_reference(judge: Judge) -> str | None:
+    """Return why a judge has no reference to show, None where it has or needs none. At most two queries."""
+    if judge.template is None or not any("reference" in placeholders(text) for text in judge.template.texts):
+        return None
+    if judge.reference_id is None:
+        return (
+            "Its prompt shows a reference, and the system whose texts these were is gone; make a new judge."
+        )
+    documents = Document.objects.filter(project=judge.project_id, items__isnull=False).distinct()
+    without = documents.exclude(items__system=judge.reference_id).count()
+    return f"{without} documents have no text of the system that it shows as reference." if without else None
+
+
 def _refusal_of_names(dimensions: Sequence[FrozenDimension], *, structured: bool) -> str | None:
     """Return why no reply could tell dimensions apart, None where one could.
 
@@ -172,7 +186,7 @@ def _refusal_of_names(dimensions: Sequence[FrozenDimension], *, structured: bool
 # Prompts as a model would get them: templates and their versions, previewed on a real item.
 
 CHARACTERS_A_TOKEN = 4
-ASKED = ~Q(status=Judgment.Status.PLANNED) | Q(attempts__gt=0)
+ASKED = ~Q(status=Judgment.Status.PLANNED) | Q(attempts__gt=0) | Q(steps_done__gt=0)
 
 
 @dataclass(frozen=True)
@@ -270,10 +284,13 @@ def keys_of_dimensions(project: int) -> dict[int, str]:
 def _subject(item: Item, *, pair: bool) -> Subject:
     """Return an item, for methods that compare with the text of another system for the same document."""
     parts = tuple((part["label"], part["text"]) for part in item.document.parts)
+    example = "(the text of the system that the judge names)"
     if not pair:
-        return Subject(parts, item.text)
+        return Subject(parts, item.text, reference=example)
     other = Item.objects.filter(document=item.document).exclude(pk=item.pk).order_by("pk").first()
-    return Subject(parts, item.text, other.text if other else "(no other system wrote for this document)")
+    return Subject(
+        parts, item.text, other.text if other else "(no other system wrote for this document)", example
+    )
 
 
 @dataclass(frozen=True)

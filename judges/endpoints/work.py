@@ -1,6 +1,6 @@
 """What passes between the database and the calls: work that was leased, and what came of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
@@ -10,6 +10,8 @@ from annotate.core.guideline import FrozenDimension
 from judges.core.models import Endpoint
 from judges.endpoints.questions import Question
 from judges.methods.base import Method
+from judges.methods.readings import Reading
+from judges.methods.steps import Step
 
 BATCH_DISCOUNT = Decimal("0.5")  # what the batch interface leaves of a price: half, at OpenAI
 BATCH_WINDOW = timedelta(hours=24)  # in which a provider answers a batch
@@ -45,6 +47,20 @@ class Call:
 
 
 @dataclass(frozen=True)
+class Chain:
+    """A judgment's calls, of which one is asked now.
+
+    step: the name of that one. done: those before, as `Judgment.steps` keeps them, all paid in `spent`.
+    go_on: what a reply to this one leads to: the next step, or what all replies come to.
+    """
+
+    step: str
+    done: Sequence[Mapping[str, Any]]
+    spent: Earlier | None
+    go_on: Callable[[str], Step | Reading]
+
+
+@dataclass(frozen=True)
 class Work:
     """One leased judgment, ready to be asked.
 
@@ -53,7 +69,7 @@ class Work:
     that may be asked for in the same call; None where it is asked for alone. pattern: by which its prompt
     says that replies are read. together: all dimensions that its question asks about, in their order, where
     its method asks about several. shared: what judgments have in common that one call gives; None where a
-    call gives one.
+    call gives one. chain: where its method takes several calls, those before and what comes after.
     """
 
     judgment: int
@@ -68,13 +84,15 @@ class Work:
     pattern: str = ""
     together: Sequence[FrozenDimension] = ()
     shared: tuple[int, ...] | None = None
+    chain: "Chain | None" = None
 
 
 @dataclass(frozen=True)
 class Outcome:
     """What came of a judgment: a value, an unreadable reply with a reason, or a failure with a reason.
 
-    One that is planned was put back at the end of a slice, with the calls that failed.
+    One that is planned was put back at the end of a slice, with the calls that failed, or behind a step that
+    is not the last.
     """
 
     judgment: int
@@ -92,6 +110,12 @@ class Outcome:
     seconds: float | None = None
     earlier: Earlier | None = None
     call: Call = field(default_factory=Call)
+    steps: Sequence[Mapping[str, Any]] = ()
+
+    @property
+    def steps_done(self) -> int:
+        """How many calls before the last are answered, where its method takes several."""
+        return len(self.steps)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from django.db import transaction
 from annotate.core.audit import record
 from annotate.core.configuration import lock_project
 from annotate.core.guideline import FrozenGuideline
-from annotate.core.models import DataImport, Project, User
+from annotate.core.models import DataImport, Project, System, User
 from annotate.exports.restoring.archive import ExportArchive
 from annotate.exports.restoring.people import actor
 from annotate.exports.restoring.restored import Known, Restored
@@ -18,9 +18,18 @@ from annotate.material.import_kinds import ImportKind
 from annotate.material.queries.catalogue import BATCH, Catalogue
 from annotate.material.reading.progress import OnProgress, silent
 from annotate.rating.commands.rounds import freeze_guideline
-from judges.core.models import Endpoint, Judge, Judgment, JudgmentChange, PromptTemplate, Run
+from judges.core.models import (
+    Endpoint,
+    Judge,
+    Judgment,
+    JudgmentChange,
+    Metric,
+    MetricValue,
+    PromptTemplate,
+    Run,
+)
 from judges.interchange.queries.check import JudgmentCheck, KnownJudge, Taken
-from judges.interchange.queries.imports import JudgmentReading, JudgmentSource, check_judgments, source_of
+from judges.interchange.queries.imports import JudgmentReading, JudgmentSource, read_judgments, source_of
 from judges.interchange.reading.mapping import JudgmentMapping
 from judges.interchange.reading.report import JudgmentReport
 from judges.methods import Method
@@ -41,32 +50,43 @@ class _RefusedWhileWritingError(Exception):
 
 
 def import_judgments(
-    *, project: Project, source: JudgmentSource, on_progress: OnProgress | None = None, by: User | None = None
+    *,
+    project: Project,
+    source: JudgmentSource,
+    on_progress: OnProgress | None = None,
+    by: User | None = None,
+    only_good: bool = False,
 ) -> JudgmentReport:
     """Import the file if not one line of it is refused; what is there already is not made again.
 
     Checks the whole file without a lock. Then locks the project, as planning a run and adding a judge do,
     makes every check again, and writes all in one transaction, whose last act is to report "written".
+    only_good: leave out the lines that are refused, and import the others.
     """
     on_progress = on_progress or silent
-    report = check_judgments(project=project, source=source, on_progress=on_progress)
+    checked = read_judgments(project, source, on_progress, only_good=only_good)
+    report = checked.report()
     if report.is_refused or not report.made.total:
         return report
     on_progress("writing", 0.0, report.lines)
     try:
-        return _write(project, source, on_progress, by)
+        return _write(project, source, checked.skip, on_progress, by)
     except _RefusedWhileWritingError as error:
         return error.report
 
 
 @transaction.atomic
 def _write(
-    project: Project, source: JudgmentSource, on_progress: OnProgress, by: User | None
+    project: Project,
+    source: JudgmentSource,
+    skip: frozenset[int],
+    on_progress: OnProgress,
+    by: User | None,
 ) -> JudgmentReport:
     project = lock_project(project)
     guideline = FrozenGuideline.from_json(freeze_guideline(project).content)
     importer = JudgmentImporter(project, Catalogue(project), guideline)
-    reading = JudgmentReading(source, importer)
+    reading = JudgmentReading(source, importer, skip)
     reading.take_all("writing judgments", on_progress)
     report = reading.report()
     if report.is_refused:
@@ -74,7 +94,7 @@ def _write(
     importer.finish()
     made = {"judges": report.made.judges, "judgments": report.made.judgments}
     record(project, "judgments.imported", source.name, after=made, by=by)
-    on_progress("written", 1.0, report.lines)
+    on_progress("written", 1.0, report.lines, report)
     return report
 
 
@@ -141,7 +161,13 @@ def _import_upload(data_import: DataImport, on_progress: OnProgress) -> Judgment
     mapping = JudgmentMapping.from_json(data_import.mapping or {})
     source = source_of(data_import, mapping)
     by = data_import.created_by
-    return import_judgments(project=data_import.project, source=source, on_progress=on_progress, by=by)
+    return import_judgments(
+        project=data_import.project,
+        source=source,
+        on_progress=on_progress,
+        by=by,
+        only_good=data_import.only_good,
+    )
 
 
 JUDGMENTS_KIND = ImportKind(
@@ -160,7 +186,7 @@ NOWHERE = "https://not-exported.invalid/v1"
 SAMPLING = (
     *("model", "method", "temperature", "samples", "max_tokens", "score_from", "structured"),
     *("top_p", "seed", "stop", "reasoning_effort", "system_message", "extra_body", "max_tokens_name"),
-    *("scale_minimum", "scale_maximum", "scale_modifiers", "scale_table", "call_order"),
+    *("scale_minimum", "scale_maximum", "scale_modifiers", "scale_thirds", "scale_table", "call_order"),
 )
 ANSWERED = (
     *("sample", "status", "value", "reason", "problem", "rationale", "reply", "attempts"),
@@ -191,6 +217,22 @@ def restore_judges(restored: Restored, archive: ExportArchive) -> None:
     changes = archive.rows("judgment_changes")
     while batch := list(islice(changes, JUDGMENTS_AT_ONCE)):
         _restore_changes(restored, batch, judges)
+    _restore_metrics(restored, archive)
+
+
+def _restore_metrics(restored: Restored, archive: ExportArchive) -> None:
+    metrics: dict[str, Metric] = {}
+    rows = archive.rows("metrics")
+    while batch := list(islice(rows, JUDGMENTS_AT_ONCE)):
+        for row in batch:
+            if row["metric"] not in metrics:
+                metrics[row["metric"]] = Metric.objects.create(
+                    project=restored.project, name=row["metric"], source=row["source"]
+                )
+        MetricValue.objects.bulk_create(
+            MetricValue(metric=metrics[row["metric"]], item_id=restored.item(row), value=row["value"])
+            for row in batch
+        )
 
 
 def _judge(restored: Restored, row: Row) -> Judge:
@@ -198,6 +240,7 @@ def _judge(restored: Restored, row: Row) -> Judge:
     together = _ids(restored, row["asked_together"])
     sampling = {name: row[name] for name in SAMPLING}
     judge = Judge(project=project, name=row["judge"], asked_together=together, **sampling)
+    judge.reference = System.objects.filter(project=project, name=row["reference"] or "").first()
     if row["prompt"] is not None:
         judge.endpoint, _ = Endpoint.objects.get_or_create(
             project=project, name="not exported", defaults={"base_url": NOWHERE}
@@ -255,6 +298,8 @@ def _restoring_judgment(
         dimension=restored.dimensions[row["dimension"]],
         cost=_amount(row["cost"]),
         asked_dimensions=_ids(restored, row["asked_dimensions"]),
+        steps=row["steps"],
+        steps_done=len(row["steps"]),
         **{name: row[name] for name in ANSWERED},
     )
 

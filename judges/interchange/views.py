@@ -28,10 +28,12 @@ from judges.interchange.reading.mapping import JudgmentMapping, guess_judgment_m
 def judgment_imports(request: Request, slug: str) -> HttpResponse:
     """List a project's imports of judgments; a POST uploads a file."""
     project = project_for_admin(request.user, slug)
-    form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
+    entered = (request.POST, request.FILES) if request.method == "POST" else ()
+    form = UploadForm(*entered, project=project)
     if form.is_valid():
-        file, by = form.cleaned_data["file"], request_user(request)
-        made = receive_upload(project=project, by=by, file=file, name=file.name, kind=JUDGMENTS)
+        by = request_user(request)
+        with form.cleaned_data["file"] as file:
+            made = receive_upload(project=project, by=by, file=file, name=file.name, kind=JUDGMENTS)
         return redirect("judgment_import", slug, made.pk)
     imports = imports_of(project, JUDGMENTS)
     context = {"form": form, "imports": imports, "workers": worker_health()}

@@ -10,12 +10,15 @@ from judges.methods import scales
 from judges.methods.probabilities import weighted_mean
 from judges.methods.reading.pattern import read_by_pattern
 from judges.methods.readings import Readable, Reading, Unreadable
-from judges.methods.template import check, render
+from judges.methods.template import END_OF_SYSTEM, check, render
 
 __all__ = ["Message", "Method", "Readable", "Reading", "Subject", "Unreadable"]
 
 COMMON = frozenset(
-    {"document", "dimension", "definition", "guidelines", "minimum", "maximum", "points", "answer"}
+    {
+        *("document", "dimension", "definition", "guidelines", "minimum", "maximum", "points", "answer"),
+        *("reference", END_OF_SYSTEM),
+    }
 )
 
 
@@ -26,6 +29,7 @@ class Subject:
     document_parts: tuple[tuple[str, str], ...]  # label, text
     text: str
     other: str | None = None
+    reference: str = ""  # a text for the same document to hold it against
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,10 @@ class Method(ABC):
     asks_pairs: ClassVar[bool] = False
     asks_several: ClassVar[bool] = False  # dimensions in one call
     takes_modifiers: ClassVar[bool] = False
+    takes_steps: ClassVar[bool] = False  # several calls for a value, see judges.methods.steps
+    document_section: ClassVar[str] = ""  # the first step, where one call serves all texts of a document
     max_tokens: ClassVar[int] = 256
+    usual_settings: ClassVar[Mapping[str, Any]] = {}  # of a judge, by field: those of the method's source
     stop: ClassVar[tuple[str, ...]] = ()
 
     def refuses(self, dimension: FrozenDimension) -> str | None:  # noqa: ARG002
@@ -92,8 +99,8 @@ class Method(ABC):
             raise ValueError(
                 f"{self.label} judges {'two texts' if self.asks_pairs else 'one text'} at a time."
             )
-        values = about_subject(subject) | _about_dimension(dimension) | self.own_values(dimension)
-        return [Message("user", render(template, values, required=self.required))]
+        values = about_subject(subject) | about_dimension(dimension) | self.own_values(dimension)
+        return chat(template, values, required=self.required)
 
     def messages_about(
         self, template: str, subject: Subject, dimensions: Sequence[FrozenDimension]
@@ -120,6 +127,10 @@ class Method(ABC):
         """Return the JSON schema of a structured reply about all dimensions of a call."""
         (dimension,) = dimensions
         return self.json_schema(dimension)
+
+    def calls_of(self, template: str, subject: Subject) -> int:  # noqa: ARG002
+        """Return how many calls a value takes, as far as that is known before the first."""
+        return 1
 
     @abstractmethod
     def read(self, reply: str, dimension: FrozenDimension) -> Reading:
@@ -169,19 +180,26 @@ class Method(ABC):
         return {}
 
 
+def chat(template: str, values: Mapping[str, str], *, required: Iterable[str]) -> list[Message]:
+    """Return a filled template as messages: a system message, where it has one, and the user's."""
+    system, user = render(template, values, required=required)
+    return [*([Message("system", system)] if system else []), Message("user", user)]
+
+
 def about_subject(subject: Subject) -> dict[str, str]:
     """Return what the placeholders of the material stand for."""
-    document = _document(subject.document_parts)
+    beside = {"document": _document(subject.document_parts), "reference": subject.reference}
     if subject.other is None:
-        return {"document": document, "text": subject.text}
-    return {"document": document, "text_1": subject.text, "text_2": subject.other}
+        return {**beside, "text": subject.text}
+    return {**beside, "text_1": subject.text, "text_2": subject.other}
 
 
 def _document(parts: tuple[tuple[str, str], ...]) -> str:
     return "\n\n".join(f"{label}:\n{text}" if label.strip() else text for label, text in parts)
 
 
-def _about_dimension(dimension: FrozenDimension) -> dict[str, str]:
+def about_dimension(dimension: FrozenDimension) -> dict[str, str]:
+    """Return what the placeholders of a dimension stand for."""
     return {
         "dimension": dimension.name,
         "definition": dimension.definition,

@@ -3,6 +3,9 @@
 The reply begins with the score, so that the probabilities at its first token are those of the scores.
 """
 
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
 from judges.methods.scoring import ScoreMethod
 from judges.methods.wording import DEFINITION, MATERIAL, SCALE, paragraphs
 
@@ -34,6 +37,8 @@ class GEval(ScoreMethod):
     default_template = TEMPLATE
     asks_reasons = False
     max_tokens = 32
+    # Where the server gives no probabilities, of which one sample is enough.
+    usual_settings: ClassVar[Mapping[str, Any]] = {"samples": 20, "temperature": 1.0}
 
 
 METHOD = GEval()

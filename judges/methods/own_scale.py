@@ -28,7 +28,8 @@ class Scaled(Protocol):
 class OwnScale:
     """Integers from minimum to maximum, by which a judge is asked about every dimension.
 
-    modifiers: whether a reply may say "weak 4" (0.33 less) or "strong 4" (0.33 more). table: the value of the
+    modifiers: whether a reply may say "weak 4" (0.33 less) or "strong 4" (0.33 more). thirds: whether it may
+    say 3.33 or 3.67, which has no ends beyond those of the scale. table: the value of the
     dimension for each point, the lowest first; empty: linear, the lowest answer to the dimension's lowest
     value and the highest to its highest.
     """
@@ -37,6 +38,7 @@ class OwnScale:
     maximum: int
     modifiers: bool = False
     table: tuple[float, ...] = ()
+    thirds: bool = False
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -54,6 +56,8 @@ class OwnScale:
             return f"The scale has {points:,} points; {MOST_POINTS:,} are the most."
         if self.modifiers and self.minimum < 0:
             return "“Weak” and “strong” need a scale without negative numbers."
+        if self.modifiers and self.thirds:
+            return "Thirds are said by “weak” and “strong” or by numbers; choose one of both."
         return self._problem_of_table(points) if self.table else ""
 
     def _problem_of_table(self, points: int) -> str:
@@ -98,6 +102,7 @@ class OwnScale:
             points=dimension.points if same else (),
             not_applicable=dimension.not_applicable,
             takes_modifiers=self.modifiers,
+            takes_thirds=self.thirds,
         )
 
     def corners(self, dimension: Scaled) -> tuple[Sequence[float], Sequence[float]]:

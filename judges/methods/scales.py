@@ -14,11 +14,17 @@ class AskedDimension(FrozenDimension):
     """A dimension as a judge with a scale of its own is asked about it."""
 
     takes_modifiers: bool = False
+    takes_thirds: bool = False
 
 
 def takes_modifiers(dimension: FrozenDimension) -> bool:
     """Return whether a reply may say "weak" or "strong" before a score."""
     return isinstance(dimension, AskedDimension) and dimension.takes_modifiers
+
+
+def takes_thirds(dimension: FrozenDimension) -> bool:
+    """Return whether a reply may give thirds of a point, such as 3.33."""
+    return isinstance(dimension, AskedDimension) and dimension.takes_thirds
 
 
 def ends(dimension: FrozenDimension) -> tuple[float, float]:
@@ -79,6 +85,9 @@ def answer(dimension: FrozenDimension) -> str:
             f"a number {extent(dimension)}, with the word weak before it where it is a little less, or "
             "strong where it is a little more"
         )
+    if takes_thirds(dimension):
+        first = dimension.scale_minimum
+        return f"a number {extent(dimension)} in steps of a third: {first}, {first}.33, {first}.67, and so on"
     if len(dimension.values) == 2:
         return f"either {dimension.scale_minimum} or {dimension.scale_maximum}"
     return f"a number from {dimension.scale_minimum} to {dimension.scale_maximum}"

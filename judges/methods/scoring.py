@@ -40,6 +40,7 @@ class ScoreMethod(Method):
     """Asks for a number, or for the name of a category, with or without reasons."""
 
     asks_reasons: ClassVar[bool] = True
+    reasons_follow: ClassVar[bool] = False  # the score rather than leading to it
     takes_modifiers: ClassVar[bool] = True
 
     def read(self, reply: str, dimension: FrozenDimension) -> Reading:
@@ -56,6 +57,8 @@ class ScoreMethod(Method):
 
     def json_schema(self, dimension: FrozenDimension) -> dict[str, Any]:
         """Return an object of a reason, where the method asks for one, and a score."""
+        if self.reasons_follow:
+            return object_of({"score": score_schema(dimension), "reason": {"type": "string"}})
         return object_schema("score", score_schema(dimension), with_reason=self.asks_reasons)
 
     def candidates(self, dimension: FrozenDimension) -> Mapping[str, float]:
@@ -70,6 +73,9 @@ def score_schema(dimension: FrozenDimension) -> dict[str, Any]:
     if scales.takes_modifiers(dimension):
         words = (f"{word}{value}" for value in dimension.values for word in ("weak ", "", "strong "))
         return {"type": "string", "enum": list(words)}
+    if scales.takes_thirds(dimension):
+        thirds = (value + third for value in dimension.values for third in (0, 0.33, 0.67))
+        return {"type": "number", "enum": [each for each in thirds if each <= dimension.scale_maximum]}
     if len(dimension.values) <= MOST_LISTED:
         return {"type": "integer", "enum": list(dimension.values)}
     return {"type": "integer", "minimum": dimension.scale_minimum, "maximum": dimension.scale_maximum}

@@ -6,11 +6,11 @@ from typing import Any
 
 from annotate.core.guideline import FrozenDimension
 from judges.methods import scales
-from judges.methods.base import Message, Subject, about_subject
+from judges.methods.base import Message, Subject, about_subject, chat
 from judges.methods.reading.parts import read_part
 from judges.methods.readings import Reading
 from judges.methods.scoring import ScoreMethod, object_of, score_schema
-from judges.methods.template import render
+from judges.methods.template import END_OF_SYSTEM, placeholders
 from judges.methods.wording import MATERIAL, paragraphs
 
 TEMPLATE = paragraphs(
@@ -34,7 +34,6 @@ class SeveralDimensions(ScoreMethod):
     key = "several"
     label = "Several dimensions in one call"
     default_template = TEMPLATE
-    required = frozenset({"text", "dimensions"})
     asks_several = True
     asks_reasons = False
     max_tokens = 512
@@ -42,7 +41,13 @@ class SeveralDimensions(ScoreMethod):
     @property
     def placeholders(self) -> frozenset[str]:
         """The names that a template of this method may hold between double braces."""
-        return frozenset({"document", "text", "dimensions", "answers"})
+        return frozenset({"document", "text", "reference", "dimensions", "answers", END_OF_SYSTEM})
+
+    def check(self, template: str) -> None:
+        """Raise a ValueError that says what is wrong with a template, if anything is."""
+        super().check(template)
+        if not placeholders(template) & {"dimensions", "answers"}:
+            raise ValueError("The template needs {{ dimensions }} or {{ answers }}: what is scored.")
 
     def refuses_probabilities(self, dimension: FrozenDimension) -> str | None:  # noqa: ARG002
         """Return why there is no value from probabilities: a reply has a score for each dimension."""
@@ -62,7 +67,7 @@ class SeveralDimensions(ScoreMethod):
             "dimensions": "\n\n".join(map(_description, dimensions)),
             "answers": "\n".join(f"{each.name}: {scales.answer(each)}" for each in dimensions),
         }
-        return [Message("user", render(template, values, required=self.required))]
+        return chat(template, values, required=self.required)
 
     def read(self, reply: str, dimension: FrozenDimension) -> Reading:
         """Return the score that a reply states on one dimension, whatever others it scores."""

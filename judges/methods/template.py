@@ -7,8 +7,14 @@ the template puts around them: what looks like one of its tags is written with o
 import re
 from collections.abc import Iterable, Mapping
 
-MATERIAL = ("document", "text", "text_1", "text_2")
+MATERIAL = (
+    *("document", "text", "text_1", "text_2", "reference"),
+    *("sentence", "key_points", "questions", "units"),
+)
 """Placeholders whose content is judged and never trusted."""
+
+END_OF_SYSTEM = "end_of_system_message"
+"""Stands for nothing: what is before it is sent as the system message, what follows as the user's."""
 
 PLACEHOLDER = re.compile(r"\{\{([^{}\n]*)\}\}")
 ALONE_ON_A_LINE = re.compile(r"^[ \t]*\{\{([^{}\n]*)\}\}[ \t]*(?:\n|\Z)", re.MULTILINE)
@@ -22,7 +28,9 @@ def placeholders(template: str) -> frozenset[str]:
 
 def check(template: str, *, known: Iterable[str], required: Iterable[str]) -> None:
     """Raise a ValueError for a placeholder that is unknown or missing."""
-    names = placeholders(template)
+    names = placeholders(template) - {END_OF_SYSTEM}
+    if len(_system_and_user(template)) > 2:
+        raise ValueError(f"{{{{ {END_OF_SYSTEM} }}}} divides a template in two; write it once.")
     if unknown := sorted(names - set(known)):
         known_names = ", ".join(sorted(known))
         raise ValueError(f"{{{{ {unknown[0]} }}}} is not a placeholder here; these are: {known_names}.")
@@ -30,11 +38,23 @@ def check(template: str, *, known: Iterable[str], required: Iterable[str]) -> No
         raise ValueError(f"The template needs the placeholder {{{{ {missing[0]} }}}}.")
 
 
-def render(template: str, values: Mapping[str, str], *, required: Iterable[str]) -> str:
-    """Return the template with its placeholders filled; an empty one takes its line along."""
+def render(template: str, values: Mapping[str, str], *, required: Iterable[str]) -> tuple[str, str]:
+    """Return system message and user's message with placeholders filled; an empty one takes its line along.
+
+    The system message is empty where the template has none. It is divided before anything is filled in, so
+    that no inserted text can end it.
+    """
     check(template, known=values, required=required)
     tags = _tags(template)
+    *system, user = (_fill(part, values, tags) for part in _system_and_user(template))
+    return "".join(system).strip(), user
 
+
+def _system_and_user(template: str) -> list[str]:
+    return re.split(rf"\{{\{{[^\S\n]*{END_OF_SYSTEM}[^\S\n]*\}}\}}\n?", template)
+
+
+def _fill(template: str, values: Mapping[str, str], tags: frozenset[str]) -> str:
     def fill(match: re.Match[str]) -> str:
         name = match[1].strip()
         return neutralise_tags(values[name], tags) if name in MATERIAL else values[name]

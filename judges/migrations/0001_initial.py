@@ -129,13 +129,15 @@ class Migration(migrations.Migration):
                 ('scale_minimum', models.SmallIntegerField(help_text='Of a scale of its own; empty: that of the dimension.', null=True)),
                 ('scale_maximum', models.SmallIntegerField(null=True)),
                 ('scale_modifiers', models.BooleanField(default=False, help_text='Whether weak takes a third of a point from a score and strong adds one.')),
+                ('scale_thirds', models.BooleanField(default=False, help_text='Whether its scores go in steps of a third: 3, 3.33, 3.67.')),
                 ('scale_table', models.JSONField(default=list, help_text="The dimension's value for each point of its own scale; empty: linear.")),
                 ('asked_together', models.JSONField(default=list, help_text='Ids of the dimensions of one call in their order, where its method asks about several; empty: all, as they are listed.')),
+                ('reference', models.ForeignKey(help_text='Whose text of the same document its prompt shows as reference.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='annotate.system')),
                 ('call_order', models.CharField(choices=[('fixed', 'the same for all items'), ('rotated', 'rotated: which one is first is drawn for each item')], default='fixed', max_length=7)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                'constraints': [models.UniqueConstraint(models.F('project'), models.F('name'), name='judge_name_once_in_project'), models.CheckConstraint(condition=models.Q(('samples__gte', 1)), name='a_judge_gives_a_sample'), models.CheckConstraint(condition=models.Q(('temperature__isnull', True), models.Q(('temperature__gte', 0), ('temperature__lte', 2)), _connector='OR'), name='temperature_in_range'), models.CheckConstraint(condition=models.Q(('top_p__isnull', True), models.Q(('top_p__gt', 0), ('top_p__lte', 1)), _connector='OR'), name='top_p_in_range'), models.CheckConstraint(condition=models.Q(models.Q(('endpoint__isnull', False), ('template__isnull', False)), models.Q(('endpoint__isnull', True), ('template__isnull', True)), _connector='OR'), name='only_imported_judges_ask_nobody'), models.CheckConstraint(condition=models.Q(models.Q(('scale_maximum__isnull', True), ('scale_minimum__isnull', True), ('scale_modifiers', False)), ('scale_minimum__lt', models.F('scale_maximum')), _connector='OR'), name='an_own_scale_has_two_ends')],
+                'constraints': [models.UniqueConstraint(models.F('project'), models.F('name'), name='judge_name_once_in_project'), models.CheckConstraint(condition=models.Q(('samples__gte', 1)), name='a_judge_gives_a_sample'), models.CheckConstraint(condition=models.Q(('temperature__isnull', True), models.Q(('temperature__gte', 0), ('temperature__lte', 2)), _connector='OR'), name='temperature_in_range'), models.CheckConstraint(condition=models.Q(('top_p__isnull', True), models.Q(('top_p__gt', 0), ('top_p__lte', 1)), _connector='OR'), name='top_p_in_range'), models.CheckConstraint(condition=models.Q(models.Q(('endpoint__isnull', False), ('template__isnull', False)), models.Q(('endpoint__isnull', True), ('template__isnull', True)), _connector='OR'), name='only_imported_judges_ask_nobody'), models.CheckConstraint(condition=models.Q(models.Q(('scale_maximum__isnull', True), ('scale_minimum__isnull', True), ('scale_modifiers', False), ('scale_thirds', False)), ('scale_minimum__lt', models.F('scale_maximum')), _connector='OR'), name='an_own_scale_has_two_ends')],
                 'indexes': [],
             },
         ),
@@ -358,6 +360,8 @@ class Migration(migrations.Migration):
                 ('parameters', models.JSONField(default=dict, help_text='The request as sent, without its messages.')),
                 ('messages_hash', models.CharField(blank=True, help_text='SHA-256 of the messages, see judges.runs.calls.', max_length=64)),
                 ('messages', models.JSONField(help_text='As sent, where the run keeps them.', null=True)),
+                ('steps', models.JSONField(default=list, help_text="Where its method takes several calls: those that are answered but the last, each with name, reply, tokens, calls and the messages' hash.")),
+                ('steps_done', models.PositiveSmallIntegerField(default=0, help_text='How many these are.')),
                 ('asked_dimensions', models.JSONField(default=list, help_text='Ids of all dimensions of its call, in the order of the prompt; empty: its own alone.')),
                 ('finish_reason', models.CharField(blank=True, help_text="In the server's words.", max_length=40)),
                 ('refusal', models.TextField(blank=True, help_text="The model's words, where it says that it refuses.")),
@@ -437,6 +441,16 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='DocumentUnits',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('units', models.JSONField(help_text='A list of objects of text and weight, which is above 0.')),
+                ('changed_at', models.DateTimeField(auto_now=True)),
+                ('changed_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('document', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='content_units', to='annotate.document')),
+            ],
+        ),
+        migrations.CreateModel(
             name='ModelPace',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -450,6 +464,59 @@ class Migration(migrations.Migration):
             options={
                 'indexes': [],
                 'constraints': [models.UniqueConstraint(models.F('endpoint'), models.F('model'), name='one_pace_of_a_model')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Metric',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(max_length=120)),
+                ('source', models.TextField(help_text='The file it was imported from, or how it was computed here.')),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='metrics', to='annotate.project')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(models.F('project'), models.F('name'), name='metric_name_once_in_project')],
+            },
+        ),
+        migrations.CreateModel(
+            name='MetricValue',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('value', models.FloatField()),
+                ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotate.item')),
+                ('metric', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='values', to='judges.metric')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(models.F('metric'), models.F('item'), name='one_value_of_a_metric_for_an_item')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Panel',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('rule', models.CharField(choices=[('mean', 'mean'), ('median', 'median'), ('majority', 'majority'), ('weights', 'weights learned on a development sample')], max_length=8)),
+                ('development_share', models.FloatField(help_text='The share of documents that weights are learned from, and that have no values.', null=True)),
+                ('weights', models.JSONField(default=dict, help_text='By key of a dimension: weights in the order of members, intercept, units.')),
+                ('based_on', models.CharField(blank=True, help_text='Digest of what it was computed from.', max_length=64)),
+                ('computed_at', models.DateTimeField(null=True)),
+                ('judge', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='panel', to='judges.judge')),
+            ],
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('development_share__gt', 0), ('development_share__lt', 1), ('rule', 'weights')), models.Q(models.Q(('rule', 'weights'), _negated=True), ('development_share__isnull', True)), _connector='OR'), name='only_weights_have_a_development_sample')],
+            },
+        ),
+        migrations.CreateModel(
+            name='PanelMember',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('position', models.PositiveSmallIntegerField()),
+                ('judge', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='panels', to='judges.judge')),
+                ('panel', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='members', to='judges.panel')),
+            ],
+            options={
+                'ordering': ('position',),
+                'constraints': [models.UniqueConstraint(models.F('panel'), models.F('judge'), name='judge_once_in_panel')],
             },
         ),
         migrations.RunPython(guard, migrations.RunPython.noop),

@@ -14,6 +14,7 @@ from judges.reliability.sample import RatedSample
 
 LEAST_DISTINCT = 5
 LEAST_RATINGS = 20
+LEAST_OF_ONE_RATER = 50
 """Of a sample, for asymptotic intervals to hold what they claim; found by benchmarks/coverage.py routing."""
 
 
@@ -217,7 +218,23 @@ def warnings_of(sample: RatedSample, *, name: str = "") -> tuple[str, ...]:
         units = f"{sample.units} units {name}".strip()
         few = f"Only {sample.ratings} of {units} are rated; asymptotic intervals need {LEAST_RATINGS}."
         found = (few, *found)
+    elif not found and _all_points_of_one_rater(sample):
+        found = (
+            f"Only {sample.ratings} texts have a value of one rater; asymptotic intervals of whole points "
+            f"need {LEAST_OF_ONE_RATER}.",
+        )
     return found
+
+
+def _all_points_of_one_rater(sample: RatedSample) -> bool:
+    """Whether there are only whole points, no more of them than are enough, and few ratings.
+
+    Then it is a sample with all points of the scale that has no other warning: one that happened to draw rare
+    ones, whose mean lies too far to them.
+    """
+    values = np.unique(sample.human[sample.rated])
+    whole = bool(len(values)) and bool(np.all(values == np.round(values)))
+    return whole and len(values) <= LEAST_DISTINCT and sample.ratings < min(LEAST_OF_ONE_RATER, sample.units)
 
 
 def projected_widths(estimate: Estimate, ratings: Sequence[int]) -> list[float | None]:

@@ -123,7 +123,15 @@ class JudgmentRow(serializers.ModelSerializer[Judgment]):
             *("id", "run", "judge", "dimension", "document", "system", "other_system", "sample", "status"),
             *("value", "mapped_value", "rationale", "reply", "reason", "problem", "prompt", "prompt_version"),
             "parameters",
-            *("messages_hash", "messages", "asked_dimensions", "finish_reason", "refusal", "returned_model"),
+            *(
+                "messages_hash",
+                "messages",
+                "asked_dimensions",
+                "steps",
+                "finish_reason",
+                "refusal",
+                "returned_model",
+            ),
             *("system_fingerprint", "input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens"),
             *("cost", "seconds", "answered_at", "is_corrected"),
         )

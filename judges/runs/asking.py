@@ -15,6 +15,7 @@ from judges.endpoints.replies import Reply, Token, shares_of
 from judges.endpoints.work import Outcome, Work
 from judges.methods.base import Readable, Reading, Unreadable
 from judges.methods.reading.plain import answer_start
+from judges.methods.steps import Step
 from judges.runs.calls import answered_call, call_of
 from judges.runs.pacing import FailedCall, RateLimiter, RunMustStop, Stopped
 
@@ -185,10 +186,14 @@ class _Unanswered:
     def __init__(self, work: Work, first: Outcome | None) -> None:
         self._work = work
         self._unreadable = first or work.unreadable
-        earlier = self._unreadable.earlier if self._unreadable else None
-        call = call_of(work)
+        spent = work.chain.spent if work.chain else None
         self._spent = Outcome(
-            work.judgment, Judgment.Status.FAILED, work.attempts, earlier=earlier, call=call
+            work.judgment,
+            Judgment.Status.FAILED,
+            work.attempts,
+            earlier=self._unreadable.earlier if self._unreadable else spent,
+            call=call_of(work),
+            steps=work.chain.done if work.chain else (),
         )
         if first is not None:  # paid, and not stored yet
             self._spent = replace(first, status=Judgment.Status.FAILED, reply="", reason="", problem="")
@@ -218,7 +223,8 @@ class _Unanswered:
         self._spent = _with_usage(self._work, self._spent, reply)
         outcome = _read_reply(self._work, reply, self._spent)
         may_vary = self._work.question.may_vary
-        if outcome.status == Judgment.Status.DONE or self._unreadable is not None or not may_vary:
+        is_unreadable = outcome.status == Judgment.Status.UNREADABLE
+        if not is_unreadable or self._unreadable is not None or not may_vary:
             return outcome
         self._unreadable = outcome
         return None
@@ -240,7 +246,8 @@ class _Unanswered:
 
 def outcome_of_reply(work: Work, reply: Reply) -> Outcome:
     """Return what one reply comes to, with the tokens of this reply alone."""
-    spent = Outcome(work.judgment, Judgment.Status.FAILED, work.attempts, call=call_of(work))
+    done = work.chain.done if work.chain else ()
+    spent = Outcome(work.judgment, Judgment.Status.FAILED, work.attempts, call=call_of(work), steps=done)
     return _read_reply(work, reply, _with_usage(work, spent, reply))
 
 
@@ -298,6 +305,8 @@ def _sum(before: int | None, now: int | None) -> int | None:
 
 def _read_reply(work: Work, reply: Reply, spent: Outcome) -> Outcome:
     reading = read(work, reply)
+    if isinstance(reading, Step):
+        return _behind_step(work, reply, spent)
     said = replace(spent, reply=reply.text)
     if isinstance(reading, Readable):
         value, rationale = reading.value, reading.rationale
@@ -305,6 +314,25 @@ def _read_reply(work: Work, reply: Reply, spent: Outcome) -> Outcome:
     problem, why = problem_of(reply)
     reason = f"{why} {reading.reason}" if why else reading.reason
     return replace(said, status=Judgment.Status.UNREADABLE, value=None, reason=reason, problem=problem)
+
+
+def _behind_step(work: Work, reply: Reply, spent: Outcome) -> Outcome:
+    """Return a judgment that goes on: planned, with this call among its steps.
+
+    Calls are counted anew for the next one, or a method of many steps would run out of them.
+    """
+    assert work.chain is not None
+    step = {
+        "name": work.chain.step,
+        "reply": reply.text,
+        "calls": spent.attempts,
+        "input_tokens": spent.input_tokens,
+        "output_tokens": spent.output_tokens,
+        "messages_hash": spent.call.messages_hash,
+        "returned_model": spent.call.returned_model,
+    }
+    steps = (*work.chain.done, step)
+    return replace(spent, status=Judgment.Status.PLANNED, attempts=0, reason="", steps=steps)
 
 
 def problem_of(reply: Reply) -> tuple[str, str]:
@@ -321,8 +349,10 @@ def problem_of(reply: Reply) -> tuple[str, str]:
     return "", ""
 
 
-def read(work: Work, reply: Reply) -> Reading:
-    """Return the reply's value as the judge reads it: from probabilities, JSON or the text."""
+def read(work: Work, reply: Reply) -> Step | Reading:
+    """Return the reply's value as the judge reads it (probabilities, JSON, text), or what is asked next."""
+    if work.chain is not None:
+        return work.chain.go_on(reply.text)
     if work.question.wants_probabilities:
         return _read_probabilities(work, reply)
     return work.method.read_about(

@@ -98,6 +98,7 @@ class Pipeline:
         self._questions = Questions()
         self._more = True
         self._is_handed_over = False
+        self._has_steps = False  # whether a judgment takes several calls
         self._leasing: asyncio.Future[LeasedWork] | None = None
         self._lease_next = 0.0
         self._ahead = 0
@@ -231,6 +232,7 @@ class Pipeline:
 
     def _take_outcome(self, unanswered: set[int], outcome: Outcome) -> None:
         unanswered.discard(outcome.judgment)
+        self._has_steps = self._has_steps or outcome.steps_done > 0
         self._outcomes.append(outcome)
         self._news.set()
 
@@ -282,6 +284,10 @@ class Pipeline:
         if self._storing is not None and self._storing.done():
             if not self._storing.result():
                 self._begin_no_more()
+            elif (
+                self._has_steps and not self._pace.is_stopped
+            ):  # what was stored may go on with its next call
+                self._more = True
             self._storing, self._being_stored = None, 0
         waited = time.monotonic() - self._last_stored > STORED_AFTER
         due = waited or not self._asked or len(self._outcomes) >= STORED_AT_ONCE // 2

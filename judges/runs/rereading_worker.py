@@ -1,10 +1,14 @@
 """Reading stored replies anew as a worker's job: first a preview of what would change, then the change."""
 
+from contextlib import suppress
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
+from django.db.models import Q
 from django.utils import timezone
 
+from annotate.core.jobs import SILENT_AFTER, heartbeat
 from judges.core.models import Rereading
 from judges.runs.commands.corrections import read_again
 from judges.runs.queries.corrections import as_row, judges_of, rereadings_in_batches
@@ -19,20 +23,24 @@ class LeaseLostError(Exception):
 
 
 def run_rereading(*, rereading: int) -> None:
-    """Do what a rereading waits for; one that another worker has taken is left alone.
+    """Do what a rereading waits for, or what a worker died at; one that another has taken is left alone.
 
     A worker that was silent and comes back finds its lease gone and ends. What it has changed stays: reading
     again goes on from there.
     """
     lease = uuid4()
     for waiting, begun in STEPS.items():
-        taken = Rereading.objects.filter(pk=rereading, status=waiting)
-        if taken.update(status=begun, lease=lease, heartbeat_at=timezone.now()):
+        now = timezone.now()
+        free = Q(status=waiting) | Q(status=begun, heartbeat_at__lt=now - SILENT_AFTER)
+        taken = Rereading.objects.filter(free, pk=rereading)
+        if taken.update(status=begun, lease=lease, heartbeat_at=now):
             found = Rereading.objects.select_related("project", "confirmed_by").get(pk=rereading)
-            try:
+            with suppress(LeaseLostError), heartbeat(partial(_give_sign, found, lease)):
                 _preview_changes(found, lease) if waiting == Status.WAITING else _apply_changes(found, lease)
-            except LeaseLostError:
-                return
+
+
+def _give_sign(rereading: Rereading, lease: UUID) -> None:
+    Rereading.objects.filter(pk=rereading.pk, lease=lease).update(heartbeat_at=timezone.now())
 
 
 def _preview_changes(rereading: Rereading, lease: UUID) -> None:

@@ -11,12 +11,13 @@ from annotate.agreement import (
     Interval,
     ReliabilityData,
     Resampling,
-    fleiss_kappa,
     intraclass_correlation,
     krippendorff_alpha,
     pearson,
     percent_agreement,
 )
+from annotate.agreement.alpha import alphas_of_parts
+from annotate.agreement.streams import Stream
 from tests.agreement.tables import GAP, published, ratings
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -154,20 +155,17 @@ def test_resamples_without_variation_are_counted() -> None:
     table = np.full((2, 40), 5.0)
     table[:, :4] = 1.0
     table[0, 4] = 1.0
-    kappa = fleiss_kappa(
-        ratings(table, "nominal"),
-        generator=np.random.default_rng(0),
-        resampling=Resampling(replicates=10_000),
-    )
-    assert kappa.interval is not None
-    # all of a resample misses five units of forty with probability (35/40)^40 = .0048
-    assert kappa.interval.replicates_without_variation == pytest.approx(48, abs=21)
+    plan = Resampling(replicates=10_000)
+    found = pearson(*table, generator=np.random.default_rng(0), resampling=plan)
+    assert found.interval is not None
+    # A resample misses the second rater's four units of forty with probability (36/40)^40 = .0148.
+    assert found.interval.replicates_without_variation == pytest.approx(148, abs=36)
 
 
 def test_with_too_many_of_them_there_is_no_interval() -> None:
     table = np.full((2, 40), 5.0)
-    table[0, 0] = 1.0
-    coefficient = fleiss_kappa(ratings(table, "nominal"), generator=np.random.default_rng(0))
+    table[:, 0] = 1.0
+    coefficient = pearson(*table, generator=np.random.default_rng(0))
     assert coefficient.value is not None
     assert coefficient.interval is None
     assert coefficient.interval_reason is not None
@@ -230,3 +228,31 @@ def test_icc_without_a_generator_has_the_analytic_interval() -> None:
     assert resampled is not None
     assert (analytic.method, analytic.replicates) == ("F distribution (McGraw and Wong 1996)", None)
     assert resampled.method == "percentile bootstrap of units"
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "ratio"])
+@pytest.mark.parametrize("by", ["units", "documents"])
+def test_alphas_of_parts_are_those_of_each_part_alone(
+    level: Level, by: Literal["units", "documents"]
+) -> None:
+    table = noisy(120, 4)
+    table[0, ::3] = GAP
+    table[:, 100:110] = 3  # no variation
+    table[:, 110:119] = 4  # nearly none
+    table[1:, 119] = GAP  # one value only
+    whole = ReliabilityData(
+        table, measurement_level=level, value_domain=range(1, 6), documents=np.arange(120) // 4
+    )
+    parts = [np.arange(0, 60), *np.split(np.arange(60, 110), 5), np.r_[105, 110:118, 0], np.array([119])]
+    generators = [Stream(1).of(part) for part in range(len(parts))]
+    together = alphas_of_parts(whole, parts, generators=generators, resampling=Resampling(by=by))
+    for units, generator, found in zip(parts, generators, together, strict=True):
+        alone = krippendorff_alpha(whole.of_units(units), generator=generator, resampling=Resampling(by=by))
+        assert rounded(found.as_dict()) == rounded(alone.as_dict())
+
+
+def rounded(value: object) -> object:
+    """The same with twelve digits of each number."""
+    if isinstance(value, dict):
+        return {key: rounded(each) for key, each in value.items()}
+    return round(value, 12) if isinstance(value, float) else value

@@ -72,14 +72,14 @@ def test_an_invitation_is_mailed_at_most_once_a_day(django_capture_on_commit_cal
         assert program.post(address).json() == made
     assert len(mails) == 1
     for _ in range(2):
-        mail_invitation(invitation_id=made["id"], site="https://testserver/")
+        mail_invitation(invitation_id=made["id"])
     (sent,) = mail.outbox
     (pending,) = program.get(home).json()
     assert (sent.to, pending["invitation"]["sent_at"] is None) == (["new@example.org"], False)
     assert pending["link"].removeprefix("http") in sent.body
     assert program.post(address).json()["code"] == "not_ready"
     same = program.post(home, {"role": "researcher", "email": "New@example.org"}).json()
-    mail_invitation(invitation_id=same["id"], site="https://testserver/")
+    mail_invitation(invitation_id=same["id"])
     assert len(mail.outbox) == 1
     nobody = program.post(home, {"role": "annotator"}).json()
     assert program.post(f"{home}{nobody['id']}/mail/").json()["code"] == "invalid_value"

@@ -125,9 +125,10 @@ def phone(new_context: Callable[..., BrowserContext]) -> BrowserContext:
 
 @pytest.fixture
 def page(context: BrowserContext) -> Iterator[Page]:
-    """Give a page, and fail the story if a script of it failed."""
+    """Give a page, and fail the story if a script of it failed or the policy of pages was broken."""
     failures: list[str] = []
     page = context.new_page()
     page.on("pageerror", lambda error: failures.append(str(error)))
+    page.on("console", lambda said: failures.append(said.text) if "Security Policy" in said.text else None)
     yield page
     assert not failures, f"a script failed in the page: {failures}"

@@ -30,6 +30,8 @@ from annotate.setup.commands import add_image, create_project
 from annotate.webhooks.commands import add_webhook, try_webhook
 from annotate.webhooks.events import EXPORT_READY
 from judges.core.models import Calibration
+from judges.metrics.commands import compute_metrics
+from judges.metrics.computing import MEASURES
 from judges.routing.commands.certificates import draw_calibration
 from judges.routing.commands.policies import make_policy
 from judges.runs.commands.rereading import start_rereading
@@ -51,12 +53,13 @@ NO_PAGES = {
     *("rate", "my_work", "guideline", "rate_progress", "rate_item", "document_end"),
     *("practice", "practice_item", "practice_feedback"),
     *("keys", "preferences", "digest_stop", "invitation"),
-    *("address", "address_confirm", "signup_address"),
+    *("address", "address_confirm", "signup_address", "first_account"),
 }
 ANYWHERE = (
     "",
     "account/tokens/",
     "account/sessions/",
+    "account/again/",
     "accounts/2fa/",
     "installation/people/",
     "installation/people/{person}/",
@@ -65,18 +68,20 @@ ANYWHERE = (
     "api/v1/",
 )
 OF_PEOPLE = """
-preview/ settings/ dimensions/ dimensions/fluency/ guidelines/ images/ imports/
+preview/ settings/ as-template/ rounds/1/ items/ items/{item}/
+dimensions/ dimensions/fluency/ guidelines/ images/ imports/
 imports/{upload}/ quality/ quality/{rater}/ plan/ people/ people/{rater}/ results/so-far/
 rounds/1/deadline/ export/ export/{export}/ audit/ delete/
 webhooks/ webhooks/{webhook}/
 results/ results/agreement/ results/systems/ results/systems/means/ results/disagreements/
 results/disagreements/{item}/fluency/
-disputes/ disputes/rules/ disputes/{dispute}/
+disputes/ disputes/adjudicate/ disputes/rules/ disputes/{dispute}/
 """
 OF_JUDGES = """
 judges/ judges/new/ judges/{judge}/ judges/{judge}/judgments/failed/ judges/judgment/{judgment}/
 judges/judgments/ judges/read-again/ judges/read-again/{rereading}/
 judges/import/ judges/import/{judgments}/
+judges/metrics/ judges/metrics/{metrics}/ results/metrics/
 results/judges/ results/reliability/ judges/of-unit/{item}/fluency/
 results/estimates/ results/replacement/
 judges/certificates/ judges/certificates/new/ judges/certificates/{calibration}/
@@ -156,6 +161,9 @@ def judges_with_people() -> Scene:
     cast = calibrated_project(documents=20, annotators=3, raters=3)
     brought = b'{"document": "product-1", "system": "system-1", "value": 3}\n'
     judgments = uploaded(cast.admin, home(cast, "judges/import/"), brought)
+    numbers = b'{"document": "product-1", "system": "system-1", "ROUGE-1": 0.34}\n'
+    metrics = uploaded(cast.admin, home(cast, "judges/metrics/"), numbers)
+    compute_metrics(project=cast.project, measures=[MEASURES["words"]])
     opened(cast)
     draw_calibration(project=cast.project, spec=calibration_spec(cast, size=20), by=cast.admin)
     calibration = Calibration.objects.get()
@@ -168,6 +176,7 @@ def judges_with_people() -> Scene:
         "item": cast.items[0].pk,
         "judge": judge.pk,
         "judgments": judgments,
+        "metrics": metrics,
         "rereading": start_rereading(project=cast.project, judge=None, by=cast.admin).pk,
         "calibration": calibration.pk,
         "policy": policy.pk,

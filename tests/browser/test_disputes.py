@@ -12,7 +12,7 @@ from annotate.disputes.commands.disputes import adjudicate, post_message
 from annotate.rating.commands.rounds import close_round_one, open_round_two
 from annotate.setup.commands import reword_guidelines
 from tests.browser.people import signed_in
-from tests.browser.waiting import read_news, stop_clock
+from tests.browser.waiting import read_news, stop_clock, wait_until
 from tests.factories import PASSWORD, Cast, make_project
 from tests.rating.rounds import opened, rate
 
@@ -335,7 +335,7 @@ def two_seconds_later(*pages: Page) -> None:
         for _ in range(2):
             before = page.evaluate("looks")
             page.clock.run_for(1_000)
-            page.wait_for_function("before => looks > before", arg=before)
+            wait_until(page, "before => looks > before", before)
 
 
 def test_three_people_on_a_call_see_each_others_changes_within_two_seconds(

@@ -7,6 +7,7 @@ from playwright.sync_api import BrowserContext, Page
 
 from tests.browser.annotators_pages import Visit, while_discussing, while_rating
 from tests.browser.people import signed_in
+from tests.browser.waiting import add_style
 
 # What stands outside of the page or of what scrolls, apart from what only screen readers are to have.
 LOST = """() => [...document.querySelectorAll("main *, header *")]
@@ -45,7 +46,7 @@ def test_nothing_is_lost_and_only_up_and_down_is_scrolled(
         assert lost(page) == [], (width, height, text)
     page.set_viewport_size({"width": 1280, "height": 800})
     page.goto(visit.addresses[at])
-    page.add_style_tag(content="html { font-size: 200% }")  # enlarged after it was laid out for a screen
+    add_style(page, "html { font-size: 200% }")  # enlarged after it was laid out for a screen
     assert lost(page) == []
 
 

@@ -6,7 +6,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from annotate.core.models import Document, Item, Rating
 from annotate.rating.commands.rounds import open_round_one
 from tests.browser.people import signed_in
-from tests.browser.waiting import expect_stored
+from tests.browser.waiting import expect_stored, wait_until
 from tests.factories import Cast, make_project
 
 PARTS = [
@@ -48,7 +48,7 @@ def select(page: Page, part: int, words: str) -> None:
 
 
 def expect_marked(page: Page, name: str, passages: list[str]) -> None:
-    page.wait_for_function(MARKED, arg=[name, passages])
+    wait_until(page, MARKED, [name, passages])
 
 
 def given() -> list[object]:
@@ -90,7 +90,7 @@ def test_words_selected_in_the_summary_are_marked_in_every_part_of_the_document(
     select(rating, 0, "The")
     expect_marked(rating, "shared", ["The"])
     rating.keyboard.press("Escape")
-    rating.wait_for_function("!CSS.highlights.has('shared')")
+    wait_until(rating, "!CSS.highlights.has('shared')")
 
 
 def test_words_are_found_by_keyboard_opened_and_taken_as_evidence(rating: Page) -> None:

@@ -21,6 +21,7 @@ def test_an_admin_drops_a_file_says_what_its_columns_mean_imports_it_and_takes_i
     cast = make_project(documents=0, systems=0)
     page = signed_in(context, cast.admin)
     page.goto(f"/projects/{cast.project.slug}/")
+    page.get_by_role("link", name="Data", exact=True).click()
     page.get_by_role("link", name="Import", exact=True).click()
     expect(page.get_by_text("Or drop a file here.")).to_be_visible()
     page.wait_for_load_state()  # the text is there before the script that takes what is dropped

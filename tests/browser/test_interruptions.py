@@ -9,10 +9,10 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotate.core.models import Rating, RatingChange
-from tests.browser.conftest import FLAGS, NAMES, PATIENCE
+from tests.browser.conftest import FLAGS, NAMES
 from tests.browser.people import signed_in
 from tests.browser.test_rating import SAVES
-from tests.browser.waiting import expect_stored
+from tests.browser.waiting import expect_stored, wait_until
 from tests.browser.web_server import web_server
 from tests.factories import Cast, make_project
 from tests.rating.rounds import opened
@@ -93,7 +93,7 @@ def test_answers_outlive_a_browser_that_is_ended(
     again = start()
     page = again.new_page()
     page.goto("/")  # any page sends what waits
-    page.wait_for_function("Unsent.count() === 0", timeout=PATIENCE)
+    wait_until(page, "Unsent.count() === 0")
     begin(page, cast)
     page.wait_for_url("**/rate/3/")
     assert given() == {1: [4, 2], 2: [4, 2]}

@@ -92,7 +92,7 @@ def look_at_prompt(page: Page) -> None:
 
 
 def plan_and_start(page: Page) -> None:
-    page.get_by_role("link", name="Runs", exact=True).click()
+    page.get_by_role("link", name="Run", exact=True).click()
     page.get_by_role("link", name="Plan a run").click()
     plan = page.locator("#plan")
     expect(plan).to_contain_text("24")

@@ -15,7 +15,7 @@ from annotate.rating.commands.rounds import close_round_one
 from annotate.setup.presets import TEMPLATES
 from tests.browser.long_texts import make_long_project
 from tests.browser.people import signed_in
-from tests.browser.waiting import expect_stored
+from tests.browser.waiting import expect_stored, wait_until
 from tests.factories import Cast, make_dimension, make_project
 from tests.rating.rounds import opened
 
@@ -445,7 +445,7 @@ def test_what_is_unsent_is_told_when_signing_out_and_sent_from_any_page(rating: 
     rating.unroute(SAVES)
     rating.goto(f"/projects/{cast.project.slug}/")
     expect(rating.locator("#save-mark")).to_be_empty()
-    rating.wait_for_function("Unsent.count() === 0")
+    wait_until(rating, "Unsent.count() === 0")
     assert values() == {"fluency": 4}
 
 
@@ -511,16 +511,16 @@ def test_the_source_stays_as_it_is_between_items_of_a_document(cast: Cast, conte
     source = page.locator(".document")
     source.locator("summary").nth(1).click()
     source.evaluate("element => { element.scrollTop = 120; }")
-    expect(page.get_by_text("item 1 ·")).to_be_visible()
+    expect(source.get_by_text("item 1 of")).to_be_visible()
     leave_unanswered(page)
-    expect(page.get_by_text("item 2 ·")).to_be_visible()
+    expect(source.get_by_text("item 2 of")).to_be_visible()
     expect(source.locator("details[open]")).to_have_count(2)
     assert source.evaluate("element => element.scrollTop") == 120
     leave_unanswered(page)
-    expect(page.get_by_text("document 2")).to_be_visible()  # another document begins at its beginning
+    expect(source.get_by_text("document 2")).to_be_visible()  # another document begins at its beginning
     expect(source.locator("details[open]")).to_have_count(3)
     assert source.evaluate("element => element.scrollTop") == 0
     page.get_by_role("link", name="Back").click()
-    expect(page.get_by_text("document 1")).to_be_visible()
+    expect(source.get_by_text("document 1")).to_be_visible()
     expect(source.locator("details[open]")).to_have_count(2)  # as it was left
     assert source.evaluate("element => element.scrollTop") == 120

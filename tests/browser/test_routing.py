@@ -78,7 +78,7 @@ def test_from_judging_to_an_audit_that_contradicts(
     page = signed_in(context, admin)
     page.on("dialog", lambda dialog: dialog.accept())
     collect(page, project)
-    page.get_by_role("link", name="Reliability", exact=True).click()
+    page.get_by_role("link", name="Trust", exact=True).click()
     expect(page.get_by_role("row", name=KEPT).locator("td").first).to_contain_text("1.000")
     expect(page.locator("main")).to_contain_text("Nobody has rated these items yet")
     route(page)
@@ -105,7 +105,7 @@ def test_from_judging_to_an_audit_that_contradicts(
 def collect(page: Page, project: Project) -> None:
     """Let both judges judge everything."""
     page.goto(f"/projects/{project.slug}/judges/")
-    page.get_by_role("link", name="Runs", exact=True).click()
+    page.get_by_role("link", name="Run", exact=True).click()
     page.get_by_role("link", name="Plan a run").click()
     page.get_by_label("RTS").check()  # the other one is chosen already
     expect(page.locator("#plan dd").first).to_have_text("32")
@@ -116,8 +116,8 @@ def collect(page: Page, project: Project) -> None:
 
 def route(page: Page) -> None:
     """Move r until only what R is sure of stays, and route the rest."""
-    page.get_by_role("link", name="Judges", exact=True).click()
-    page.get_by_role("link", name="Routing", exact=True).click()
+    page.get_by_role("link", name="Judges", exact=True).first.click()
+    page.get_by_role("link", name="Send to people", exact=True).click()
     page.get_by_role("link", name="New policy").click()
     preview, slider = page.locator("#preview"), page.get_by_label("Threshold r, as a slider")
     expect(preview).to_contain_text("people 1.000 no interval")

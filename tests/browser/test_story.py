@@ -34,6 +34,7 @@ def make_benchmark(admin: Page) -> None:
     admin.get_by_label("Name").fill("SummEval-OP")
     admin.get_by_label("Opinion summaries").check()
     admin.get_by_role("button", name="Begin the project").click()
+    admin.get_by_role("link", name="Data", exact=True).click()
     admin.get_by_role("link", name="Import", exact=True).click()
     admin.get_by_label("File").set_input_files(
         reference_data() / "summeval_op" / "summeval-op-detailed.jsonl"

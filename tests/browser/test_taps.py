@@ -16,7 +16,7 @@ from annotate.rating.commands.rounds import close_round_one, open_round_two
 from tests.browser.conftest import PATIENCE
 from tests.browser.long_texts import make_long_project
 from tests.browser.people import signed_in
-from tests.browser.waiting import expect_stored
+from tests.browser.waiting import add_style, expect_stored, wait_until
 from tests.factories import Cast
 from tests.rating.rounds import opened, rate
 
@@ -81,7 +81,7 @@ class Pointer:
         """Lift the pointer where it was pressed, and check what the click hit."""
         clicks = self.page.evaluate("window.clicks.length")
         self.up(x, y)
-        self.page.wait_for_function("before => window.clicks.length > before", arg=clicks)
+        wait_until(self.page, "before => window.clicks.length > before", clicks)
         assert self.page.evaluate("window.clicks.at(-1)") == {"hit": True, "moved": 0}
 
 
@@ -205,9 +205,7 @@ def test_a_second_tap_at_the_same_place_hits_the_same_point(
 ) -> None:
     opened(cast)
     page = at_first_item(device, cast)
-    page.add_style_tag(
-        content="* { overflow-anchor: none }"
-    )  # as Safari, which does not keep in place by itself
+    add_style(page, "* { overflow-anchor: none }")  # as Safari, which does not keep in place by itself
     pointer = POINTERS[kind](page)
     expected: dict[str, int | None] = {}
     for key in keys(cast):
@@ -266,7 +264,7 @@ def test_a_refusal_waits_until_the_finger_is_lifted(device: BrowserContext, cast
     x, y = pointer.press(point(page, last, 2))
     held[0].fulfill(status=409, json={"message": "The round is over."})
     page.unroute(SAVES)
-    page.wait_for_function("Unsent.count() === 0")
+    wait_until(page, "Unsent.count() === 0")
     expect(page.locator("[data-refused] .says:text('Not stored'), #refused p")).to_have_count(0)
     pointer.lift(x, y)
     expect(page.locator("#refused")).to_contain_text("The round is over.")

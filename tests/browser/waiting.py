@@ -18,6 +18,26 @@ def expect_stored(page: Page, read: Callable[[], object], expected: object) -> N
     assert found == expected
 
 
+def wait_until(page: Page, condition: str, arg: object = None) -> None:
+    """Wait until a condition in the page's words is true; asked from outside, as pages forbid eval."""
+    until = time.monotonic() + PATIENCE / 1000
+    while not (true := page.evaluate(condition, arg)) and time.monotonic() < until:
+        page.wait_for_timeout(20)
+    assert true, condition
+
+
+def add_style(page: Page, rules: str) -> None:
+    """Add rules to the page, whose policy forbids style elements."""
+    page.evaluate(
+        """rules => {
+            const sheet = new CSSStyleSheet();
+            sheet.replaceSync(rules);
+            document.adoptedStyleSheets.push(sheet);
+        }""",
+        rules,
+    )
+
+
 def stop_clock(page: Page) -> None:
     """Let the page's time go on only when the test says so; `page.clock.install()` came before the page."""
     page.clock.pause_at(page.evaluate("Date.now()") / 1000 + 60)

@@ -87,7 +87,7 @@ def start(data: Path) -> Started:
     port, log = free_port(), data / "log"
     with log.open("w") as output:
         process = subprocess.Popen(
-            [sys.executable, "manage.py", "start", "--port", str(port)],
+            [sys.executable, "manage.py", "start", "--empty", "--port", str(port)],
             cwd=ROOT,
             env=environment(data),
             stdin=subprocess.DEVNULL,

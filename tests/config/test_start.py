@@ -60,11 +60,13 @@ def test_it_says_where_it_is_and_answers_until_interrupted(data: Path) -> None:
     assert all(started.get(path) for path in re.findall(r'"(/static/[^"]+\.(?:css|js))"', page))
     said = started.log.read_text()
     assert f"http://127.0.0.1:{started.port}/" in said
-    assert "demonstration" in said
+    assert "/first-account/" in said
+    assert "Make the first account" in started.get(re.findall(r"(/first-account/\S+)", said)[0])
     assert end(started, signal.SIGINT) == set()
 
 
 def test_a_second_start_keeps_the_data_and_does_not_gather_the_static_files_again(data: Path) -> None:
+    manage("load_demonstration", data=data)
     end(start(data), signal.SIGINT)
     before, gathered = rows(data), (data / "static" / "staticfiles.json").stat().st_mtime_ns
     end(start(data), signal.SIGTERM)
@@ -103,6 +105,11 @@ def test_a_process_that_dies_is_started_again_and_the_others_stay(data: Path) ->
     assert eventually(lambda: started.log.read_text().count("ready.") == 2), started.log.read_text()
     assert "The worker process ended by itself (SIGKILL); it starts again in 1 s." in started.log.read_text()
     assert web in alive({web})
+    for child in descendants(web):
+        os.kill(child, signal.SIGKILL)
+    assert eventually(lambda: bool(descendants(web) - family)), "the server replaces its worker process"
+    assert eventually(started.answers), started.log.read_text()
+    family |= descendants(web)
     os.kill(web, signal.SIGKILL)
     assert eventually(lambda: "The web process ended by itself (SIGKILL)" in started.log.read_text())
     assert eventually(lambda: alive(family) == {started.process.pid} & family), "its children hold the port"

@@ -1,13 +1,15 @@
 """What the database refuses, whatever the code above it does: rewriting a history and deleting from it."""
 
 import pytest
-from django.db import IntegrityError, InternalError, connection, transaction
+from django.db import DatabaseError, IntegrityError, InternalError, connection, transaction
 from django.utils import timezone
 
 from annotate.core.models import (
     AuditEntry,
+    AuditSeal,
     DisputeEvent,
     FormerName,
+    LookBack,
     Post,
     Rating,
     RatingChange,
@@ -15,10 +17,14 @@ from annotate.core.models import (
     RevisedValueChange,
 )
 from annotate.disputes.commands.disputes import post_message
+from annotate.watching.seals import seal_entries
 from tests.factories import make_project
 from tests.rating.rounds import discussed
 
-HISTORIES = [RatingChange, RevisedValueChange, DisputeEvent, Post, AuditEntry, FormerName]
+HISTORIES = [
+    *(RatingChange, RevisedValueChange, LookBack, DisputeEvent),
+    *(Post, AuditEntry, AuditSeal, FormerName),
+]
 REFUSED = (IntegrityError, InternalError)
 
 
@@ -29,9 +35,16 @@ def history():
     dispute = discussed(cast, 1, 3, 5)
     post_message(dispute=dispute, author=cast.annotators[0], text="Why?")
     FormerName.objects.create(user=cast.admin, at=timezone.now(), name="Ada", email="ada@example.org")
+    seal_entries()
     revised = RevisedValue.objects.create(rating=Rating.objects.all()[0], value=2, updated_at=timezone.now())
     RevisedValueChange.objects.create(
         revised=revised, revision=1, at=timezone.now(), value_before=1, value_after=2
+    )
+    LookBack.objects.create(
+        annotator=cast.annotators[0],
+        document=cast.items[0].document,
+        dimension=cast.dimensions[0],
+        at=timezone.now(),
     )
 
 
@@ -68,4 +81,18 @@ def guards():
 @pytest.mark.parametrize("time", ["first", "after the end of a transactional test"])
 def test_every_history_has_its_guards_also_after_a_database_was_emptied(history, time):
     tables = [model._meta.db_table for model in HISTORIES]
-    assert guards() == {f"{table}_{guard}" for table in tables for guard in ("append_only", "never_deleted")}
+    kinds = ["append_only", "never_deleted"]
+    if connection.vendor == "postgresql":
+        kinds.append("never_emptied")
+    assert guards() == {f"{table}_{kind}" for table in tables for kind in kinds}
+
+
+@pytest.mark.django_db
+def test_no_history_is_emptied_at_once(history):
+    why = "syntax error"  # SQLite has no TRUNCATE
+    if connection.vendor == "postgresql":
+        why = "never rewritten"
+        connection.cursor().execute("SET CONSTRAINTS ALL IMMEDIATE")  # what is pending would refuse it first
+    for model in HISTORIES:
+        with pytest.raises(DatabaseError, match=why), transaction.atomic():
+            connection.cursor().execute(f"TRUNCATE {model._meta.db_table} CASCADE")

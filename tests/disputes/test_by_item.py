@@ -51,11 +51,18 @@ def test_a_rater_finds_disputes_by_dimension_document_and_what_is_new(cast: Cast
     note_look(dispute=looked_at, rater=me)
     post_message(dispute=looked_at, author=other, text="Is it?")
     assert numbers(is_new=True) == {3}
+    post_message(dispute=Dispute.objects.get(number=4), author=other, text="I did not say so.")
+    assert numbers(is_new=True) == {3, 4}  # all is new before the first visit
+    answer_dispute(dispute=Dispute.objects.get(number=1), rater=me, value=2)
+    assert numbers(waits="others") == {1}
+    assert numbers(waits="me", is_new=True) == {3, 4}
+    assert numbers(waits="nobody") == set()
     client.force_login(me.user)  # type: ignore[arg-type]
     address = reverse("disputes", args=[cast.project.slug])
-    html = client.get(address, {"is_new": "1"}).content.decode()
+    html = client.get(address, {"is_new": "1", "waits": "me"}).content.decode()
     assert "Dispute 3" in html
-    assert "Dispute 4" not in html
+    assert "Dispute 5" not in html
+    assert "Wait for others" not in html
     html = client.get(address, {"words": "nowhere said"}).content.decode()
     assert "Show all" in html
     assert "Dispute 3" not in html

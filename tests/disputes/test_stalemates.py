@@ -186,6 +186,9 @@ def test_short_reasons_are_the_projects_are_counted_and_exported(client) -> None
     ]
     overview = client.get(reverse("project", args=[cast.project.slug])).content.decode()
     assert "1 could not be resolved by discussion and waits for an adjudicator." in overview
+    close_round_two(project=cast.project, by=cast.admin)
+    overview = client.get(reverse("project", args=[cast.project.slug])).content.decode()
+    assert "1 could not be resolved by discussion, and nobody adjudicated it." in overview
 
 
 def test_the_page_invites_who_stands_between_and_says_how_it_ended(client) -> None:
@@ -198,7 +201,7 @@ def test_the_page_invites_who_stands_between_and_says_how_it_ended(client) -> No
     assert "discussion did not resolve it" in html
     adjudicate(dispute=dispute, value=5, note="So it is.", by=cast.admin)
     html = client.get(address).content.decode()
-    assert '<span class="axis-decided" style="left: 100.00%">5</span>' in html
+    assert '<span class="axis-decided" data-style="left: 100.00%">5</span>' in html
     assert ". Decided: 5" in html
 
 

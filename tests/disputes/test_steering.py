@@ -165,6 +165,11 @@ def test_the_list_is_filtered_by_dimension_state_silence_and_who_is_waited_for(c
     answer_dispute(dispute=second, rater=cast.annotators[0], value=None, comment="Because.")
     assert numbers(client, cast, status="settled") == [1]
     assert numbers(client, cast, rater="A") == [3, 4]
+    label = cast.annotators[0].label
+    assert (
+        f'<option value="A">{label}</option>' in get(client, cast, all=1).content.decode()
+    )  # as in the list
+    assert ">Rater A</option>" in get(client, cast, all=1, user=cast.researcher).content.decode()
     assert numbers(client, cast, rater="B") == []  # between the others, so that B's moving settles nothing
     assert numbers(client, cast, rater="C") == [2, 3, 4]
     assert numbers(client, cast, dimension="fluency", silent="") == [1, 2, 3, 4]
@@ -223,18 +228,21 @@ def test_the_database_keeps_a_second_nudge_of_a_day_out():
         Nudge.objects.create(rater=made.rater, day=made.day, at=made.at, disputes=1)
 
 
+LINK = "https://concord.example/disputes/"
+
+
 def test_a_nudge_is_mailed_once(settings):
     cast = make_project()
     four_disputes(cast)
     place = cast.annotators[0]
-    [made] = nudge_raters(project=cast.project, waiting={place.pk: 2}, by=cast.admin).now
+    [made] = nudge_raters(project=cast.project, waiting={place.pk: 2}, by=cast.admin, link=LINK).now
     for _ in range(2):
-        mail_nudge(nudge_id=made.pk, link="https://concord.example/disputes/")
+        mail_nudge(nudge_id=made.pk)
     [message] = mail.outbox
     assert place.user
     assert message.to == [place.user.email]
     assert "2 wait for your answer" in message.body
-    assert "https://concord.example/disputes/" in message.body
+    assert LINK in message.body
     made.refresh_from_db()
     assert made.mailed_at
 
@@ -242,9 +250,10 @@ def test_a_nudge_is_mailed_once(settings):
 def test_without_a_mail_server_a_nudge_is_not_called_mailed(settings):
     cast = make_project()
     four_disputes(cast)
-    [made] = nudge_raters(project=cast.project, waiting={cast.annotators[0].pk: 1}, by=cast.admin).now
     settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
-    mail_nudge(nudge_id=made.pk, link="https://concord.example/")
+    waiting = {cast.annotators[0].pk: 1}
+    [made] = nudge_raters(project=cast.project, waiting=waiting, by=cast.admin, link=LINK).now
+    mail_nudge(nudge_id=made.pk)
     made.refresh_from_db()
     assert made.mailed_at is None
 

@@ -63,3 +63,15 @@ def test_the_card_and_the_datasheet_say_what_the_project_knows(folder: Path, cas
     assert "The judge Reasoner (gpt-3.5-turbo-0301, method rts) gave 12 values" in sheet
     assert "| Fluency | 0." in sheet
     assert json.loads((folder / "manifest.json").read_text())["tables"]["ratings"] == 24
+
+
+def test_what_admins_write_is_no_markup_in_cards(cast: Cast, tmp_path: Path) -> None:
+    cast.project.name = "<b>News</b>\n# [Free](https://evil.example)"
+    cast.project.description = "<script>alert(1)</script> ![x](https://evil.example/pixel)"
+    cast.project.save()
+    write_folder(cast.project, ExportChoice(Format.HUGGING_FACE), tmp_path)
+    for card in ("README.md", "DATASHEET.md"):
+        text = (tmp_path / card).read_text().rpartition("---\n")[2]
+        assert "\\<script\\>" in text
+        assert "\\!\\[x\\](https" in text
+        assert " \\# \\[Free\\](https" in text  # still in the heading's line

@@ -56,11 +56,13 @@ ALL += [
     "dispute_events",
     "history",
     "revised_values",
+    "looks_back",
     "acknowledgements",
     "judges",
     "runs",
     "judgments",
     "judgment_changes",
+    "metrics",
     "indicators",
 ]
 OF_PEOPLE = ALL[:12]
@@ -512,8 +514,9 @@ def test_all_tables_take_a_fixed_number_of_queries(cast):
     # assignments 4 (round, places, units, ratings), final values 3 (disputes, round, ratings),
     # soft labels 4 (rounds, items, ratings, raters), disputes 1, posts 1, events 2 (raters), history 2
     # (raters), judges 2 (dimensions), runs 1, judgments 4 (runs, scales, dimensions), their changes 1
-    # (dimensions), indicators 1, revised values 2 (raters), new wording that was read 1
-    assert len(counted) == 38
+    # (dimensions), metrics 1, indicators 1, revised values 2 (raters), looks back 1, new wording that was
+    # read 1
+    assert len(counted) == 40
 
 
 @pytest.mark.parametrize("saves", [10, 5000])

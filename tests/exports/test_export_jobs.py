@@ -142,13 +142,11 @@ def test_only_what_nobody_is_at_is_started_again() -> None:
     Export.objects.update(status=Status.WRITING, lease="11111111-1111-1111-1111-111111111111")
     with pytest.raises(NotReadyError):
         restart_export(export=export)
-    Export.objects.update(touched_at=timezone.now() - timedelta(hours=1))
-    notes_of(export).note_lines(5)  # a worker writes, and says so
-    with pytest.raises(NotReadyError):
-        restart_export(export=export)
+    notes_of(export).note_lines(5)
     export.refresh_from_db()
     assert (state_of(export).rows, state_of(export).is_silent) == (5, False)
     notes_of(export).clear()
+    Export.objects.update(touched_at=timezone.now() - timedelta(hours=1))
     export.refresh_from_db()
     assert state_of(export).is_silent
     restart_export(export=export)

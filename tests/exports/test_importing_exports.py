@@ -39,7 +39,7 @@ from annotate.exports.restoring.restored import RESTORERS, Restored
 from annotate.quality.commands import decide_counting, mark_gold
 from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.ratings import Answer, save_rating
-from annotate.rating.commands.revising import revise_value
+from annotate.rating.commands.revising import note_look_back, revise_value
 from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two
 from annotate.rating.commands.units import WantedUnit, ask_for_units
 from annotate.rating.commands.wording import acknowledge_wording
@@ -50,7 +50,7 @@ from judges.runs.commands.asking_again import ask_again
 from judges.runs.commands.corrections import exclude, set_value
 from judges.runs.commands.runs import cancel_run
 from tests.factories import Cast, make_project
-from tests.judges.factories import make_judge, make_judgment, make_run, make_template
+from tests.judges.factories import make_judge, make_judgment, make_metric, make_run, make_template
 from tests.rating.rounds import assigned, frozen, opened, rate
 
 pytestmark = pytest.mark.django_db
@@ -65,6 +65,7 @@ def cast() -> Cast:
     Document.objects.update(parts=[{"label": "Review 1", "text": STRANGE}, {"label": "", "text": "Fine."}])
     Item.objects.update(text=STRANGE)
     judged(cast)
+    make_metric(cast, [0.34, -3.1, 1e-33, 1 / 3, 0, 97.87], name=STRANGE)
     mark_gold(project=cast.project, item=cast.items[5], use=GoldItem.Use.PRACTICE)
     rated(cast)
     close_round_one(project=cast.project, by=cast.admin)
@@ -144,6 +145,7 @@ def revise_twice(cast: Cast, round: Round, annotator: Membership) -> None:
     places = [assigned(cast, round, annotator, item) for item in cast.items[:2]]
     for place in places:
         rate(cast, round, annotator, place.item, 2, key="coherence")
+    note_look_back(annotator=annotator, document=places[0].item.document, dimension=frozen(round))
     for value, comment in ((2, STRANGE), (3, "")):
         revise_value(
             assignment=places[0],

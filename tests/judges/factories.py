@@ -1,6 +1,6 @@
 """Plain functions that make judges, and runs with judgments that were never asked."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from itertools import count
 from typing import Any
@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotate.core.models import Dimension, Item, Project
 from annotate.core.outbound.permits import VariablePermit, place_of
 from annotate.rating.commands.rounds import freeze_guideline
-from judges.core.models import Endpoint, Judge, Judgment, PromptTemplate, Run
+from judges.core.models import Endpoint, Judge, Judgment, Metric, MetricValue, PromptTemplate, Run
 from judges.core.specification import Scope
 from judges.methods import METHODS
 from judges.runs.commands.runs import plan_run
@@ -110,3 +110,13 @@ def make_judgments(judge: Judge, cast: Cast, value_of: Callable[[int, str, str],
         for item, dimension, value in wanted
         if value is not None
     )
+
+
+def make_metric(cast: Cast, values: Iterable[float], *, name: str = "ROUGE-1") -> Metric:
+    """Make a metric with a value for each of the project's items."""
+    metric = Metric.objects.create(project=cast.project, name=name, source="imported from rouge.csv")
+    MetricValue.objects.bulk_create(
+        MetricValue(metric=metric, item=item, value=value)
+        for item, value in zip(cast.items, values, strict=True)
+    )
+    return metric

@@ -4,7 +4,7 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -25,6 +25,7 @@ class Provider:
 
     base_url: str
     reply: str = "Score: 4"
+    reply_to: Callable[[dict[str, Any]], str] | None = None  # in place of the same reply to everyone
     status: int = 200
     error: str = ""
     code: str | None = None
@@ -51,7 +52,8 @@ class Provider:
     def status_for(self, request: dict[str, Any]) -> int:
         return 400 if self.refuses in request else self.status
 
-    def answer(self, status: int) -> str:
+    def answer(self, status: int, reply: str | None = None) -> str:
+        reply = self.reply if reply is None else reply
         if self.body is not None:
             return self.body
         if status != 200:
@@ -59,7 +61,7 @@ class Provider:
             return json.dumps({"error": error})
         choice = {
             "index": 0,
-            "message": {"role": "assistant", "content": self.reply, "refusal": self.refusal},
+            "message": {"role": "assistant", "content": reply, "refusal": self.refusal},
             "finish_reason": self.finish_reason,
         }
         return json.dumps({**COMPLETION, "choices": [choice]})
@@ -83,7 +85,8 @@ def providing(**says: Any) -> Iterator[Provider]:
             if provider.answers is not None:
                 provider.answers.acquire()
             status = provider.status_for(body)
-            content = provider.answer(status).encode()
+            said = [provider.reply_to(body)] if provider.reply_to else []
+            content = provider.answer(status, *said).encode()
             provider.count(model, -1)
             self.send_response(status)
             self.send_header("Content-Type", provider.kind)

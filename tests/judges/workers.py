@@ -103,11 +103,11 @@ def _prefix(folder: Path) -> str:
     return f"{folder}/"
 
 
-def wait_until(true: Callable[[], bool], *, seconds: float = 300) -> bool:
+def wait_until(true: Callable[[], bool], *, seconds: float = 300, every: float = 0.2) -> bool:
     """Return whether it came true; `seconds` only ends what hangs, on a machine with much other work."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if true():
             return True
-        time.sleep(0.2)
+        time.sleep(every)
     return False

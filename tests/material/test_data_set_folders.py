@@ -5,6 +5,7 @@ from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
 from typing import Any
 
 import pyarrow
@@ -135,6 +136,20 @@ def test_what_cannot_be_read_is_refused_with_the_way_out(folder: Path, tmp_path:
     assert "Parquet file cannot be read" in unreadable(tmp_path / "b.parquet")
     (tmp_path / "c.parquet").write_bytes(b"id,text\n")
     assert "named .parquet but is no Parquet file" in unreadable(tmp_path / "c.parquet")
+
+
+def test_a_column_that_names_one_long_text_a_million_times_takes_no_memory(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.parquet"
+    texts = pyarrow.DictionaryArray.from_arrays(
+        pyarrow.array([0] * 1_000_000, pyarrow.int32()), pyarrow.array(["x" * 1_000_000])
+    )
+    parquet.write_table(pyarrow.table({"text": texts, "id": range(1_000_000)}), path, compression="zstd")
+    nested = pyarrow.ListArray.from_arrays(pyarrow.array([0, 1_000_000], pyarrow.int32()), texts)
+    parquet.write_table(pyarrow.table({"parts": nested}), tmp_path / "nested.parquet", compression="zstd")
+    before = getrusage(RUSAGE_SELF).ru_maxrss
+    assert [len(str(record)) > 1_000_000 for record in first_records(path, limit=3)] == [True] * 3
+    assert "memory" in unreadable(tmp_path / "nested.parquet")
+    assert getrusage(RUSAGE_SELF).ru_maxrss - before < 200_000  # kB
 
 
 def test_a_zip_that_unpacks_to_too_much_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

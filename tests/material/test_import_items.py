@@ -172,7 +172,7 @@ def test_what_becomes_refused_between_check_and_write_is_rolled_back(tmp_path: P
     path = jsonl(tmp_path, item("d1"), item("d2"))
     other = jsonl(tmp_path, item("d2", text="Of someone else."), name="other.jsonl")
 
-    def meanwhile(stage: str, _fraction: float, _lines: int = 0) -> None:
+    def meanwhile(stage: str, _fraction: float, _lines: int = 0, _report: object = None) -> None:
         if stage == "writing":
             load(project, other)
 
@@ -215,3 +215,14 @@ def test_a_large_file_is_imported_without_holding_its_texts(tmp_path: Path) -> N
     few, many = 2 * batch, 5 * batch
     grown = peak_of_import(tmp_path, documents=many) - peak_of_import(tmp_path, documents=few)
     assert grown / (many - few) < len(ARTICLE) / 50  # for keys and digests
+
+
+def test_a_document_with_other_texts_is_refused_with_the_part_that_differs(tmp_path: Path) -> None:
+    project = empty_project()
+    load(project, jsonl(tmp_path, item(source=["Great boots.", "They pinch.", "Warm."])))
+    other = item(system="s2", source=["Great boots.", "They do not pinch.", "Warm."])
+    (said,) = reasons(load(project, jsonl(tmp_path, other)))
+    assert "in the project: part 3 (“Source 2”) differs; give this one another key." in said
+    fewer = item("d2", source=["Great boots.", "Warm."]), item("d2", "s2", source=["Great boots."])
+    (said,) = reasons(load(project, jsonl(tmp_path, *fewer)))
+    assert "in line 1 of this file: 3 parts there and 2 here" in said

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from annotate import tasks
 from annotate.core.errors import NotReadyError
+from annotate.core.jobs import SILENT_AFTER
 from annotate.core.models import DataImport, Item, RatingChange
 from annotate.material.commands import uploads
 from annotate.material.commands.imports import import_file
@@ -102,8 +103,8 @@ def test_an_import_that_a_worker_is_at_is_not_started_or_discarded(waiting: Wait
     ("status", "silence"),
     [
         (Status.WAITING, timedelta(0)),
-        (Status.CHECKING, timedelta(minutes=1)),
-        (Status.WRITING, timedelta(minutes=15)),
+        (Status.CHECKING, SILENT_AFTER),
+        (Status.WRITING, SILENT_AFTER),
     ],
 )
 def test_an_import_whose_worker_has_gone_silent_is_started_again(
@@ -167,8 +168,10 @@ def silent_worker(
 
     def run(upload: DataImport, meanwhile: Callable[[DataImport], None]) -> None:
         def import_slowly(*, on_progress: OnProgress, **arguments: Any) -> ImportReport:
-            def report_and_fall_silent(stage: str, fraction: float, lines: int = 0) -> None:
-                on_progress(stage, fraction, lines)
+            def report_and_fall_silent(
+                stage: str, fraction: float, lines: int = 0, report: Any = None
+            ) -> None:
+                on_progress(stage, fraction, lines, report)
                 if stage == request.param:
                     monkeypatch.undo()
                     meanwhile(upload)

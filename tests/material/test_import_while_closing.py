@@ -70,7 +70,7 @@ def test_a_round_does_not_close_in_the_middle_of_an_import(
     both = source(jsonl(tmp_path, item("d2") | rating("A2", 5, document_id="d2")), items=True, ratings=True)
     closings: list[Future[Round]] = []
 
-    def close_meanwhile(now: str, _fraction: float, _lines: int = 0) -> None:
+    def close_meanwhile(now: str, _fraction: float, _lines: int = 0, _report: object = None) -> None:
         if now == stage:
             closings.append(begin(elsewhere, close_round_one, project=project, by=None))
             assert not closings[0].done()

@@ -306,7 +306,7 @@ def test_files_of_other_formats_are_refused_with_what_to_do(
 def test_a_zip_file_without_workbook_or_data_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.xlsx", "w") as archive:
         archive.writestr("hello.txt", "hello")
-    assert "holds no Parquet, JSONL, CSV or Arrow file" in refusal(tmp_path / "a.xlsx").reason
+    assert "holds no Parquet, JSONL, CSV, XLSX or Arrow file" in refusal(tmp_path / "a.xlsx").reason
 
 
 def test_an_empty_file_has_no_records(tmp_path: Path) -> None:

@@ -131,10 +131,10 @@ def test_a_cancelled_import_imports_nothing(
     upload = uploaded(project, tmp_path, *(item(f"d{n}") for n in range(3)))
 
     def import_slowly(*, on_progress: Callable[..., None], **arguments: Any) -> Any:
-        def report_and_cancel(now: str, fraction: float, lines: int = 0) -> None:
+        def report_and_cancel(now: str, fraction: float, lines: int = 0, report: Any = None) -> None:
             if now == stage:
                 notes_of(upload).cancel()
-            on_progress(now, fraction, lines)
+            on_progress(now, fraction, lines, report)
 
         return import_file(on_progress=report_and_cancel, **arguments)
 
@@ -166,8 +166,8 @@ def test_progress_is_told_in_lines_while_they_are_checked_and_written(
     seen = []
 
     def import_watched(*, on_progress: Callable[..., None], **arguments: Any) -> Any:
-        def report_and_look(stage: str, fraction: float, lines: int = 0) -> None:
-            on_progress(stage, fraction, lines)
+        def report_and_look(stage: str, fraction: float, lines: int = 0, report: Any = None) -> None:
+            on_progress(stage, fraction, lines, report)
             upload.refresh_from_db()
             state = state_of(upload)
             seen.append((stage, upload.lines, state.lines_written, state.percent_written))

@@ -29,6 +29,8 @@ class Provider:
     signing_key: ec.EllipticCurvePrivateKey | None = None  # another than it shows
     status: int = 200
     asked: list[str] = field(default_factory=list)
+    asks_again: bool = True  # for the password, where it is told to
+    password_at: int = field(default_factory=lambda: int(time.time()))
     challenges: dict[str, str] = field(default_factory=dict)  # by code
 
     @property
@@ -66,6 +68,8 @@ class Provider:
         assert asked["client_id"] == CLIENT
         assert set(asked["scope"].split()) == {"openid", "profile", "email"}
         assert asked["code_challenge_method"] == "S256"
+        if self.asks_again and (asked.get("prompt"), asked.get("max_age")) == ("login", "0"):
+            self.password_at = int(time.time())
         code = f"code{len(self.challenges)}"
         self.challenges[code] = asked["code_challenge"]
         return {"code": code, "state": asked["state"]}
@@ -78,7 +82,8 @@ class Provider:
         if (sent.get("client_id"), sent.get("client_secret"), given) != (CLIENT, SECRET, challenge):
             return 400, {"error": "invalid_grant"}
         now = int(time.time())
-        claims = {"iss": self.url, "aud": CLIENT, "iat": now, "exp": now + 60, **self.claims, **self.id_token}
+        claims = {"iss": self.url, "aud": CLIENT, "iat": now, "exp": now + 60, "auth_time": self.password_at}
+        claims |= {**self.claims, **self.id_token}
         signed = jwt.encode(claims, self.signing_key or self.key, "ES256", headers={"kid": "first"})
         return 200, {"access_token": "access", "token_type": "Bearer", "id_token": signed}
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from allauth.mfa.models import Authenticator
@@ -17,6 +18,7 @@ from django.test import Client
 from annotate.api.commands import make_token
 from annotate.api.queries import tokens_of
 from annotate.core.models import ApiToken, AuditEntry, Invitation, Membership, Role, User
+from annotate.core.password_again import PROVIDER_ASKED_AT
 from annotate.people.addresses import change_token
 from annotate.people.blocking import block_person
 from annotate.people.commands import accept_invitation, change_address, invite
@@ -70,8 +72,11 @@ def invited_account(cast: Cast, email: str = "ann@example.org") -> User:
     return user
 
 
-def sign_in_long_ago(client: Client) -> None:
+def sign_in_long_ago(client: Client, provider: Provider) -> None:
+    """As if an hour had passed; the session at the provider is still open."""
+    provider.password_at -= 3600
     session = client.session
+    session[PROVIDER_ASKED_AT] -= 3600
     for each in session["account_authentication_methods"]:
         each["at"] -= 3600
     session.save()
@@ -273,7 +278,7 @@ def test_who_has_no_password_signs_in_again_before_what_asks_for_one(
     come_back(client, provider)
     token = {"name": "a", "scopes": ["read"], "days": 30}
     assert client.post("/account/tokens/", token).status_code == 200
-    sign_in_long_ago(client)
+    sign_in_long_ago(client, provider)
     assert client.get("/account/tokens/").status_code == 200
     for page, sent in (("/account/tokens/", token), ("/account/address/", {"email": "b@example.org"})):
         refused = client.post(page, sent)
@@ -284,13 +289,46 @@ def test_who_has_no_password_signs_in_again_before_what_asks_for_one(
     assert ApiToken.objects.count() == 2
 
 
+def test_a_session_that_is_open_at_the_provider_proves_nothing(
+    client: Client, provider: Provider, settings: Any
+) -> None:
+    settings.SSO_ACCOUNTS = "anyone"
+    come_back(client, provider)
+    sign_in_long_ago(client, provider)
+    token = {"name": "a", "scopes": ["read"], "days": 30}
+    for claims in ({}, {"auth_time": True}, {"auth_time": None}):
+        provider.asks_again, provider.id_token = False, claims
+        come_back(client, provider)
+        assert client.post("/account/tokens/", token).status_code == 403
+    provider.asks_again, provider.id_token = True, {}
+    there = client.post(f"{BUTTON}?auth_params=prompt%3Dnone")["Location"]
+    assert parse_qs(urlsplit(there).query)["prompt"] == ["login"]
+    client.get(f"{BUTTON}callback/", provider.authorize(there))
+    assert client.post("/account/tokens/", token).status_code == 200
+
+
+def test_who_has_a_code_but_no_password_proves_it_by_the_code(
+    client: Client, provider: Provider, settings: Any
+) -> None:
+    settings.SSO_ACCOUNTS = "anyone"
+    come_back(client, provider)
+    page = client.get(ACTIVATE).content.decode()
+    secret = client.session["mfa.totp.secret"]
+    assert secret in page
+    client.post(ACTIVATE, {"code": code_of(secret)})
+    sign_in_long_ago(client, provider)
+    assert "/accounts/2fa/reauthenticate/" in client.get("/account/again/").content.decode()
+    client.post("/accounts/2fa/reauthenticate/", {"code": code_of(secret)})
+    assert client.post("/account/tokens/", {"name": "a", "scopes": ["read"], "days": 30}).status_code == 200
+
+
 def test_nobody_sets_a_second_factor_up_at_their_open_computer(
     client: Client, provider: Provider, settings: Any
 ) -> None:
     settings.SSO_ACCOUNTS = "anyone"
     come_back(client, provider)
     client.get(ACTIVATE)
-    sign_in_long_ago(client)
+    sign_in_long_ago(client, provider)
     secret = client.session["mfa.totp.secret"]
     assert client.post(ACTIVATE, {"code": code_of(secret)}).status_code == 403
     assert not Authenticator.objects.exists()
@@ -304,7 +342,7 @@ def test_a_key_of_an_endpoint_is_not_taken_at_their_open_computer(
     cast.admin.save()
     provider.claims = {**ANN, "email": cast.admin.email}
     come_back(client, provider)
-    sign_in_long_ago(client)
+    sign_in_long_ago(client, provider)
     page = f"/projects/{cast.project.slug}/judges/endpoints/new/"
     sent = {
         "name": "Lab",

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from annotate.core.access import token_of
-from annotate.core.models import Assignment, Rating, RevisedValue
+from annotate.core.models import Assignment, LookBack, Rating, RevisedValue
 from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.rounds import close_round_one
@@ -65,6 +65,17 @@ def test_items_stand_by_value_one_dimension_at_a_time(client, cast):
     texts = [other.index(cast.items[item].text) for item in (1, 2, 0)]
     assert texts == sorted(texts)
     assert "system-1" not in html.replace(cast.items[0].text, "")
+
+
+def test_who_looked_back_at_what_is_kept(client, cast):
+    me = cast.annotators[0]
+    client.get(address(cast), {"dimension": "coherence"})
+    client.get(address(cast, 3))  # not rated yet: there is nothing to look back at
+    (look,) = LookBack.objects.select_related("document", "dimension")
+    assert (look.annotator, look.document, look.dimension.key) == (me, cast.items[0].document, "coherence")
+    client.force_login(cast.annotators[1].user)
+    client.get(address(cast))
+    assert LookBack.objects.count() == 1
 
 
 def test_a_value_is_saved_beside_the_rating_and_a_refusal_says_why(client, cast):

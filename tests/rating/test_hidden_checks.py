@@ -2,6 +2,7 @@
 
 import random
 import re
+from datetime import UTC, datetime
 
 import pytest
 from django.test import Client
@@ -15,6 +16,7 @@ from annotate.exports.registry import TABLES
 from annotate.people.queries import loads_of
 from annotate.quality.commands import RightValue, describe_gold, mark_gold
 from annotate.quality.queries import raters_with_signals
+from annotate.rating.blocks import ends_of_blocks
 from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.ratings import Answer, save_rating
@@ -114,22 +116,46 @@ def test_checks_are_met_among_the_items_and_counted_nowhere(cast: Cast, kind: st
     assert {name: each.others for name, each in first.checks.calibrations.items()} == {"Fluency": 1}
 
 
-def test_their_rater_learns_of_them_on_my_work_when_round_one_is_closed(cast: Cast, client: Client) -> None:
+def test_their_rater_learns_of_them_on_my_work_after_each_block(cast: Cast, client: Client) -> None:
     choose_plan(project=cast.project, kind="everyone", gold_every=5, repeat_every=12)
-    rate_all(opened(cast), cast)
+    round = opened(cast)
+    met = rate_all(round, cast)
     page = reverse("my_work", args=[cast.project.slug])
     held = "Items that came a second time, the same value:"
+    figures = f"{held} Fluency 0 of 1, within one point 1 of 1 Beside reference values, Fluency : 2 below"
 
-    def shown(annotator: int) -> str:
+    def read(annotator: int = 0) -> str:
         client.force_login(cast.annotators[annotator].user)  # type: ignore[arg-type]
         html = re.sub(r"<[^>]*>", " ", client.get(page).content.decode())
         return " ".join(html.split())
 
-    assert held not in shown(0)  # who may still change values could find them by it
+    assert (
+        f"In your first 17 items, as you had rated them when you finished the block. {NEXT} {figures}"
+        in read()
+    )
+    for place in met:  # what is changed later changes no figure, which would tell a check from other items
+        save_rating(
+            assignment=place, dimension=frozen(round), answer=Answer(value=1), by=cast.annotators[0].user
+        )
+    assert figures in read()
+    Assignment.objects.filter(pk=met[-1].pk).update(completed_at=None)
+    assert held not in read()  # the block is not finished
+    assert held not in read(annotator=1)
     close_round_one(project=cast.project, by=cast.admin)
-    assert f"{held} Fluency 0 of 1, within one point 1 of 1" in shown(0)
-    assert "Beside reference values, Fluency : 2 below the reference on 1 of 1" in shown(0)
-    assert held not in shown(1)
+    assert f"{held} Fluency 1 of 1" in read()
+    assert NEXT not in read()
+
+
+NEXT = "More is added after the next block."
+
+
+def test_blocks_end_one_after_the_other() -> None:
+    first, second, third = (datetime(2026, 1, day, tzinfo=UTC) for day in (1, 2, 3))
+    assert ends_of_blocks([first, second], is_last=False, size=3) == []
+    assert ends_of_blocks([first, second], is_last=True, size=3) == [second, second]
+    assert ends_of_blocks([third, first, second, second], is_last=False, size=2) == [third] * 4
+    assert ends_of_blocks([first, None, second, second], is_last=True, size=2) == []
+    assert ends_of_blocks([first, second, third], is_last=False, size=2) == [second, second]
 
 
 def test_checks_close_with_round_one_and_open_no_dispute(cast: Cast) -> None:

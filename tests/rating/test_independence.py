@@ -41,7 +41,7 @@ def results(cast):
 def tab_names(client, cast):
     html = client.get(reverse("project", args=[cast.project.slug])).content.decode()
     tabs = html[html.index('<nav class="tabs"') :]
-    return [name for name in ("Rate", "Results", "Export", "Disputes") if f">{name}</a>" in tabs]
+    return [name for name in ("Rate", "Rounds", "Results") if f">{name}</a>" in tabs]
 
 
 def test_results_are_refused_with_a_sentence_and_their_tabs_are_gone(scene):
@@ -50,14 +50,14 @@ def test_results_are_refused_with_a_sentence_and_their_tabs_are_gone(scene):
         reply = client.get(address)
         assert reply.status_code == 403
         assert SENTENCE in reply.content.decode()
-    assert tab_names(client, cast) == ["Rate", "Disputes"]
+    assert tab_names(client, cast) == ["Rate", "Rounds"]
 
 
 def test_once_round_one_is_closed_results_are_shown(scene):
     client, cast = scene
     close_round_one(project=cast.project, by=cast.admin)
     assert {client.get(address).status_code for address in results(cast)} == {200}
-    assert tab_names(client, cast) == ["Rate", "Results", "Export", "Disputes"]
+    assert tab_names(client, cast) == ["Rate", "Rounds", "Results"]
 
 
 def test_who_rates_no_more_reads_results(scene):

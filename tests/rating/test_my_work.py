@@ -7,12 +7,13 @@ from django.urls import reverse
 from annotate.core.models import Assignment, Dispute, Membership, Round
 from annotate.disputes.commands.disputes import post_message
 from annotate.disputes.commands.looks import note_look
+from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.rounds import close_round_one, open_round_two
 from annotate.rating.commands.wording import acknowledge_wording
 from annotate.rating.queries.own_items import OwnFilter, own_items, own_spreads
 from annotate.setup.commands import reword_guidelines
 from tests.factories import Cast, make_project
-from tests.rating.rounds import opened, rate
+from tests.rating.rounds import frozen, opened, rate
 
 pytestmark = pytest.mark.django_db
 
@@ -35,6 +36,12 @@ def items_with(round: Round, place: Membership, **chosen: object) -> set[int]:
     return {each.item_id for each in own_items(round, place, OwnFilter(**chosen))}  # type: ignore[arg-type]
 
 
+def mark(round: Round, place: Membership, item: int, key: str, **marks: bool) -> None:
+    assignment = Assignment.objects.get(round=round, annotator=place, item=item)
+    answer = Answer(value=3 if "unsure" in marks else None, **marks)  # type: ignore[arg-type]
+    save_rating(assignment=assignment, dimension=frozen(round, key), answer=answer, by=place.user)
+
+
 def test_items_are_found_by_what_was_given(scene: tuple[Client, Cast, Round]) -> None:
     _, cast, round = scene
     me = cast.annotators[0]
@@ -42,10 +49,17 @@ def test_items_are_found_by_what_was_given(scene: tuple[Client, Cast, Round]) ->
     assert items_with(round, me, dimension="fluency", value=4) == {second, third}
     assert items_with(round, me, dimension="coherence") == {second}
     assert items_with(round, me, value=3) == {second}
-    assert items_with(round, me, marked="changed") == {first}
-    assert items_with(round, me, marked="commented") == {first}
-    assert items_with(round, me, marked="flagged") == set()
-    assert items_with(round, me, marked="unfinished") == {first, third, cast.items[3].pk}
+    assert items_with(round, me, marked=["changed"]) == {first}
+    assert items_with(round, me, marked=["commented"]) == {first}
+    assert items_with(round, me, marked=["unfinished"]) == {first, third, cast.items[3].pk}
+    mark(round, me, cast.items[1].pk, "coherence", unsure=True)
+    mark(round, me, cast.items[2].pk, "coherence", cannot_rate=True)
+    assert items_with(round, me, marked=["flagged"]) == {second, third}
+    assert items_with(round, me, marked=["unsure"]) == {second}
+    assert items_with(round, me, marked=["cannot_rate"]) == {third}
+    assert items_with(round, me, marked=["unsure", "commented"]) == set()
+    assert items_with(round, me, marked=["unsure"], dimension="fluency") == set()
+    assert items_with(round, me, marked=["unsure"], dimension="coherence") == {second}
     document = cast.items[2].document.key
     assert items_with(round, me, document=document) == {third, cast.items[3].pk}
     assert items_with(round, cast.annotators[1]) == set()
@@ -115,7 +129,18 @@ def test_the_guidelines_have_a_page_before_during_and_after_the_round(client: Cl
     client.force_login(cast.annotators[0].user)  # type: ignore[arg-type]
     address = reverse("guideline", args=[cast.project.slug])
     assert "this can still change" in client.get(address).content.decode()
-    opened(cast)
+    round = opened(cast)
     html = client.get(address).content.decode()
     assert "Fluency" in html
     assert "Version" not in html
+    for annotator, value in zip(cast.annotators, (1, 3, 5), strict=True):
+        rate(cast, round, annotator, cast.items[0], value)
+    close_round_one(project=cast.project, by=cast.admin)
+    reword_guidelines(project=cast.project, guidelines="Read twice.", note="Clearer.", by=cast.admin)
+    html = client.get(address).content.decode()
+    assert "This is what will apply in Round II" in html
+    assert "<ins>Read twice.</ins>" in html
+    open_round_two(project=cast.project, by=cast.admin)
+    html = client.get(address).content.decode()
+    assert "will apply" not in html
+    assert "Version 2, in force" in html

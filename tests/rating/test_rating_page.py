@@ -389,9 +389,9 @@ def test_an_item_page_costs_the_same_whatever_the_projects_size(
     opened(cast)
     client.force_login(cast.annotators[0].user)
     page(client, cast)
-    with django_assert_max_num_queries(15) as counted:
+    with django_assert_max_num_queries(16) as counted:
         client.get(reverse("rate_item", args=[cast.project.slug, 1]))
-    assert len(counted) == 14
+    assert len(counted) == 15
 
 
 @pytest.mark.parametrize("documents", [2, 12])

@@ -72,6 +72,13 @@ TABLES = {
         [DIMENSION, *columns("people", "judge"), Column("items", "items", Kind.COUNT)],
         [[text("Fluency"), Cell(3.5), Cell(4.0), Cell(12)], [text("Other"), Cell(1.0), Cell(1.0), Cell(1)]],
     ),
+    "curve": Table(
+        "curve",
+        "Curve",
+        [DIMENSION, Column("raters", "raters", Kind.COUNT), *columns("reliability")],
+        [[text("Fluency"), Cell(1), *figures(0.3)], [text("Fluency"), Cell(2), *figures(0.5)]],
+        heads=2,
+    ),
     "quality": Table(
         "quality",
         "Quality",

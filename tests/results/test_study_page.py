@@ -41,6 +41,13 @@ def test_raters_documents_hours_and_pay_follow_from_round_one() -> None:
     (alpha,) = cells_of(cast.project, "study", "documents-needed")
     width = (alpha["alpha"].high or 0) - (alpha["alpha"].low or 0)
     assert [alpha["documents"].value, alpha["times_4"].value] == [6, pytest.approx(width / 2)]
+    curve = cells_of(cast.project, "study", "reliability-curve")
+    assert [each["reliability"].value for each in curve][2] == row["raters_3"].value
+    widths = {
+        each["documents"].value: each["width"].value
+        for each in cells_of(cast.project, "study", "width-curve")
+    }
+    assert widths[24] == alpha["times_4"].value
     effort = {row["raters"].value: row for row in cells_of(cast.project, "study", "effort")}
     # Two raters, twelve items, half a minute each.
     assert effort["2"]["hours_1"].value == pytest.approx(0.2)

@@ -1,14 +1,14 @@
 """Tables of annotate, by concept. Invariants are database constraints wherever a database can hold them."""
 
 from annotate.core.models.acknowledgements import Acknowledgement
-from annotate.core.models.audit import AuditEntry, ProjectDeletion
+from annotate.core.models.audit import AuditEntry, AuditSeal, ProjectDeletion
 from annotate.core.models.digests import DisputeDigest, DisputeLook
 from annotate.core.models.disputes import AskedRater, Dispute, DisputeEvent, Nudge, Post
 from annotate.core.models.exports import Export
 from annotate.core.models.gold import GoldItem, GoldValue, PracticeAnswer
 from annotate.core.models.images import GuidelineImage
 from annotate.core.models.imports import DataImport
-from annotate.core.models.material import Document, Item, System, text_digest
+from annotate.core.models.material import Document, Item, ItemTag, System, text_digest
 from annotate.core.models.notes import PrivateNote
 from annotate.core.models.people import FormerName, Invitation, Membership, Role, User
 from annotate.core.models.plans import AssignmentPlan
@@ -18,7 +18,7 @@ from annotate.core.models.pushes import Push
 from annotate.core.models.quality import CountingDecision
 from annotate.core.models.ratings import Rating, RatingChange
 from annotate.core.models.results import ComputedResult
-from annotate.core.models.revisions import RevisedValue, RevisedValueChange
+from annotate.core.models.revisions import LookBack, RevisedValue, RevisedValueChange
 from annotate.core.models.rounds import AssignedUnit, Assignment, DimensionOrder, Guideline, Round, WorkOrder
 from annotate.core.models.shared import AttemptCount, SharedEntry
 from annotate.core.models.templates import SavedTemplate
@@ -35,6 +35,7 @@ __all__ = [
     "AssignmentPlan",
     "AttemptCount",
     "AuditEntry",
+    "AuditSeal",
     "ComputedResult",
     "CountingDecision",
     "DataImport",
@@ -54,7 +55,9 @@ __all__ = [
     "GuidelineImage",
     "Invitation",
     "Item",
+    "ItemTag",
     "KeptAnswer",
+    "LookBack",
     "MeasurementLevel",
     "Membership",
     "Nudge",

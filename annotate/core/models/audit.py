@@ -40,6 +40,23 @@ class AuditEntry(models.Model):
         return f"{self.act}: {self.subject}"
 
 
+class AuditSeal(models.Model):
+    """That an entry says what it says: a link of a chain of digests, see annotate.watching.seals.
+
+    It stays when its entry goes with a project, so it refers to neither.
+    """
+
+    entry = models.BigIntegerField(unique=True)
+    project = models.BigIntegerField(null=True)
+    content = models.CharField(max_length=64, help_text="SHA-256 of what the entry says.")
+    previous = models.CharField(max_length=64, unique=True, help_text="The digest of the seal before.")
+    digest = models.CharField(max_length=64, unique=True)
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"seal of entry {self.entry}"
+
+
 class ProjectDeletion(models.Model):
     """That this transaction deletes a project: only then do the guards of its histories let rows go.
 

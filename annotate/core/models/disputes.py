@@ -122,6 +122,8 @@ class Nudge(models.Model):
     at = models.DateTimeField()
     by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
     disputes = models.PositiveIntegerField(help_text="How many waited for the rater.")
+    link = models.CharField(max_length=500, blank=True, help_text="Where the mail leads.")
+    mail_due_at = models.DateTimeField(null=True, help_text="When a worker mails it; empty: never.")
     mailed_at = models.DateTimeField(null=True, help_text="When the mail server took the message.")
 
     class Meta:

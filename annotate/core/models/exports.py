@@ -1,7 +1,5 @@
 """Snapshots that people have asked for, each one file that stays until it is deleted."""
 
-from uuid import uuid4
-
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -23,6 +21,7 @@ class Export(models.Model):
     status = models.CharField(max_length=7, choices=Status.choices, default=Status.WAITING)
     message = models.TextField(blank=True, help_text="Why it stopped.")
     lease = models.UUIDField(null=True, help_text="The worker that is at it; no other says what came of it.")
+    attempts = models.PositiveSmallIntegerField(default=0, help_text="How many workers took it.")
     file = models.FileField(blank=True)
     size = models.BigIntegerField(default=0)
     content_hash = models.CharField(max_length=64, blank=True)
@@ -31,7 +30,7 @@ class Export(models.Model):
     tables = models.JSONField(default=dict, help_text="How many rows each table has.")
     created_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
-    touched_at = models.DateTimeField(help_text="When the status changed last.")
+    touched_at = models.DateTimeField(help_text="When status or heartbeat changed last.")
 
     class Meta:
         ordering = ["-created_at", "-pk"]
@@ -49,8 +48,3 @@ class Export(models.Model):
     def is_under_way(self) -> bool:
         """Whether it waits for a worker or one is at it."""
         return self.status in (Export.Status.WAITING, Export.Status.WRITING)
-
-
-def new_file_name(suffix: str) -> str:
-    """Return where an export is kept: under a name that nobody can guess."""
-    return f"exports/{uuid4().hex}{suffix}"

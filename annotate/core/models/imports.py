@@ -10,6 +10,9 @@ MATERIAL = "material"
 """The kind of imports that make documents, items and ratings."""
 
 
+LONGEST_PART = 2000
+
+
 def stored_name(_instance: "DataImport", _name: str) -> str:
     """Return where an uploaded file is kept: under a name of its own, whatever it was called."""
     return f"imports/{uuid4().hex}"
@@ -44,7 +47,9 @@ class DataImport(models.Model):
     name = models.CharField(max_length=255, help_text="What the file was called.")
     size = models.BigIntegerField()
     part = models.CharField(
-        max_length=200, blank=True, help_text="The config/split of a data set; empty: all of the first."
+        max_length=LONGEST_PART,
+        blank=True,
+        help_text="The config/split of a data set, or the sheets of workbooks; empty: the first.",
     )
     only_good = models.BooleanField(default=False, help_text="Whether refused lines are left out.")
     what = models.CharField(max_length=7, choices=What.choices, blank=True)
@@ -57,9 +62,10 @@ class DataImport(models.Model):
     lease = models.UUIDField(
         null=True, help_text="The worker that is at it; no other writes what comes of it."
     )
+    attempts = models.PositiveSmallIntegerField(default=0, help_text="How many workers took it.")
     created_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
-    touched_at = models.DateTimeField(help_text="When status or progress changed last.")
+    touched_at = models.DateTimeField(help_text="When status, progress or heartbeat changed last.")
     undone_at = models.DateTimeField(null=True)
     undone_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
 

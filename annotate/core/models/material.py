@@ -59,3 +59,17 @@ class Item(models.Model):
 
     def __str__(self) -> str:
         return f"item {self.pk}"
+
+
+class ItemTag(models.Model):
+    """A word by which admins find items again; no statistic and no annotator's page reads it."""
+
+    item = models.ForeignKey(Item, models.CASCADE, related_name="tags")
+    name = models.CharField(max_length=60)
+
+    class Meta:
+        constraints = [models.UniqueConstraint("item", "name", name="tag_once_per_item")]
+        indexes = [models.Index("name", "item", name="items_by_tag")]
+
+    def __str__(self) -> str:
+        return self.name

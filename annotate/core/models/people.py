@@ -138,6 +138,11 @@ class Invitation(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
     sent_at = models.DateTimeField(null=True, blank=True, help_text="When it was last sent by e-mail.")
+    mail_site = models.CharField(max_length=200, blank=True, help_text="The address of Concord in the mail.")
+    mail_asked_at = models.DateTimeField(null=True, blank=True)
+    mail_due_at = models.DateTimeField(
+        null=True, blank=True, help_text="When a worker mails it; empty: never."
+    )
     accepted_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
     accepted_at = models.DateTimeField(null=True, blank=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)

@@ -21,6 +21,7 @@ class Push(models.Model):
     status = models.CharField(max_length=7, choices=Status.choices, default=Status.WAITING)
     message = models.TextField(blank=True, help_text="Why it stopped.")
     lease = models.UUIDField(null=True, help_text="The worker that is at it; no other says what came of it.")
+    attempts = models.PositiveSmallIntegerField(default=0, help_text="How many workers took it.")
     sent = models.BigIntegerField(default=0, help_text="Bytes of files that are there.")
     size = models.BigIntegerField(default=0, help_text="Bytes of all files.")
     url = models.URLField(max_length=500, blank=True, help_text="Of the commit.")

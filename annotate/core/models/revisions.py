@@ -1,4 +1,4 @@
-"""Values that raters revised at the end of a document, beside the independent ones, with their history."""
+"""The end of a document: who looked back at their values, and values revised there, with their history."""
 
 from django.db import models
 
@@ -35,3 +35,18 @@ class RevisedValueChange(models.Model):
 
     def __str__(self) -> str:
         return f"{self.value_before} to {self.value_after}"
+
+
+class LookBack(models.Model):
+    """That a rater had the own values of a document side by side, on one dimension. Never changed.
+
+    Without it nobody could tell a value that was kept after looking back from one that was never looked at.
+    """
+
+    annotator = models.ForeignKey("annotate.Membership", models.PROTECT, related_name="+")
+    document = models.ForeignKey("annotate.Document", models.PROTECT, related_name="+")
+    dimension = models.ForeignKey("annotate.Dimension", models.PROTECT, related_name="+")
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"look back {self.pk}"

@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext, override
 
 from annotate.core.audit import record
 from annotate.core.configuration import lock_project
 from annotate.core.errors import MailError, NotReadyError
+from annotate.core.mails import claim_mail, due_mails, give_up_old_mail
 from annotate.core.models import Membership, Nudge, Project, Round, User
 from annotate.people.invitation_mail import SECONDS_TO_WAIT, mail_is_sent
 from annotate.people.preferences import preferences_of
@@ -60,11 +62,11 @@ class Nudged:
 
 
 @transaction.atomic
-def nudge_raters(*, project: Project, waiting: Mapping[int, int], by: User) -> Nudged:
+def nudge_raters(*, project: Project, waiting: Mapping[int, int], by: User, link: str = "") -> Nudged:
     """Nudge raters (by key, with how many disputes wait for each), nobody twice on a day.
 
-    They read it with their work; the caller lets a worker send it by mail after the commit. Locks the
-    project. Raises NotReadyError unless Round II is open.
+    They read it with their work. With a link that leads there, a worker sends it by mail, for which the
+    caller sends a message after the commit. Locks the project. Raises NotReadyError unless Round II is open.
     """
     lock_project(project)
     if not project.rounds.filter(number=2, status=Round.Status.OPEN).exists():
@@ -78,7 +80,10 @@ def nudge_raters(*, project: Project, waiting: Mapping[int, int], by: User) -> N
         elif rater.pk in before:
             found.already.append(rater)
         else:
-            made = Nudge.objects.create(rater=rater, day=today, at=now, by=by, disputes=waiting[rater.pk])
+            mail = {"link": link, "mail_due_at": now} if link and mail_is_sent() else {}
+            made = Nudge.objects.create(
+                rater=rater, day=today, at=now, by=by, disputes=waiting[rater.pk], **mail
+            )
             found.now.append(made)
     if found.now:
         names = [each.rater.label for each in found.now]
@@ -86,14 +91,20 @@ def nudge_raters(*, project: Project, waiting: Mapping[int, int], by: User) -> N
     return found
 
 
-def mail_nudge(*, nudge_id: int, link: str) -> None:
-    """Send a nudge by mail where a mail server is configured; safe to run twice."""
-    unsent = Nudge.objects.filter(pk=nudge_id, mailed_at__isnull=True)
-    if not mail_is_sent() or not unsent.update(mailed_at=timezone.now()):
+def due_nudges() -> QuerySet[Nudge]:
+    """Return the nudges that wait to be mailed."""
+    return due_mails(Nudge.objects.all())
+
+
+def mail_nudge(*, nudge_id: int) -> None:
+    """Send a nudge by mail; safe to run twice. What no mail server takes is sent later that day."""
+    nudge = Nudge.objects.select_related("rater__user", "rater__project", "by").filter(pk=nudge_id).first()
+    if nudge is None or not mail_is_sent() or not claim_mail(nudge):
         return
-    nudge = Nudge.objects.select_related("rater__user", "rater__project", "by").get(pk=nudge_id)
     try:
-        send_message(nudge, link)
+        send_message(nudge, nudge.link)
     except MailError as error:
-        Nudge.objects.filter(pk=nudge_id).update(mailed_at=None)
-        logger.warning("Nudge %s stays on the rater's page only: %s", nudge_id, error.message)
+        logger.warning("Nudge %s stays on the rater's page for now: %s", nudge_id, error.message)
+        give_up_old_mail(nudge, since=nudge.at)
+    else:
+        Nudge.objects.filter(pk=nudge_id).update(mailed_at=timezone.now(), mail_due_at=None)

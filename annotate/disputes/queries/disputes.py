@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from django.db import models
 from django.db.models import Count, DateTimeField, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import (
@@ -22,7 +24,7 @@ from annotate.core.models import (
     Round,
 )
 from annotate.core.raters import disputes_of
-from annotate.disputes.queries.activity import needing, to_decide
+from annotate.disputes.queries.activity import LONG_AGO, needing, to_decide
 from annotate.disputes.queries.pace import seconds_for_a_dispute
 from annotate.rating.queries.progress import rough_time
 from annotate.rating.queries.work import PlaceInOrder
@@ -34,27 +36,29 @@ HAS_NEWS = Q(new_posts__gt=0) | Q(new_answers__gt=0) | ~Q(new_event="")
 
 
 def with_news(disputes: QuerySet[Dispute], rater: Membership) -> QuerySet[Dispute]:
-    """Return disputes with what others did since the rater looked, in the same query.
+    """Return disputes with what others did since the rater's last visit, in the same query.
 
-    `looked_at`: None where they never did. `new_posts`, `new_answers`: counts. `new_event`: the last kind of
-    event, empty where there was none.
+    Before the first visit all that others did is new. `looked_at`: None then. `new_posts`, `new_answers`:
+    counts. `new_event`: the last kind of event, empty where there was none.
     """
     looks = DisputeLook.objects.filter(rater=rater, dispute=OuterRef("pk")).values("at")
-    posts = Post.objects.filter(dispute=OuterRef("pk"), at__gt=OuterRef("looked_at")).exclude(author=rater)
+    posts = Post.objects.filter(dispute=OuterRef("pk"), at__gt=OuterRef("visited_at")).exclude(author=rater)
     answers = Rating.objects.filter(
         assignment__round__project=OuterRef("round__project"),
         assignment__round__number=2,
         assignment__item=OuterRef("item"),
         dimension=OuterRef("dimension"),
         value__isnull=False,
-        updated_at__gt=OuterRef("looked_at"),
+        updated_at__gt=OuterRef("visited_at"),
     ).exclude(assignment__annotator=rater)
-    events = DisputeEvent.objects.filter(dispute=OuterRef("pk"), at__gt=OuterRef("looked_at"))
-    others = events.exclude(actor=rater.user_id).order_by("-at", "-pk")
-    return disputes.annotate(looked_at=Subquery(looks, output_field=DateTimeField())).annotate(
+    events = DisputeEvent.objects.filter(dispute=OuterRef("pk"), at__gt=OuterRef("visited_at"))
+    others = events.exclude(kind=DisputeEvent.Kind.OPENED).exclude(actor=rater.user_id)
+    looked_at = Subquery(looks, output_field=DateTimeField())
+    visited_at = Coalesce(looked_at, LONG_AGO, output_field=DateTimeField())
+    return disputes.annotate(looked_at=looked_at, visited_at=visited_at).annotate(
         new_posts=_count(posts, "dispute"),
         new_answers=_count(answers, "assignment__item"),
-        new_event=Coalesce(Subquery(others.values("kind")[:1]), Value("")),
+        new_event=Coalesce(Subquery(others.order_by("-at", "-pk").values("kind")[:1]), Value("")),
     )
 
 
@@ -64,17 +68,26 @@ def _count(rows: QuerySet[Post] | QuerySet[Rating], group: str) -> Coalesce:
 
 def count_needing_and_new(place: Membership) -> tuple[int, int]:
     """Return how many disputes need this rater, and in how many something is new. Two queries."""
-    looked_at = with_news(disputes_of(place), place).filter(HAS_NEWS & Q(looked_at__isnull=False))
-    return _needing(place).count(), looked_at.count()
+    with_new = with_news(disputes_of(place), place).filter(HAS_NEWS)
+    return _needing(place).count(), with_new.count()
+
+
+class Waits(models.TextChoices):
+    """What a rater's dispute waits for."""
+
+    ME = "me", _("for me")
+    OTHERS = "others", _("for others")
+    NOBODY = "nobody", _("for nobody: settled or decided")
 
 
 @dataclass(frozen=True)
 class WorkFilter:
     """Which of a rater's disputes are meant: empty is any.
 
-    `is_new`: with news since the rater looked. `words`: in the text, or in the title of its document.
+    `is_new`: with news since the rater's last visit. `words`: in the text, or in the title of its document.
     """
 
+    waits: str = ""
     dimension: str = ""
     document: str = ""
     is_new: bool = False
@@ -130,11 +143,17 @@ def work_list(place: Membership, chosen: WorkFilter = EVERYTHING) -> WorkList:
     disputes = list(found.order_by("number"))
     open_ones = [dispute for dispute in disputes if dispute.status == Dispute.Status.OPEN]
     needing = set(_needing(place).values_list("pk", flat=True))
+    parts = {
+        Waits.ME: [dispute for dispute in open_ones if dispute.pk in needing],
+        Waits.OTHERS: [dispute for dispute in open_ones if dispute.pk not in needing],
+        Waits.NOBODY: [dispute for dispute in disputes if dispute.status != Dispute.Status.OPEN],
+    }
+    meant = {part: found for part, found in parts.items() if chosen.waits in ("", part)}
     return WorkList(
         round_two=round_two,
-        needing_me=[dispute for dispute in open_ones if dispute.pk in needing],
-        waiting=[dispute for dispute in open_ones if dispute.pk not in needing],
-        done=[dispute for dispute in disputes if dispute.status != Dispute.Status.OPEN],
+        needing_me=meant.get(Waits.ME, []),
+        waiting=meant.get(Waits.OTHERS, []),
+        done=meant.get(Waits.NOBODY, []),
         nudge=place.nudges.order_by("-at").first() if needing else None,
         seconds_each=seconds_for_a_dispute(place) if needing else None,
     )
@@ -149,15 +168,19 @@ class Listed:
     count: int
 
 
-def listed(work: WorkList, place: Membership) -> list[Listed]:
+def listed(work: WorkList, place: Membership, chosen: WorkFilter = EVERYTHING) -> list[Listed]:
     """Return the work list as it is shown, with the values that the rater holds. Two queries at most."""
     names = _names_of_values(place) if work.round_two else {}
     parts = {
-        gettext("Need you"): work.needing_me,
-        gettext("Wait for others"): work.waiting,
-        gettext("Settled or decided"): work.done,
+        Waits.ME: (gettext("Need you"), work.needing_me),
+        Waits.OTHERS: (gettext("Wait for others"), work.waiting),
+        Waits.NOBODY: (gettext("Settled or decided"), work.done),
     }
-    return [Listed(title, _by_item(disputes, names), len(disputes)) for title, disputes in parts.items()]
+    return [
+        Listed(title, _by_item(disputes, names), len(disputes))
+        for part, (title, disputes) in parts.items()
+        if chosen.waits in ("", part)
+    ]
 
 
 def _by_item(disputes: list[Dispute], names: Mapping[tuple[int, int], str]) -> list[OnItem]:

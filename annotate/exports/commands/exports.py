@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable
 from pathlib import Path
+from shutil import rmtree
 from time import monotonic
 from uuid import UUID, uuid4
 
@@ -13,8 +14,9 @@ from django.utils import timezone
 
 from annotate.core.audit import record
 from annotate.core.errors import NotReadyError
+from annotate.core.jobs import GAVE_UP, MAX_ATTEMPTS, heartbeat, take
 from annotate.core.models import Export, Project, User
-from annotate.core.models.exports import new_file_name
+from annotate.core.quotas import refuse_over_quota
 from annotate.core.version import VERSION
 from annotate.exports.choice import ExportChoice
 from annotate.exports.files import SUFFIXES, write_file
@@ -39,7 +41,8 @@ def note_export(*, project: Project, what: str, format: str) -> None:
 
 @transaction.atomic
 def start_export(*, project: Project, choice: ExportChoice, by: User | None) -> Export:
-    """Ask for a snapshot; the caller tells a worker after the commit."""
+    """Ask for a snapshot; the caller tells a worker after the commit. Raises NotReadyError over the quota."""
+    refuse_over_quota(project)
     export = Export.objects.create(
         project=project,
         format=choice.format,
@@ -62,8 +65,8 @@ def restart_export(*, export: Export) -> None:
     if not may_restart(locked):
         raise NotReadyError("A worker is at this export already, or has finished it.")
     locked.status, locked.message, locked.lease = Status.WAITING, "", None
-    locked.touched_at = timezone.now()
-    locked.save(update_fields=["status", "message", "lease", "touched_at"])
+    locked.touched_at, locked.attempts = timezone.now(), 0
+    locked.save(update_fields=["status", "message", "lease", "touched_at", "attempts"])
 
 
 @transaction.atomic
@@ -80,37 +83,65 @@ def delete_export(*, export: Export) -> None:
 
 
 def run_export(*, export_id: int) -> None:
-    """Write an export that waits, and keep its file; one that another worker has taken is left alone.
+    """Write an export that waits, or whose worker died, and keep its file; others are left alone.
 
     Takes a lease, without which nothing is kept: of an export that was started again meanwhile, or deleted,
     nothing stays.
     """
-    lease = uuid4()
-    waiting = Export.objects.filter(pk=export_id, status=Status.WAITING)
-    waiting.update(status=Status.WRITING, touched_at=timezone.now(), lease=lease)
-    export = _held_export(export_id, lease).select_related("project").first()
+    export = _take(export_id)
     if export is None:
         return
-    choice = choice_of(export)
-    name = new_file_name(SUFFIXES[choice.format])
-    target = _path_of(name)
+    held = _held_export(export.pk, export.lease)
+    with heartbeat(lambda: held.update(touched_at=timezone.now())):
+        _write_held(export)
+
+
+def _take(export_id: int) -> Export | None:
+    lease = uuid4()
+    found = Export.objects.filter(pk=export_id, status__in=(Status.WAITING, Status.WRITING)).first()
+    if found is None or not may_restart(found) or not take(found, lease=lease, status=Status.WRITING):
+        return None
+    _forget_files_of(found)
+    export = _held_export(export_id, lease).select_related("project").first()
+    if export is not None and export.attempts > MAX_ATTEMPTS:
+        _stop(export, GAVE_UP)
+        return None
+    return export
+
+
+def _write_held(export: Export) -> None:
+    choice, target = choice_of(export), _file_of(export)
     target.parent.mkdir(parents=True, exist_ok=True)
     kept = False
     try:
         manifest = write_file(export.project, choice, target, _progress_notes(export))
-        kept = _keep(export, manifest, name, target)
+        kept = _keep(export, manifest, f"exports/{target.name}", target)
     except _DeletedError:
-        logger.info("Export %s was deleted while it was written", export_id)
+        logger.info("Export %s was deleted while it was written", export.pk)
     except (DatabaseError, OSError) as error:
-        logger.exception("Export %s stopped", export_id)
+        logger.exception("Export %s stopped", export.pk)
         _stop(export, f"The export stopped ({type(error).__name__}). Start it again.")
     except Exception:
         _stop(export, "An error in Concord stopped the export. The worker's log says more.")
         raise
     finally:
         if not kept:
-            target.unlink(missing_ok=True)
+            _forget_files_of(export)
         notes_of(export).clear()
+
+
+def _file_of(export: Export) -> Path:
+    """Return what the worker with this lease writes: nobody guesses its name, and its successor knows it."""
+    assert export.lease
+    return _path_of(f"exports/{export.lease.hex}{SUFFIXES[choice_of(export).format]}")
+
+
+def _forget_files_of(export: Export) -> None:
+    if export.lease:
+        target = _file_of(export)
+        target.unlink(missing_ok=True)
+        for folder in target.parent.glob(f"{target.name}?*"):  # what is packed is made beside it
+            rmtree(folder, ignore_errors=True)
 
 
 @transaction.atomic

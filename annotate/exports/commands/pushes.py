@@ -1,8 +1,8 @@
 """Pushing a data set to the Hub: asked for by an admin, done by a worker, as often as one likes."""
 
-from datetime import timedelta
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from shutil import rmtree
+from tempfile import gettempdir
 from uuid import UUID, uuid4
 from zipfile import ZipFile
 
@@ -13,12 +13,12 @@ from django.utils.translation import gettext
 
 from annotate.core.audit import record
 from annotate.core.errors import DomainError, NotReadyError
+from annotate.core.jobs import GAVE_UP, MAX_ATTEMPTS, heartbeat, is_silent, take
 from annotate.core.models import Export, Push, User
 from annotate.exports.choice import Format
 from annotate.exports.hub import HubError, push_folder, refuse_repository
 
 Status = Push.Status
-SILENT_FOR = timedelta(minutes=15)  # a file of a million rows is sent without a word
 
 
 class _TakenOverError(DomainError):
@@ -47,7 +47,7 @@ def start_push(*, export: Export, repository: str, private: bool, by: User) -> P
 
 
 def _wait_again(push: Push, *, private: bool, by: User) -> None:
-    if push.status == Status.PUSHING and timezone.now() - push.touched_at < SILENT_FOR:
+    if push.status == Status.PUSHING and not is_silent(push):
         raise NotReadyError(gettext("A worker is already pushing this export."))
     push.status, push.message, push.lease, push.private, push.created_by = (
         Status.WAITING,
@@ -56,18 +56,37 @@ def _wait_again(push: Push, *, private: bool, by: User) -> None:
         private,
         by,
     )
-    push.sent, push.touched_at = 0, timezone.now()
-    push.save(update_fields=["status", "message", "lease", "private", "created_by", "sent", "touched_at"])
+    push.sent, push.attempts, push.touched_at = 0, 0, timezone.now()
+    push.save()
 
 
 def run_push(*, push_id: int) -> None:
-    """Push what waits, and keep what came of it; one that another worker has taken is left alone."""
-    lease = uuid4()
-    waiting = Push.objects.filter(pk=push_id, status=Status.WAITING)
-    waiting.update(status=Status.PUSHING, lease=lease, touched_at=timezone.now())
-    push = _held_push(push_id, lease).select_related("export__project").first()
+    """Push what waits, or whose worker died, and keep what came of it; others are left alone."""
+    push = _take(push_id)
     if push is None:
         return
+    held = _held_push(push.pk, push.lease)
+    with heartbeat(lambda: held.update(touched_at=timezone.now())):
+        _push_held(push)
+
+
+def _take(push_id: int) -> Push | None:
+    lease = uuid4()
+    found = Push.objects.filter(pk=push_id, status__in=(Status.WAITING, Status.PUSHING)).first()
+    if found is None or (found.status == Status.PUSHING and not is_silent(found)):
+        return None
+    if not take(found, lease=lease, status=Status.PUSHING):
+        return None
+    if found.lease:
+        rmtree(_folder_of(found), ignore_errors=True)
+    push = _held_push(push_id, lease).select_related("export__project").first()
+    if push is not None and push.attempts > MAX_ATTEMPTS:
+        _end(push, status=Status.STOPPED, message=GAVE_UP)
+        return None
+    return push
+
+
+def _push_held(push: Push) -> None:
     try:
         url = _push(push)
     except _TakenOverError:
@@ -87,14 +106,23 @@ def _push(push: Push) -> str:
         if not _held_push(push.pk, push.lease).update(sent=sent, size=size, touched_at=timezone.now()):
             raise _TakenOverError("")
 
-    with TemporaryDirectory(prefix="concord-push-") as name:
+    unpacked = _folder_of(push)
+    unpacked.mkdir(mode=0o700)
+    try:
         with push.export.file.open("rb") as file, ZipFile(file) as archive:
-            archive.extractall(name)
-        (folder,) = Path(name).iterdir()
+            archive.extractall(unpacked)
+        (folder,) = unpacked.iterdir()
         slug = push.export.project.slug
         return push_folder(
             folder, push.repository, project=slug, private=push.private, on_progress=on_progress
         )
+    finally:
+        rmtree(unpacked, ignore_errors=True)
+
+
+def _folder_of(push: Push) -> Path:
+    """Return where the worker with this lease unpacks the export; its successor removes what is left."""
+    return Path(gettempdir(), f"concord-push-{push.lease}")
 
 
 def _end(push: Push, **became: object) -> None:

@@ -6,6 +6,7 @@ from django.db.models import Count, Max, Min, Q, Sum
 
 from annotate.core.models import Assignment, Dispute, Document, Item, Project, Rating, Round, System
 from annotate.exports.choice import ExportChoice
+from annotate.exports.formats.cards import plain, plain_line
 from annotate.results.commands import current_page
 from annotate.results.registry import result_of
 from annotate.results.table import Cell, Table
@@ -19,7 +20,7 @@ def datasheet(project: Project, choice: ExportChoice) -> str:
     """Return the draft as Markdown. Its figures are those of the agreement page."""
     table = current_page(project=project, result=result_of(project, "agreement")).table("rounds")
     sections = {
-        "Motivation": [project.description or TO_WRITE],
+        "Motivation": [plain(project.description) or TO_WRITE],
         "Composition": _composition(project, choice),
         "Collection": [
             *_collection(project),
@@ -30,7 +31,7 @@ def datasheet(project: Project, choice: ExportChoice) -> str:
         "Distribution": [_licence(choice)],
         "Maintenance": [TO_WRITE],
     }
-    parts = [f"# Datasheet: {project.name}"]
+    parts = [f"# Datasheet: {plain_line(project.name)}"]
     for title, paragraphs in sections.items():
         parts += [f"## {title}", *paragraphs]
     return "\n\n".join(parts) + "\n"

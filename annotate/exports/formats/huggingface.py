@@ -9,6 +9,7 @@ import yaml
 from annotate.core.models import Project
 from annotate.core.version import VERSION
 from annotate.exports.choice import ExportChoice
+from annotate.exports.formats.cards import plain, plain_line
 from annotate.exports.formats.croissant import croissant
 from annotate.exports.formats.datasheet import datasheet
 from annotate.exports.manifest import Passed
@@ -45,8 +46,9 @@ def data_card(project: Project, choice: ExportChoice, tables: list[ExportTable],
     }
     rows = "\n".join(f"| `{table.name}` | {passed.rows[table.name]:,} | {table.says} |" for table in tables)
     return (
-        f"---\n{yaml.safe_dump(head, sort_keys=False, allow_unicode=True)}---\n\n# {project.name}\n\n"
-        f"{project.description}\n\n"
+        f"---\n{yaml.safe_dump(head, sort_keys=False, allow_unicode=True)}---\n\n"
+        f"# {plain_line(project.name)}\n\n"
+        f"{plain(project.description)}\n\n"
         "| configuration | rows | what it holds |\n|---|---|---|\n"
         f"{rows}\n\n"
         "`document`, `system` and `dimension` together are a unit and join the tables. Only ratings of "

@@ -32,7 +32,7 @@ from annotate.exports.restoring.people import restore_raters
 from annotate.exports.restoring.places import restore_places
 from annotate.exports.restoring.ratings import restore_ratings
 from annotate.exports.restoring.restored import RESTORERS, Restored
-from annotate.exports.restoring.revised_values import restore_revised_values
+from annotate.exports.restoring.revised_values import restore_looks_back, restore_revised_values
 from annotate.exports.restoring.tables import MisfitError
 from annotate.people.commands import add_member
 
@@ -103,6 +103,7 @@ def _restore(archive: ExportArchive, admin: User | None) -> Project:
     restore_places(restored, archive)
     restore_ratings(restored, archive)
     restore_revised_values(restored, archive)
+    restore_looks_back(restored, archive)
     restore_disputes(restored, archive)
     for restorer in RESTORERS.values():
         restorer(restored, archive)

@@ -1,10 +1,10 @@
-"""Values that raters revised at the end of a document, with every state in which they were saved."""
+"""The end of a document: who looked back, and revised values with every state in which they were saved."""
 
 from itertools import groupby, islice
 from operator import itemgetter
 from typing import Any
 
-from annotate.core.models import Rating, RevisedValue, RevisedValueChange
+from annotate.core.models import LookBack, Rating, RevisedValue, RevisedValueChange
 from annotate.exports.restoring.archive import ExportArchive
 from annotate.exports.restoring.people import actor
 from annotate.exports.restoring.restored import Known, Restored
@@ -34,6 +34,20 @@ def restore_revised_values(restored: Restored, archive: ExportArchive) -> None:
         RevisedValueChange.objects.bulk_create(
             _change(restored, each, row) for each, rows in zip(revised, batch, strict=True) for row in rows
         )
+
+
+def restore_looks_back(restored: Restored, archive: ExportArchive) -> None:
+    """Make the looks back in their order; exports of earlier versions have none."""
+    looks = (
+        LookBack(
+            annotator=restored.raters[row["rater"]],
+            document_id=restored.documents[row["document"]],
+            dimension=restored.dimensions[row["dimension"]],
+            at=row["at"],
+        )
+        for row in archive.rows("looks_back")
+    )
+    LookBack.objects.bulk_create(looks, UNITS_AT_ONCE)
 
 
 def _key(restored: Restored, row: Row) -> Unit:

@@ -4,7 +4,7 @@ from annotate.exports.tables.acknowledgements import ACKNOWLEDGEMENT_TABLE
 from annotate.exports.tables.disputes import DISPUTE_TABLES
 from annotate.exports.tables.material import MATERIAL_TABLES
 from annotate.exports.tables.outcomes import OUTCOME_TABLE
-from annotate.exports.tables.ratings import HISTORY_TABLE, RATING_TABLES, REVISED_TABLE
+from annotate.exports.tables.ratings import HISTORY_TABLE, LOOK_BACK_TABLE, RATING_TABLES, REVISED_TABLE
 from annotate.exports.tables.soft_labels import SOFT_LABEL_TABLE
 
 OWN_TABLES = (
@@ -15,5 +15,6 @@ OWN_TABLES = (
     *DISPUTE_TABLES,
     HISTORY_TABLE,
     REVISED_TABLE,
+    LOOK_BACK_TABLE,
     ACKNOWLEDGEMENT_TABLE,
 )

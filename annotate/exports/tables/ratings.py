@@ -6,7 +6,15 @@ from django.db.models import F, OuterRef, Subquery
 from django.db.models.functions import Coalesce
 
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
-from annotate.core.models import AssignedUnit, Assignment, Project, Rating, RatingChange, RevisedValueChange
+from annotate.core.models import (
+    AssignedUnit,
+    Assignment,
+    LookBack,
+    Project,
+    Rating,
+    RatingChange,
+    RevisedValueChange,
+)
 from annotate.core.models.rounds import without_checks
 from annotate.core.rounds import round_one
 from annotate.exports.registry import ExportTable, Part, Row, kinds
@@ -158,6 +166,19 @@ _REVISED_VALUES = {
 }
 
 
+def _looks_back(project: Project) -> Iterator[Row]:
+    looks = LookBack.objects.filter(annotator__project=project).order_by("pk")
+    return rows_by_column(looks, _LOOKS_BACK)
+
+
+_LOOKS_BACK = {
+    "document": "document__key",
+    "dimension": "dimension__key",
+    "rater": "annotator__pseudonym",
+    "at": "at",
+}
+
+
 RATING_TABLES = (
     ExportTable(
         "ratings",
@@ -201,4 +222,11 @@ REVISED_TABLE = ExportTable(
     _revised_values,
     kinds(integer="revision value_before value_after", time="at"),
     {"comment": Part.COMMENTS},
+)
+LOOK_BACK_TABLE = ExportTable(
+    "looks_back",
+    "when a rater had the own values of a document side by side, whether or not any was revised",
+    tuple(_LOOKS_BACK),
+    _looks_back,
+    kinds(time="at"),
 )

@@ -1,5 +1,6 @@
 """Making the demonstration project, with which one can look around."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from django.contrib.auth.hashers import make_password
@@ -29,6 +30,7 @@ from annotate.setup.commands import create_project
 from annotate.setup.presets import TEMPLATES
 
 NAME = "Demonstration: opinions about three products"
+Parts = Sequence[Mapping[str, str]]
 PASSWORD = "demonstration"  # noqa: S105 - known to everyone, for a server that only this machine reaches
 
 
@@ -57,9 +59,7 @@ def load_demonstration() -> Project:
     """Make the demonstration project with Round I part done, unless it is there."""
     if existing := Project.objects.filter(name=NAME).first():
         return existing
-    # One hash for all: five took most of the time of the first start, and the password is no secret.
-    hashed = make_password(PASSWORD)
-    users = {person: _user(person, hashed) for person in PEOPLE}
+    users = make_accounts()
     project = create_project(user=users[PEOPLE[0]], name=NAME, template=_template())
     places = {
         person: add_member(project=project, role=person.role, user=user) for person, user in users.items()
@@ -69,6 +69,25 @@ def load_demonstration() -> Project:
     for person, place in places.items():
         _rate(round, place, person)
     return project
+
+
+def make_accounts() -> dict[Person, User]:
+    """Return the demonstration's accounts, made where they are missing."""
+    # One hash for all: five took most of the time of the first start, and the password is no secret.
+    hashed = make_password(PASSWORD)
+    return {person: _user(person, hashed) for person in PEOPLE}
+
+
+def add_texts(
+    project: Project, *, systems: Sequence[str], key: str, title: str, parts: Parts, texts: Sequence[str]
+) -> None:
+    """Add a document with the text that each system made of it."""
+    document = Document.objects.create(
+        project=project, key=key, title=title, parts=list(parts), digest=text_digest(parts)
+    )
+    for name, text in zip(systems, texts, strict=True):
+        system, _ = System.objects.get_or_create(project=project, name=name)
+        Item.objects.create(document=document, system=system, text=text, digest=text_digest(text))
 
 
 def _template() -> ProjectTemplate:
@@ -85,14 +104,16 @@ def _user(person: Person, hashed: str) -> User:
 
 
 def _add_items(project: Project) -> None:
-    systems = [System.objects.create(project=project, name=name) for name in SYSTEMS]
     for product in PRODUCTS:
         parts = [{"label": f"Review {n}", "text": text} for n, text in enumerate(product.reviews, start=1)]
-        document = Document.objects.create(
-            project=project, key=product.key, title=product.title, parts=parts, digest=text_digest(parts)
+        add_texts(
+            project,
+            systems=SYSTEMS,
+            key=product.key,
+            title=product.title,
+            parts=parts,
+            texts=product.summaries,
         )
-        for system, text in zip(systems, product.summaries, strict=True):
-            Item.objects.create(document=document, system=system, text=text, digest=text_digest(text))
 
 
 def _rate(round: Round, place: Membership, person: Person) -> None:

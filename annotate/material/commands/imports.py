@@ -87,7 +87,7 @@ class _Writing(FileCheck):
             self.data_import.save(update_fields=["report", "lines"])
         made = {name: count for name, count in asdict(report.made).items() if count}
         record(self.project, "import.made", self.data_import, after={"part": self.source.part, **made}, by=by)
-        on_progress("written", 1.0, report.lines)
+        on_progress("written", 1.0, report.lines, report)
         return report
 
     def _write_items(self, catalogue: Catalogue, round: Round | None, on_progress: OnProgress) -> None:

@@ -2,7 +2,10 @@
 
 import json
 import logging
-from time import monotonic
+import re
+from datetime import timedelta
+from pathlib import Path
+from time import monotonic, time
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -14,11 +17,19 @@ from django.utils.translation import gettext
 
 from annotate.core.audit import record
 from annotate.core.errors import DomainError, NotReadyError
+from annotate.core.jobs import GAVE_UP, MAX_ATTEMPTS, heartbeat, take
 from annotate.core.models import DataImport, Project, User
 from annotate.core.models.imports import MATERIAL
 from annotate.material.commands.imports import import_file
 from annotate.material.import_kinds import KINDS, ImportKind, Report
-from annotate.material.queries.imports import may_start, notes_of, refused_file_of, source_of
+from annotate.material.queries.imports import (
+    SILENT_FOR,
+    folder_of_imports,
+    may_start,
+    notes_of,
+    refused_file_of,
+    source_of,
+)
 from annotate.material.reading.mapping_json import mapping_from_json
 from annotate.material.reading.progress import OnProgress
 from annotate.material.reading.report import ImportReport
@@ -27,6 +38,8 @@ Status = DataImport.Status
 What = DataImport.What
 
 TELL_SECONDS = 1.0
+ORPHANED_AFTER = timedelta(hours=1)  # an upload lies there before its row is written
+UPLOAD = re.compile(r"[0-9a-f]{32}")
 logger = logging.getLogger(__name__)
 
 
@@ -79,13 +92,13 @@ def start_upload(
         raise NotReadyError(gettext("A worker is at this import already, or has finished it."))
     locked.mapping, locked.what, locked.only_good = mapping, what, only_good
     locked.status, locked.progress, locked.touched_at = Status.WAITING, 0.0, timezone.now()
-    locked.report, locked.message, locked.lease, locked.lines = None, "", None, 0
+    locked.report, locked.message, locked.lease, locked.lines, locked.attempts = None, "", None, 0, 0
     locked.save(update_fields=_STARTED)
     notes_of(locked).clear()
 
 
 _STARTED = ["mapping", "what", "only_good", "status", "progress", "touched_at"]
-_STARTED += ["report", "message", "lease", "lines"]
+_STARTED += ["report", "message", "lease", "lines", "attempts"]
 
 
 def cancel_import(*, data_import: DataImport) -> None:
@@ -124,23 +137,43 @@ def forget_files(data_import: DataImport) -> None:
 
 
 def run_import(*, import_id: int) -> None:
-    """Import a file that waits, and keep what came of it; one that another worker has taken is left alone.
+    """Import a file that waits, or whose worker died, and keep what came of it; others are left alone.
 
     Takes a lease, without which nothing is written: of a file that was started again meanwhile, or discarded,
     nothing comes from this worker.
     """
-    lease = uuid4()
-    waiting = DataImport.objects.filter(pk=import_id, status=Status.WAITING)
-    waiting.update(status=Status.CHECKING, touched_at=timezone.now(), lease=lease)
-    data_import = _held_import(import_id, lease).select_related("project", "created_by").first()
+    data_import = _take(import_id)
     if data_import is None:
         return
+    with heartbeat(lambda: _give_sign(data_import)):
+        _import_held(data_import)
+
+
+def _take(import_id: int) -> DataImport | None:
+    lease = uuid4()
+    found = DataImport.objects.filter(pk=import_id, status__in=SILENT_FOR).first()
+    if found is None or not may_start(found) or not take(found, lease=lease, status=Status.CHECKING):
+        return None
+    data_import = _held_import(import_id, lease).select_related("project", "created_by").first()
+    if data_import is not None and data_import.attempts > MAX_ATTEMPTS:
+        _finish(data_import, Status.STOPPED, message=GAVE_UP)
+        return None
+    return data_import
+
+
+def _give_sign(data_import: DataImport) -> None:
+    # A file first: SQLite is held by the import itself while it writes, and then by nobody else.
+    notes_of(data_import).give_sign()
+    _held_import(data_import.pk, data_import.lease).update(touched_at=timezone.now())
+
+
+def _import_held(data_import: DataImport) -> None:
     try:
         report = KINDS[data_import.kind].run(data_import, _progress_notes(data_import))
     except _CancelledError:
         _finish(data_import, Status.STOPPED, message=CANCELLED)
     except _LeaseLostError:
-        logger.warning("Import %s was started again or discarded while this worker was silent", import_id)
+        logger.warning("Import %s was taken over while this worker was silent", data_import.pk)
     except DomainError as error:
         _finish(data_import, Status.STOPPED, message=error.message)
     except FileNotFoundError:
@@ -150,7 +183,7 @@ def run_import(*, import_id: int) -> None:
         )
         _finish(data_import, Status.STOPPED, message=message)
     except (DatabaseError, OSError) as error:
-        logger.exception("Import %s stopped", import_id)
+        logger.exception("Import %s stopped", data_import.pk)
         message = f"The import stopped ({type(error).__name__}) and nothing was imported. Start it again."
         _finish(data_import, Status.STOPPED, message=message)
     except Exception:
@@ -159,8 +192,11 @@ def run_import(*, import_id: int) -> None:
         )
         _finish(data_import, Status.STOPPED, message=message)
         raise
-    else:
+    else:  # what was written has noted its end in the same transaction
         _finish(data_import, Status.REFUSED if report.is_refused else Status.IMPORTED, report=report)
+        if DataImport.objects.filter(pk=data_import.pk, status=Status.IMPORTED).exists():
+            notes_of(data_import).clear()
+            _delete_file(data_import)
 
 
 def _import_material(data_import: DataImport, on_progress: OnProgress) -> ImportReport:
@@ -188,18 +224,21 @@ MATERIAL_KIND = ImportKind(
 def _progress_notes(data_import: DataImport) -> OnProgress:
     """Note progress now and then, and stop where the import was cancelled.
 
-    Noting needs the lease, so nothing is written without it: the end is noted in the writing transaction.
-    While that lasts, how far it has come is noted in a file.
+    Noting needs the lease, so nothing is written without it. The end is noted in the writing transaction:
+    nobody takes over what is written. While that lasts, how far it has come is noted in a file.
     """
     last = 0.0
     notes = notes_of(data_import)
 
-    def on_progress(stage: str, fraction: float, lines: int = 0) -> None:
+    def on_progress(stage: str, fraction: float, lines: int = 0, report: Report | None = None) -> None:
         nonlocal last
         if notes.is_cancelled:
             raise _CancelledError
         due = monotonic() - last >= TELL_SECONDS
-        if stage in ("writing", "written"):
+        if stage == "written":
+            _touch(data_import, Status.WRITING, 1.0, lines)
+            _note_end(data_import, Status.IMPORTED, report=report)
+        elif stage == "writing":
             _touch(data_import, Status.WRITING, 1.0, lines)
         elif due and stage == "checking":
             _touch(data_import, Status.CHECKING, fraction, lines)
@@ -217,24 +256,40 @@ def _touch(data_import: DataImport, status: str, progress: float, lines: int) ->
 
 
 def _finish(data_import: DataImport, status: str, *, report: Report | None = None, message: str = "") -> None:
-    imported = status == Status.IMPORTED
-    written = _held_import(data_import.pk, data_import.lease).update(
-        status=status,
-        progress=1.0 if report else 0.0,
-        report=report.to_json() if report else None,
-        message=message,
-        touched_at=timezone.now(),
-        lease=None,
-        **({"file": ""} if imported else {}),
-    )
-    if written:
+    if _note_end(data_import, status, report=report, message=message):
         notes_of(data_import).clear()
-    if written and imported:
-        _delete_file(data_import)
+
+
+def _note_end(data_import: DataImport, status: str, *, report: Report | None, message: str = "") -> bool:
+    return bool(
+        _held_import(data_import.pk, data_import.lease).update(
+            status=status,
+            progress=1.0 if report else 0.0,
+            report=report.to_json() if report else None,
+            message=message,
+            touched_at=timezone.now(),
+            lease=None,
+            **({"file": ""} if status == Status.IMPORTED else {}),
+        )
+    )
 
 
 def _held_import(import_id: int, lease: UUID | None) -> QuerySet[DataImport]:
     return DataImport.objects.filter(pk=import_id, lease=lease, lease__isnull=False)
+
+
+def remove_orphans() -> int:
+    """Delete uploads that no import names, as a worker died between its last two steps; return how many."""
+    long_ago = time() - ORPHANED_AFTER.total_seconds()
+    named = {Path(name).name for name in DataImport.objects.exclude(file="").values_list("file", flat=True)}
+    orphans = [
+        each
+        for each in folder_of_imports().glob("*")
+        if UPLOAD.fullmatch(each.name) and each.name not in named and each.stat().st_mtime < long_ago
+    ]
+    for each in orphans:
+        each.unlink(missing_ok=True)
+    return len(orphans)
 
 
 def _delete_file(data_import: DataImport) -> None:

@@ -14,13 +14,14 @@ MOST_NAMED = 5000
 
 @dataclass(slots=True)
 class KnownDocument:
-    """A document of the project (line 0) or of the file."""
+    """A document of the project (line 0) or of the file. parts: short digests of those of the file."""
 
     number: int
     pk: int | None
     digest: bytes
     line: int
     in_file: bool = False
+    parts: tuple[bytes, ...] = ()
 
 
 @dataclass(slots=True)

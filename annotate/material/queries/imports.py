@@ -7,8 +7,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.utils import timezone
 
+from annotate.core.jobs import SILENT_AFTER, due_jobs
 from annotate.core.models import DataImport, Project
 from annotate.core.models.imports import MATERIAL
 from annotate.material.import_kinds import KINDS, Report
@@ -16,7 +18,7 @@ from annotate.material.queries.check import check_file
 from annotate.material.reading.datasets import Split
 from annotate.material.reading.mappings import Mapping, rows_of
 from annotate.material.reading.progress import Notes
-from annotate.material.reading.readers import first_records, splits_in
+from annotate.material.reading.readers import first_records, sheets_in, splits_in
 from annotate.material.reading.report import ImportReport
 from annotate.material.reading.rows import (
     DocumentRow,
@@ -26,6 +28,7 @@ from annotate.material.reading.rows import (
     RefusedLine,
     UnreadableFileError,
 )
+from annotate.material.reading.sheets import SheetChoice, choice_of_part
 from annotate.material.reading.source import Source
 
 Status = DataImport.Status
@@ -38,24 +41,23 @@ CHECKED_RECORDS = 100
 LONGEST_CELL = 80
 WORKER_SHOULD_TAKE = timedelta(seconds=8)
 
-# A worker that has not been heard of for so long is gone; while it writes, nothing is heard until the end.
-SILENT_FOR = {
-    Status.WAITING: timedelta(0),
-    Status.CHECKING: timedelta(minutes=1),
-    Status.WRITING: timedelta(minutes=15),
-}
+# A worker that has not been heard of for so long is gone, and another takes over.
+SILENT_FOR = {Status.WAITING: timedelta(0), Status.CHECKING: SILENT_AFTER, Status.WRITING: SILENT_AFTER}
 
 
 @dataclass(frozen=True)
 class Opening:
     """The beginning of an uploaded file: its fields, its first records, or why it cannot be read.
 
-    splits: of a data set's folder, what can be chosen to be read.
+    splits: of a data set's folder, what can be chosen to be read. sheets: the same of a workbook, with the
+    choice, None where the first sheet is read.
     """
 
     records: Sequence[Record | RefusedLine]
     problem: RefusedLine | None
     splits: Sequence[Split] = ()
+    sheets: Sequence[str] = ()
+    choice: SheetChoice | None = None
 
     @property
     def columns(self) -> list[str]:
@@ -111,10 +113,8 @@ class State:
     @property
     def may_leave_out(self) -> bool:
         """Whether the refused lines can be left out, so that something is left to import."""
-        report = self.report
-        if self.data_import.status != Status.REFUSED or not isinstance(report, ImportReport):
-            return False
-        return bool(report.made.total) and not report.stopped
+        refused = self.data_import.status == Status.REFUSED
+        return refused and self.report is not None and self.report.may_leave_out
 
 
 def imports_of(project: Project, kind: str = MATERIAL) -> list[DataImport]:
@@ -124,19 +124,20 @@ def imports_of(project: Project, kind: str = MATERIAL) -> list[DataImport]:
 
 def opening_of(data_import: DataImport) -> Opening:
     """Return the beginning of the uploaded file."""
-    path, splits = Path(data_import.file.path), []
+    path, splits, sheets = Path(data_import.file.path), list[Split](), list[str]()
+    choice = choice_of_part(data_import.part)
     try:
-        splits = splits_in(path)
+        splits, sheets = splits_in(path), sheets_in(path)
         records = first_records(path, data_import.name, data_import.part, limit=GUESSED_RECORDS)
     except UnreadableFileError as error:
-        return Opening((), RefusedLine(error.line, "", error.reason), splits)
+        return Opening((), RefusedLine(error.line, "", error.reason), splits, sheets, choice)
     except FileNotFoundError:
         return Opening((), RefusedLine(0, "", "The uploaded file is gone; discard this and upload it again."))
     if not any(isinstance(record, Record) for record in records):
         first = next((record for record in records if isinstance(record, RefusedLine)), None)
         problem = first or RefusedLine(0, "", "The file is empty; upload one with data.")
-        return Opening(records, problem, splits)
-    return Opening(records, None, splits)
+        return Opening(records, problem, splits, sheets, choice)
+    return Opening(records, None, splits, sheets, choice)
 
 
 def source_of(data_import: DataImport, mapping: Mapping, what: str) -> Source:
@@ -187,6 +188,13 @@ def may_start(data_import: DataImport) -> bool:
         heard_at = max(data_import.touched_at, noted_at)
         return timezone.now() - heard_at >= SILENT_FOR[Status(data_import.status)]
     return data_import.status not in (Status.IMPORTED, Status.UNDONE)
+
+
+def due_imports() -> QuerySet[DataImport]:
+    """Return the imports that wait although a message was sent, and those whose worker died."""
+    return due_jobs(
+        DataImport.objects.all(), waiting=[Status.WAITING], running=[Status.CHECKING, Status.WRITING]
+    )
 
 
 def state_of(data_import: DataImport) -> State:

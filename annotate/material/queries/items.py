@@ -1,6 +1,9 @@
 """Documents and items of a file: new or already there."""
 
-from annotate.core.models import text_digest
+import hashlib
+from collections.abc import Sequence
+
+from annotate.core.models import Document, text_digest
 from annotate.material.queries.catalogue import Catalogue, KnownDocument, KnownItem, KnownSystem
 from annotate.material.reading.report import ImportCounts
 from annotate.material.reading.rows import DocumentRow, ItemRow, Part, RefusedLine
@@ -28,7 +31,8 @@ class ItemCheck:
             document = self.new_document(digest, row)
         elif row.parts and digest != document.digest:
             reason = (
-                f"The document “{key}” has other texts {_place(document.line)}; give this one another key."
+                f"The document “{key}” has other texts {_place(document.line)}: "
+                f"{_difference(document, row)}; give this one another key."
             )
             return RefusedLine(row.line, "document", reason)
         elif not document.in_file and not document.line:
@@ -39,7 +43,9 @@ class ItemCheck:
     def new_document(self, digest: bytes, row: DocumentRow | ItemRow) -> KnownDocument:
         """Note a document that the project does not have."""
         self.made.documents += 1
-        return self.catalogue.add_document(row.document, digest, line=row.line)
+        known = self.catalogue.add_document(row.document, digest, line=row.line)
+        known.parts = part_digests(row.parts)
+        return known
 
     def new_system(self, name: str) -> KnownSystem:
         """Note a system that the project does not have."""
@@ -74,6 +80,31 @@ class ItemCheck:
             written = [{"label": label, "text": text} for label, text in parts]
             self._last_parts, self._last_digest = parts, bytes.fromhex(text_digest(written))
         return self._last_digest
+
+
+def part_digests(parts: Sequence[Part]) -> tuple[bytes, ...]:
+    """Return a short digest of each part, by which it is told apart from another."""
+    return tuple(hashlib.blake2b("\0".join(part).encode(), digest_size=8).digest() for part in parts)
+
+
+def _difference(document: KnownDocument, row: DocumentRow | ItemRow) -> str:
+    """Return which part of a document differs. A query where the document is in the project."""
+    there = document.parts or part_digests(_stored_parts(document))
+    here = part_digests(row.parts)
+    if len(there) != len(here):
+        return f"{len(there)} parts there and {len(here)} here"
+    differing = [place for place, (one, other) in enumerate(zip(there, here, strict=True)) if one != other]
+    if not differing:
+        return "the parts are in another form"
+    label = row.parts[differing[0]][0]
+    more = f", and {len(differing) - 1} more" if len(differing) > 1 else ""
+    return f"part {differing[0] + 1}{f' (“{label}”)' if label else ''} differs{more}"
+
+
+def _stored_parts(document: KnownDocument) -> list[Part]:
+    assert document.pk is not None
+    stored = Document.objects.values_list("parts", flat=True).get(pk=document.pk)
+    return [(part["label"], part["text"]) for part in stored]
 
 
 def _place(line: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from django.db.models import Model, Q, QuerySet
 from django.utils import timezone
 
-from annotate.core.models import Assignment, DataImport, Document, Item, Rating, Round, System
+from annotate.core.models import Assignment, DataImport, Document, Item, ItemTag, Rating, Round, System
 from annotate.material.reading.report import ImportCounts
 
 
@@ -69,5 +69,5 @@ def _referring_to(model: type[Model]) -> Iterator[tuple[type[Model], str]]:
     for relation in model._meta.get_fields(include_hidden=True):
         if relation.auto_created and not relation.concrete and (relation.one_to_many or relation.one_to_one):
             related = relation.related_model
-            if isinstance(related, type) and related not in (Assignment, Item):
+            if isinstance(related, type) and related not in (Assignment, Item, ItemTag):
                 yield related, relation.field.name  # type: ignore[union-attr]

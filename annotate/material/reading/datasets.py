@@ -16,7 +16,7 @@ import yaml
 from annotate.material.reading.folders import Folder
 from annotate.material.reading.rows import UnreadableFileError
 
-SHARDS = (".parquet", ".arrow", ".jsonl", ".ndjson", ".json", ".csv", ".tsv")
+SHARDS = (".parquet", ".arrow", ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".xlsx")
 NO_SHARDS = {"dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json"}
 SPLIT_WORDS = {
     "train": ("train", "training"),
@@ -53,7 +53,7 @@ def splits_of(folder: Folder) -> list[Split]:
     splits = splits or _splits_by_names(folder.names)
     if not splits:
         raise UnreadableFileError(
-            0, "The folder holds no Parquet, JSONL, CSV or Arrow file; choose the folder of a data set."
+            0, "The folder holds no Parquet, JSONL, CSV, XLSX or Arrow file; choose the folder of a data set."
         )
     return splits
 

@@ -1,17 +1,17 @@
 """Progress of an import while it runs, and two files by which page and worker communicate meanwhile."""
 
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 
 class OnProgress(Protocol):
-    """Gets the stage of an import, the share of the file that it has passed, and the lines so far."""
+    """Gets the stage of an import, the share of the file, the lines so far, and with the end a report."""
 
-    def __call__(self, stage: str, fraction: float, lines: int = 0, /) -> None:
+    def __call__(self, stage: str, fraction: float, lines: int = 0, report: Any = None, /) -> None:
         """Take them; what this raises stops the import."""
 
 
-def silent(_stage: str, _fraction: float, _lines: int = 0) -> None:
+def silent(_stage: str, _fraction: float, _lines: int = 0, _report: Any = None) -> None:
     """Report to nobody."""
 
 
@@ -24,6 +24,7 @@ class Notes:
     def __init__(self, folder: Path, number: int) -> None:
         self._written = folder / f"{number}.written"
         self._cancelled = folder / f"{number}.cancelled"
+        self._alive = folder / f"{number}.alive"
 
     def note_lines(self, lines: int) -> None:
         """Note how many lines are written."""
@@ -40,13 +41,15 @@ class Notes:
         except FileNotFoundError:
             return 0
 
+    def give_sign(self) -> None:
+        """Note that the worker is alive."""
+        self._alive.parent.mkdir(parents=True, exist_ok=True)
+        self._alive.touch()
+
     @property
     def noted_at(self) -> float:
-        """When that was, in seconds of the clock; 0 where nothing was noted."""
-        try:
-            return self._written.stat().st_mtime
-        except FileNotFoundError:
-            return 0.0
+        """When something was noted last, in seconds of the clock; 0 where nothing was."""
+        return max(_changed_at(self._written), _changed_at(self._alive))
 
     def cancel(self) -> None:
         """Ask the worker to stop."""
@@ -60,5 +63,12 @@ class Notes:
 
     def clear(self) -> None:
         """Forget everything."""
-        for note in (self._written, self._cancelled):
+        for note in (self._written, self._cancelled, self._alive):
             note.unlink(missing_ok=True)
+
+
+def _changed_at(note: Path) -> float:
+    try:
+        return note.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0

@@ -1,6 +1,7 @@
 """A file of any accepted format, or a data set's folder, as records that are read from beginning to end."""
 
 import gzip
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -13,6 +14,7 @@ from annotate.material.reading.folders import folder_at, is_workbook
 from annotate.material.reading.jsonl import read_jsonl
 from annotate.material.reading.parquet import read_arrow, read_parquet
 from annotate.material.reading.rows import Record, RefusedLine, UnreadableFileError
+from annotate.material.reading.sheets import SheetChoice, choice_of_part
 from annotate.material.reading.tables import read_csv, read_tsv
 
 Records = Iterator[Record | RefusedLine]
@@ -38,10 +40,12 @@ class RecordFile:
     """A file's records with how far reading has come; iterate once, inside `with`.
 
     Of a folder, or a zip of one, the shards of `part` ("config/split") follow each other and are counted on.
+    Of workbooks `part` may be a SheetChoice's.
     """
 
     def __init__(self, path: Path, name: str = "", part: str = "") -> None:
-        self.path, self.name, self.part = path, name or path.name, part
+        self.choice = choice_of_part(part)
+        self.path, self.name, self.part = path, name or path.name, "" if self.choice else part
         self.size = self.passed = 0
         self.opened = ExitStack()
         self.file: IO[bytes] | None = None
@@ -59,12 +63,13 @@ class RecordFile:
         if self.file is None or is_zipped_folder(self.file):
             yield from self._shards()
         else:
-            yield from records_in(self.file, self.name)
+            yield from records_in(self.file, self.name, self.choice)
 
     @property
     def fraction_read(self) -> float:
         """The share of the bytes that reading has passed, from 0 to 1."""
-        here = self.file.tell() if self.file and not self.file.closed else 0
+        # Not `tell`: a child process may be the one that reads, and moves the position that both have.
+        here = os.lseek(self.file.fileno(), 0, os.SEEK_CUR) if self.file and not self.file.closed else 0
         return min((self.passed + here) / self.size, 1.0) if self.size else 1.0
 
     def _shards(self) -> Records:
@@ -74,7 +79,7 @@ class RecordFile:
         for shard in shards:
             last = 0
             with folder.open(shard) as self.file:
-                for record in _name_shard_in_errors(shard, records_in(self.file, shard)):
+                for record in _name_shard_in_errors(shard, records_in(self.file, shard, self.choice)):
                     last = record.line
                     yield replace(record, line=lines + last)
             lines += last
@@ -105,13 +110,35 @@ def splits_in(path: Path) -> list[Split]:
         return splits_of(folder)
 
 
+def sheets_in(path: Path) -> list[str]:
+    """The visible sheets of a workbook, or of the first one of a folder or zip; none of any other file."""
+    if path.is_dir() or splits_in(path):
+        with folder_at(path) as folder:
+            first = next((shard for shard in splits_of(folder)[0].shards if shard.endswith(".xlsx")), "")
+            if not first:
+                return []
+            with folder.open(first) as shard:
+                return _sheets_of(shard)
+    with path.open("rb") as file:
+        return _sheets_of(file) if is_workbook(file) else []
+
+
+def _sheets_of(stream: IO[bytes]) -> list[str]:
+    from annotate.material.reading.worksheets import sheet_names  # openpyxl takes 10 MB
+
+    return sheet_names(stream)
+
+
 def is_zipped_folder(stream: IO[bytes]) -> bool:
     """Whether this is a zip file, and no workbook."""
     return _magic(stream) == ZIP_MAGIC and not is_workbook(stream)
 
 
-def records_in(stream: IO[bytes], name: str) -> Records:
-    """The records of one file: its kind is recognised by its first bytes, a text by its name."""
+def records_in(stream: IO[bytes], name: str, choice: SheetChoice | None = None) -> Records:
+    """The records of one file: its kind is recognised by its first bytes, a text by its name.
+
+    choice: of a workbook's sheets; without it the first visible one is read.
+    """
     magic = _magic(stream)
     if magic == OLD_EXCEL_MAGIC:
         raise UnreadableFileError(0, "The file is an old Excel workbook (.xls); save it as .xlsx.")
@@ -119,9 +146,9 @@ def records_in(stream: IO[bytes], name: str) -> Records:
         with gzip.open(stream) as unpacked:
             yield from _text_reader(name)(cast("IO[bytes]", unpacked))
     elif magic == ZIP_MAGIC:
-        from annotate.material.reading.worksheets import read_xlsx  # openpyxl takes 10 MB
+        from annotate.material.reading.worksheets import read_sheets, read_xlsx  # openpyxl takes 10 MB
 
-        yield from read_xlsx(stream)
+        yield from read_sheets(stream, choice, name) if choice else read_xlsx(stream)
     elif magic == PARQUET_MAGIC:
         yield from read_parquet(stream)
     elif name.lower().endswith(".arrow"):

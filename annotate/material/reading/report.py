@@ -78,6 +78,11 @@ class ImportReport:
         return self.refused_count > 0
 
     @property
+    def may_leave_out(self) -> bool:
+        """Whether the refused lines can be left out, so that something is left to import."""
+        return bool(self.made.total) and not self.stopped
+
+    @property
     def unlisted(self) -> int:
         """How many refused lines are counted but not listed."""
         return self.refused_count - len(self.refused)

@@ -1,9 +1,9 @@
-"""XLSX: the first visible worksheet, read row by row."""
+"""XLSX: the first visible worksheet, or those that are chosen, read row by row."""
 
 import logging
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, time, timedelta
 from typing import IO
@@ -14,6 +14,7 @@ from openpyxl.utils.escape import unescape
 from openpyxl.utils.exceptions import InvalidFileException
 
 from annotate.material.reading.rows import Record, RefusedLine, UnreadableFileError
+from annotate.material.reading.sheets import SheetChoice, place_columns
 from annotate.material.reading.tables import header_names, named_cells
 
 logger = logging.getLogger(__name__)
@@ -51,9 +52,53 @@ def read_xlsx(stream: IO[bytes]) -> Iterator[Record | RefusedLine]:
             yield Record(number, named_cells(header, padded))
 
 
-def _rows(stream: IO[bytes]) -> Iterator[tuple[int, list[object]]]:
+def read_sheets(stream: IO[bytes], choice: SheetChoice, name: str) -> Iterator[Record | RefusedLine]:
+    """The records of the chosen sheets, with where each stands (`place_columns`); lines are counted on.
+
+    Rows above the header are left alone. name: the file's, by which its records are told from others'.
+    """
+    passed = 0
+    for sheet in _chosen(sheet_names(stream), choice):
+        header: tuple[str, ...] = ()
+        number = 0
+        for number, cells in _rows(stream, sheet):
+            if number == choice.header_row:
+                header = header_names(cells, passed + number)
+            elif number > choice.header_row and cells:
+                place = place_columns(name, sheet, number - choice.header_row)
+                padded = cells + [None] * (len(header) - len(cells))
+                if len(padded) > len(header):
+                    reason = f"In “{sheet}” the row has more cells than the header; name every column."
+                    yield RefusedLine(passed + number, "", reason)
+                else:
+                    yield Record(passed + number, {**named_cells(header, padded), **place})
+        if not any(header):
+            reason = f"The sheet “{sheet}” has no header in row {choice.header_row}; choose another row."
+            raise UnreadableFileError(passed + choice.header_row, reason)
+        passed += number
+
+
+def sheet_names(stream: IO[bytes]) -> list[str]:
+    """The names of a workbook's visible sheets, in their order."""
+    with _library_errors():
+        _check_size(stream)
+        book = load_workbook(stream, read_only=True, data_only=True, keep_links=False)
+        names = [sheet.title for sheet in book.worksheets if sheet.sheet_state == "visible"]
+    stream.seek(0)
+    return names
+
+
+def _chosen(names: Sequence[str], choice: SheetChoice) -> Sequence[str]:
+    missing = [sheet for sheet in choice.sheets if sheet not in names]
+    if missing:
+        reason = f"There is no visible sheet “{missing[0]}”; the workbook has {', '.join(names)}."
+        raise UnreadableFileError(0, reason)
+    return [name for name in names if name in choice.sheets] if choice.sheets else names
+
+
+def _rows(stream: IO[bytes], sheet: str = "") -> Iterator[tuple[int, list[object]]]:
     """Each row's number and its cells as texts, numbers or None, without empty ones at its end."""
-    for number, row in enumerate(_values(stream), start=1):
+    for number, row in enumerate(_values(stream, sheet), start=1):
         if number > LAST_ROW:
             raise UnreadableFileError(number, f"No worksheet has a row {number}; save the workbook again.")
         cells = [_plain(cell) for cell in row]
@@ -62,12 +107,16 @@ def _rows(stream: IO[bytes]) -> Iterator[tuple[int, list[object]]]:
         yield number, cells
 
 
-def _values(stream: IO[bytes]) -> Iterator[tuple[object, ...]]:
-    """The rows as openpyxl has them. Errors of whoever takes them do not pass through here: see below."""
+def _values(stream: IO[bytes], name: str) -> Iterator[tuple[object, ...]]:
+    """The rows of a sheet (the first visible one without a name) as openpyxl has them.
+
+    Errors of whoever takes them do not pass through here: see below.
+    """
     with _library_errors():
         _check_size(stream)
         book = load_workbook(stream, read_only=True, data_only=True, keep_links=False)
-        sheet = next((each for each in book.worksheets if each.sheet_state == "visible"), None)
+        visible = (each for each in book.worksheets if each.sheet_state == "visible")
+        sheet = next((each for each in visible if name in ("", each.title)), None)
         if sheet is None:
             raise UnreadableFileError(
                 0, "The workbook has no visible worksheet; show the sheet with the data."

@@ -7,7 +7,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.api.commands import make_token, revoke_token
 from annotate.api.queries import tokens_of
@@ -16,7 +16,7 @@ from annotate.core.errors import (
     DomainError,
 )
 from annotate.core.page import request_user, show_refusal
-from annotate.core.password_again import password_again
+from annotate.core.password_again import ask_to_sign_in_again, password_again
 from annotate.people.addresses import change_token, proven_change, send_change_link, send_changed
 from annotate.people.commands import change_address
 from annotate.people.forms import AddressForm, TokenForm
@@ -41,6 +41,14 @@ def address(request: HttpRequest) -> HttpResponse:
             return render(request, "people/address_sent.html", {"email": email})
     context = {"form": form, "mail_is_sent": mail_is_sent()}
     return render(request, "people/address.html", context, status=422 if form.is_bound else 200)
+
+
+@never_cache
+@login_required
+@require_GET
+def sign_in_again(request: HttpRequest) -> HttpResponse:
+    """Let someone without a password prove who they are before they save a secret."""
+    return ask_to_sign_in_again(request, back=reverse("preferences"))
 
 
 @never_cache

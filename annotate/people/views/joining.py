@@ -1,5 +1,6 @@
 """The page behind an invitation, and making an account by it."""
 
+from allauth.account.adapter import get_adapter
 from allauth.account.views import signup as allauth_signup
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -11,7 +12,8 @@ from annotate.core.errors import AddressLinkError, InvitationUnusableError
 from annotate.core.page import request_user
 from annotate.people.addresses import proven_signup, send_signup_link, signup_token
 from annotate.people.commands import accept_invitation
-from annotate.people.forms import AddressForm
+from annotate.people.first_account import may_make_first_account
+from annotate.people.forms import AddressForm, FirstAccountForm
 from annotate.people.invitation_mail import mail_is_sent
 from annotate.people.invitations import signed_invitation, usable_invitation
 from annotate.people.session import ADDRESS_IN_SESSION, INVITATION_IN_SESSION, invitation_of, proven_address
@@ -68,3 +70,16 @@ def signup_address(request: HttpRequest, token: str) -> HttpResponse:
     request.session[INVITATION_IN_SESSION] = signed_invitation(invitation)
     request.session[ADDRESS_IN_SESSION] = token
     return redirect("account_signup")
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def first_account(request: HttpRequest, token: str) -> HttpResponse:
+    """Make the first account of an installation by the address that its terminal printed, and sign it in."""
+    if not may_make_first_account(token):
+        return render(request, "people/first_account_unusable.html", status=404)
+    form = FirstAccountForm(request.POST or None)
+    if form.is_valid():
+        get_adapter(request).login(request, form.save())
+        return redirect("projects")
+    return render(request, "people/first_account.html", {"form": form}, status=422 if form.is_bound else 200)

@@ -2,12 +2,15 @@
 
 from typing import Any
 
+from allauth.mfa.base.views import ReauthenticateView
 from allauth.mfa.totp.views import ActivateTOTPView, DeactivateTOTPView
-from allauth.mfa.webauthn.internal.auth import begin_registration
-from allauth.mfa.webauthn.views import AddWebAuthnView, RemoveWebAuthnView
+from allauth.mfa.webauthn.internal.auth import begin_authentication, begin_registration
+from allauth.mfa.webauthn.views import AddWebAuthnView, ReauthenticateWebAuthnView, RemoveWebAuthnView
+from django.contrib import messages
 from django.db import transaction
-from django.http import HttpResponse
-from django.urls import reverse_lazy
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect
+from django.urls import reverse, reverse_lazy
 from django.utils.decorators import method_decorator
 
 from annotate.core.page import request_user
@@ -73,3 +76,25 @@ class RemovePasskey(RemoveWebAuthnView):  # type: ignore[misc]
         response: HttpResponse = super().form_valid(form)
         record_own_change(request_user(self.request), REMOVED, kind=f"passkey {name}")
         return response
+
+
+class CodeAgain(ReauthenticateView):  # type: ignore[misc]
+    """Asks for a code, or a passkey, where others give their password again."""
+
+    template_name = "account/reauthenticate.html"
+
+
+class PasskeyAgain(ReauthenticateWebAuthnView):  # type: ignore[misc]
+    """Takes a passkey in place of the password that is asked for again."""
+
+    def get(self, request: HttpRequest, *_: Any, **__: Any) -> HttpResponse:
+        """Tell the script of the page what the device is to sign; a person goes to the page."""
+        if not request.accepts("text/html"):
+            return JsonResponse({"request_options": begin_authentication(request_user(request))})
+        return redirect(self.passthrough_next_url(reverse("account_reauthenticate")))
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        """Go back to the page with the reason."""
+        for each in form.errors.get("credential", []):
+            messages.error(self.request, each)
+        return redirect(self.passthrough_next_url(reverse("account_reauthenticate")))

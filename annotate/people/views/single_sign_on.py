@@ -1,6 +1,8 @@
 """Going to a provider of OpenID Connect, and coming back."""
 
+from time import time
 from typing import Any
+from urllib.parse import urlencode
 
 from allauth.socialaccount.adapter import get_adapter
 from allauth.socialaccount.helpers import render_authentication_error
@@ -9,11 +11,13 @@ from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView, OAuth2LoginView
 from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
 from django.core.exceptions import ImproperlyConfigured
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 from requests import RequestException
+
+from annotate.core.password_again import PROVIDER_ASKED_AT
 
 UNREADABLE = (
     ImproperlyConfigured,
@@ -23,8 +27,13 @@ UNREADABLE = (
 )  # what answers of a broken provider raise
 
 
+ASK_AGAIN = urlencode({"prompt": "login", "max_age": 0})
+
+
 class CheckedTokens(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
     """Checks more of what a provider answers than allauth does, and keeps less of it."""
+
+    signed_in_at: float | None = None  # when the person entered something there, as far as the provider says
 
     def complete_login(
         self, request: HttpRequest, app: SocialApp, token: SocialToken, **options: Any
@@ -36,6 +45,7 @@ class CheckedTokens(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
         try:
             login = super().complete_login(request, app, token, **options)
             claims = login.account.extra_data
+            self.signed_in_at = _timestamp(claims["id_token"].get("auth_time"))
             subjects = {claims["id_token"]["sub"], *(each["sub"] for each in claims.values())}
         except UNREADABLE as error:
             raise OAuth2Error("The provider's answer cannot be read") from error
@@ -52,6 +62,10 @@ def sign_in(request: HttpRequest, provider_id: str) -> HttpResponse:
     if request.method == "GET":
         return redirect("account_login")
     adapter = _adapter(request, provider_id)
+    # Whoever is signed in comes from a page that asks for the password again: a session that is open there
+    # proves nothing. What the address says is replaced in any case.
+    asked = request.GET.dict() | {"auth_params": ASK_AGAIN if request.user.is_authenticated else ""}
+    request.GET = QueryDict(urlencode(asked))
     try:
         response: HttpResponse = OAuth2LoginView.adapter_view(adapter)(request)
     except (RequestException, *UNREADABLE) as error:
@@ -66,9 +80,15 @@ def callback(request: HttpRequest, provider_id: str) -> HttpResponse:
     adapter = _adapter(request, provider_id)
     try:
         response: HttpResponse = OAuth2CallbackView.adapter_view(adapter)(request)
+        if request.user.is_authenticated and adapter.signed_in_at is not None:
+            request.session[PROVIDER_ASKED_AT] = min(adapter.signed_in_at, time())
     except (RequestException, *UNREADABLE) as error:
         response = render_authentication_error(request, adapter.get_provider(), exception=error)
     return response
+
+
+def _timestamp(claim: object) -> float | None:
+    return float(claim) if isinstance(claim, int | float) and not isinstance(claim, bool) else None
 
 
 def _adapter(request: HttpRequest, provider_id: str) -> CheckedTokens:

@@ -1,4 +1,4 @@
-"""Saving the values that a rater revises at the end of a document, beside the independent ones."""
+"""Saving what a rater does at the end of a document: looks back at the own values, and revises some."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,16 @@ from django.utils.translation import gettext
 
 from annotate.core.errors import InvalidValueError, NotReadyError
 from annotate.core.guideline import FrozenDimension
-from annotate.core.models import Assignment, Rating, RevisedValue, RevisedValueChange, User
+from annotate.core.models import (
+    Assignment,
+    Document,
+    LookBack,
+    Membership,
+    Rating,
+    RevisedValue,
+    RevisedValueChange,
+    User,
+)
 from annotate.rating.commands.ratings import Answer, Sent, check_answer, lock_assignment
 from annotate.rating.queries.document_end import is_rated, own_in_document_of
 
@@ -74,6 +83,13 @@ def _refuse_unless_revisable(
         )
     if not is_rated(own_in_document_of(assignment)):
         raise NotReadyError(gettext("Rate all items of this document first; nothing was saved."))
+
+
+def note_look_back(*, annotator: Membership, document: Document, dimension: FrozenDimension) -> None:
+    """Note that the rater has the own values of a document side by side, on a dimension. One statement."""
+    LookBack.objects.create(
+        annotator=annotator, document=document, dimension_id=dimension.id, at=timezone.now()
+    )
 
 
 def _write(revised: RevisedValue, value: int, comment: str, *, by: User | None, sent: Sent) -> None:

@@ -1,8 +1,9 @@
 """Hidden checks of an annotator: how often values are repeated, and how often gold values are met."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from annotate.core.models import (
     Assignment,
@@ -10,8 +11,10 @@ from annotate.core.models import (
     GoldItem,
     GoldValue,
     MeasurementLevel,
+    Membership,
     Project,
     Rating,
+    RatingChange,
     Round,
 )
 from annotate.rating.calibration import Calibration, calibrate
@@ -73,23 +76,75 @@ def checks_of(project: Project) -> Mapping[int, Checks]:
     """Return what the hidden checks of each annotator (by key) came to. Three queries."""
     repeats, golds = _check_values(project)
     first = _first_values(project, repeats)
-    gold = {
+    again = [(unit, first[unit], given) for unit, given in repeats.items() if unit in first]
+    right = _beside_reference(project, golds)
+    annotators = {unit[0] for unit, _, _ in (*again, *right)}
+    return {
+        annotator: _checks(
+            [each for each in again if each[0][0] == annotator],
+            [each for each in right if each[0][0] == annotator],
+        )
+        for annotator in annotators
+    }
+
+
+def checks_after_blocks(annotator: Membership, ends: Mapping[int, datetime]) -> Checks | None:
+    """Return what an annotator's hidden checks came to in blocks that are complete, None where they had none.
+
+    ends: for each assignment of these blocks (by key), when its block ended. Values are those held then: who
+    changes one later changes no figure, and so cannot find out which items were checks. Four queries.
+    """
+    met = Assignment.objects.filter(pk__in=ends, round__number=Round.CHECKS).order_by()
+    checks = {item: (key, plan) for key, item, plan in met.values_list("pk", "item", "plan")}
+    own = Assignment.objects.filter(
+        round__project=annotator.project_id, round__number=1, annotator=annotator, item__in=checks
+    )
+    first = {item: key for key, item in own.values_list("pk", "item")}
+    then = {key: ends[key] for key, _ in checks.values()}
+    then.update({key: ends[checks[item][0]] for item, key in first.items()})
+    held = _values_at(then)
+    again, golds = [], {}
+    for item, (key, plan) in checks.items():
+        for dimension, given in held.get(key, {}).items():
+            unit = (annotator.pk, item, dimension)
+            before = held.get(first.get(item, 0), {}).get(dimension)
+            if plan == Plan.GOLD:
+                golds[unit] = given
+            elif before is not None:
+                again.append((unit, before.value, given))
+    right = _beside_reference(annotator.project, golds)
+    return _checks(again, right) if again or right else None
+
+
+def _values_at(times: Mapping[int, datetime]) -> dict[int, dict[int, "_Given"]]:
+    """Return what assignments (by key) held at a time, by dimension in their order. One query."""
+    changes = RatingChange.objects.filter(rating__assignment__in=times)
+    dimension = "rating__dimension"
+    rows = changes.order_by(f"{dimension}__position", dimension, "rating", "revision").values_list(
+        *("rating__assignment", dimension, "at", "value_after"),
+        *(f"{dimension}__name", f"{dimension}__measurement_level"),
+    )
+    found: dict[int, dict[int, _Given]] = defaultdict(dict)
+    for assignment, key, at, value, name, level in rows:
+        if assignment is not None and at <= times[assignment]:
+            found[assignment].pop(key, None)
+            if value is not None:
+                found[assignment][key] = _Given(value, name, level == MeasurementLevel.NOMINAL)
+    return found
+
+
+def _beside_reference(project: Project, golds: Mapping[Unit, "_Given"]) -> "list[_Pair]":
+    reference = {
         (item, dimension): value
         for item, dimension, value in GoldValue.objects.filter(
             gold__item__document__project=project, gold__use=GoldItem.Use.HIDDEN
         ).values_list("gold__item", "dimension", "value")
     }
-    again = [(unit, first[unit], given) for unit, given in repeats.items() if unit in first]
-    right = [(unit, gold[unit[1:]], given) for unit, given in golds.items() if unit[1:] in gold]
-    annotators = {unit[0] for unit, _, _ in (*again, *right)}
-    return {
-        annotator: Checks(
-            _by_dimension(each for each in again if each[0][0] == annotator),
-            _by_dimension(each for each in right if each[0][0] == annotator),
-            _calibrations(each for each in right if each[0][0] == annotator),
-        )
-        for annotator in annotators
-    }
+    return [(unit, reference[unit[1:]], given) for unit, given in golds.items() if unit[1:] in reference]
+
+
+def _checks(again: "Sequence[_Pair]", right: "Sequence[_Pair]") -> Checks:
+    return Checks(_by_dimension(again), _by_dimension(right), _calibrations(right))
 
 
 @dataclass(frozen=True)
@@ -97,6 +152,10 @@ class _Given:
     value: int
     dimension: str
     is_named: bool
+
+
+_Pair = tuple[Unit, int, _Given]
+"""A unit with the value that is expected and the one that was given."""
 
 
 def _check_values(project: Project) -> tuple[dict[Unit, _Given], dict[Unit, _Given]]:
@@ -135,11 +194,11 @@ def _first_values(project: Project, repeats: Iterable[Unit]) -> dict[Unit, int]:
     }
 
 
-def _by_dimension(pairs: Iterable[tuple[Unit, int, _Given]]) -> dict[str, CheckComparison]:
+def _by_dimension(pairs: Iterable[_Pair]) -> dict[str, CheckComparison]:
     return {name: _compare_pairs(group) for name, group in _grouped(pairs).items()}
 
 
-def _calibrations(pairs: Iterable[tuple[Unit, int, _Given]]) -> dict[str, Calibration]:
+def _calibrations(pairs: Iterable[_Pair]) -> dict[str, Calibration]:
     found = {
         name: calibrate([(given.value, right) for right, given in group], is_named=group[0][1].is_named)
         for name, group in _grouped(pairs).items()
@@ -147,7 +206,7 @@ def _calibrations(pairs: Iterable[tuple[Unit, int, _Given]]) -> dict[str, Calibr
     return {name: each for name, each in found.items() if each}
 
 
-def _grouped(pairs: Iterable[tuple[Unit, int, _Given]]) -> dict[str, list[tuple[int, _Given]]]:
+def _grouped(pairs: Iterable[_Pair]) -> dict[str, list[tuple[int, _Given]]]:
     groups: dict[str, list[tuple[int, _Given]]] = defaultdict(list)
     for _, expected, given in pairs:
         groups[given.dimension].append((expected, given))

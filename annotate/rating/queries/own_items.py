@@ -11,7 +11,8 @@ from django.utils.translation import gettext_lazy as _
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_of
 from annotate.core.models import Assignment, Membership, Rating, RatingChange, Round
-from annotate.rating.queries.hidden_checks import Checks, checks_of
+from annotate.rating.blocks import ends_of_blocks
+from annotate.rating.queries.hidden_checks import Checks, checks_after_blocks, checks_of
 from annotate.rating.queries.places import own_order
 
 MOST_SHOWN = 11  # values of a scale up to which each is counted by itself
@@ -21,6 +22,8 @@ class Marked(models.TextChoices):
     """What an item has, to find it again."""
 
     FLAGGED = "flagged", _("flagged: unsure, or could not be rated")
+    UNSURE = "unsure", _("unsure")
+    CANNOT_RATE = "cannot_rate", _("could not be rated")
     CHANGED = "changed", _("with a changed value")
     COMMENTED = "commented", _("with a comment")
     UNFINISHED = "unfinished", _("not completely rated")
@@ -28,12 +31,15 @@ class Marked(models.TextChoices):
 
 @dataclass(frozen=True)
 class OwnFilter:
-    """Which items are meant: empty is any. `value`: on `dimension`, or on any where that is empty."""
+    """Which items are meant: empty is any.
+
+    `value` and each of `marked`: on `dimension`, or on any where that is empty; an item has all of `marked`.
+    """
 
     document: str = ""
     dimension: str = ""
     value: int | None = None
-    marked: str = ""
+    marked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -69,23 +75,32 @@ def own_items(round: Round, annotator: Membership, chosen: OwnFilter) -> QuerySe
     """Return the annotator's items that are meant, in the annotator's order, hidden checks among them."""
     found = own_order(round, annotator).select_related("item__document")
     ratings = Rating.objects.filter(assignment=OuterRef("pk"))
+    if chosen.dimension:
+        ratings = ratings.filter(dimension__key=chosen.dimension)
     if chosen.document:
         found = found.filter(item__document__key=chosen.document)
-    if chosen.dimension or chosen.value is not None:
-        given = ratings.filter(value__isnull=False)
-        if chosen.dimension:
-            given = given.filter(dimension__key=chosen.dimension)
-        found = found.filter(Exists(given if chosen.value is None else given.filter(value=chosen.value)))
-    if chosen.marked == Marked.FLAGGED:
-        found = found.filter(Exists(ratings.filter(Q(unsure=True) | Q(cannot_rate=True))))
-    elif chosen.marked == Marked.COMMENTED:
-        found = found.filter(Exists(ratings.exclude(comment="")))
-    elif chosen.marked == Marked.CHANGED:
-        changes = RatingChange.objects.filter(rating__assignment=OuterRef("pk"), value_before__isnull=False)
-        found = found.filter(Exists(changes.exclude(value_before=F("value_after"))))
-    elif chosen.marked == Marked.UNFINISHED:
-        found = found.filter(completed_at__isnull=True)
+    if chosen.value is not None:
+        found = found.filter(Exists(ratings.filter(value=chosen.value)))
+    elif chosen.dimension and not chosen.marked:
+        found = found.filter(Exists(ratings.filter(value__isnull=False)))
+    for mark in chosen.marked:
+        if mark == Marked.UNFINISHED:
+            found = found.filter(completed_at__isnull=True)
+        else:
+            found = found.filter(Exists(ratings.filter(_MARKED[Marked(mark)])))
     return found
+
+
+_ANOTHER_VALUE = RatingChange.objects.filter(
+    ~Q(value_before=F("value_after")), rating=OuterRef("pk"), value_before__isnull=False
+)
+_MARKED = {
+    Marked.FLAGGED: Q(unsure=True) | Q(cannot_rate=True),
+    Marked.UNSURE: Q(unsure=True),
+    Marked.CANNOT_RATE: Q(cannot_rate=True),
+    Marked.CHANGED: Exists(_ANOTHER_VALUE),
+    Marked.COMMENTED: ~Q(comment=""),
+}
 
 
 def with_answers(assignments: QuerySet[Assignment]) -> QuerySet[Assignment]:
@@ -141,9 +156,24 @@ def seconds_for_an_item(annotator: Membership, round: Round) -> float | None:
     return median(measured) if measured else None
 
 
-def own_checks(annotator: Membership, *, has_finished: bool) -> Checks | None:
-    """Return what hidden checks came to, None where there are none.
+@dataclass(frozen=True)
+class OwnChecks:
+    """What hidden checks came to in an annotator's first `items` items; `is_all`: in all of Round I."""
 
-    None before Round I is closed, too: whoever may still change a value could find the checks by the figures.
+    found: Checks
+    items: int
+    is_all: bool
+
+
+def own_checks(round: Round, annotator: Membership, *, left: int) -> OwnChecks | None:
+    """Return what hidden checks came to in the blocks that the annotator has finished, None where in nothing.
+
+    left: how many items the annotator has yet to rate. Nobody else is compared. Six queries at most.
     """
-    return checks_of(annotator.project).get(annotator.pk) if has_finished else None
+    order = list(own_order(round, annotator).values_list("pk", "completed_at"))
+    if not round.is_open:
+        checks = checks_of(annotator.project).get(annotator.pk)
+        return OwnChecks(checks, len(order), is_all=True) if checks else None
+    ends = ends_of_blocks([completed for _, completed in order], is_last=left == 0)
+    checks = checks_after_blocks(annotator, {key: end for (key, _), end in zip(order, ends, strict=False)})
+    return OwnChecks(checks, len(ends), is_all=False) if checks else None

@@ -13,10 +13,11 @@ from annotate.core.models import Assignment, Item, Membership, Round, WorkOrder
 from annotate.fastpath.queries import MOMENT, NUMBERS, WORD, Prepared
 
 
-def available_places(round: Round | int, now: datetime | None = None) -> QuerySet[Assignment]:
-    """Return the round's places that are free, or reserved but unused for too long."""
+def available_places(round: Round | int | None = None, now: datetime | None = None) -> QuerySet[Assignment]:
+    """Return the places (of a round) that are free, or reserved but unused for too long."""
     lapsed = Q(started_at__isnull=True, reserved_until__lt=now or timezone.now())
-    return Assignment.objects.filter(Q(annotator__isnull=True) | lapsed, round=round)
+    found = Assignment.objects.filter(Q(annotator__isnull=True) | lapsed)
+    return found if round is None else found.filter(round=round)
 
 
 def available_items(round: Round, annotator: Membership) -> QuerySet[Item]:

@@ -2,17 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
-from django.db.models import Count, Min, Q, QuerySet
+from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
+from django.utils import timezone
 
 from annotate.core.guideline import FrozenDimension, FrozenPoint
 from annotate.core.guidelines import guideline_of
 from annotate.core.models import Assignment, Item, Membership, PrivateNote, Rating, Round, WorkOrder
-from annotate.fastpath.queries import NUMBERS, Prepared
+from annotate.fastpath.queries import MOMENT, NUMBERS, Prepared
 from annotate.fastpath.statements import at_once
 from annotate.rating.evidence import passages_as_sent, passages_from_json
 from annotate.rating.queries.assigned import asked_dimensions, in_own_order
-from annotate.rating.queries.places import met_together, own_order
+from annotate.rating.queries.places import available_places, met_together, own_order
 
 LONGEST_BUTTON_ROW = 11
 
@@ -76,12 +78,13 @@ def _keys(values: range) -> dict[int, str]:
 class PlaceInOrder:
     """Where an item stands among the annotator's own, by document.
 
-    The totals are None where items are taken from a shared queue, so that nobody knows them yet.
+    all_items: as far as others leave them. all_documents: None where items are taken from a shared queue,
+    so that nobody knows yet how many there will be.
     ends_document: whether it is the last own item of its document, and there are others to compare it with.
     """
 
     nth_item: int
-    all_items: int | None
+    all_items: int
     nth_document: int
     all_documents: int | None
     ends_document: bool = False
@@ -119,7 +122,7 @@ def _first(assignments: QuerySet[Assignment]) -> int | None:
 
 
 def item_page(assignment: Assignment) -> ItemPage:
-    """Return the page of an assignment (see `access.assignment_for_annotator`). Seven queries at most."""
+    """Return the page of an assignment (see `access.assignment_for_annotator`). Eight queries at most."""
     guideline = guideline_of(assignment.round)
     here = _here(assignment)
     with at_once():
@@ -147,7 +150,7 @@ def item_page(assignment: Assignment) -> ItemPage:
 
 
 def _place_in_order(assignment: Assignment, document: int) -> PlaceInOrder | None:
-    """Return where an item stands, None where documents are mixed. One query."""
+    """Return where an item stands, None where documents are mixed. Two queries at most."""
     if assignment.round.work_order == WorkOrder.MIXED:
         return None
     project, annotator, position = _here(assignment)
@@ -167,12 +170,23 @@ def _place_in_order(assignment: Assignment, document: int) -> PlaceInOrder | Non
     is_repeat = assignment.plan == Assignment.Plan.REPEAT
     counts["ends_document"] = own > 1 and not to_come and not is_repeat
     if counts.pop("taken"):
-        counts |= {"all_items": None, "all_documents": None}
+        to_take = len(_TO_TAKE.all(annotator, document, timezone.now()))
+        counts |= {"all_items": counts["all_items"] + to_take, "all_documents": None}
     return PlaceInOrder(**counts)
 
 
+def _to_take(annotator: int, document: int, now: datetime) -> QuerySet[Item]:
+    """Return the items of a document that the annotator may still take from a shared queue."""
+    places = available_places(now=now).filter(round__number=1, item=OuterRef("pk"))
+    mine = Assignment.objects.filter(round__number=1, annotator=annotator, item=OuterRef("pk"))
+    return Item.objects.filter(Exists(places), ~Exists(mine), document=document).only("pk")
+
+
+_TO_TAKE = Prepared(_to_take, *NUMBERS[:2], MOMENT)
+
+
 def with_next(page: ItemPage) -> ItemPage:
-    """Return a page with what comes after it by now, and so whether it ends its document. Two queries."""
+    """Return a page with what comes after it by now, and whether it ends its document. Three queries."""
     after = _AFTER.first(*_here(page.assignment))
     stands = _place_in_order(page.assignment, page.document) if page.stands else None
     return replace(page, next=after.position if after else None, stands=stands)

@@ -9,7 +9,7 @@ from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from annotate.results.plots.pairs import movement, quality, scatter, widths
+from annotate.results.plots.pairs import curve, movement, quality, scatter, widths
 from annotate.results.plots.said import describe_row, figure_of
 from annotate.results.plots.style import (
     INK,
@@ -182,5 +182,6 @@ KINDS: Mapping[str, Callable[[Table], Figure]] = {
     "scatter": scatter,
     "quality": quality,
     "widths": widths,
+    "curve": curve,
 }
 """By what a table says of its plot."""

@@ -91,6 +91,28 @@ def widths(table: Table) -> Figure:
     return figure
 
 
+def curve(table: Table) -> Figure:
+    """Draw a figure against a number, with its intervals as a band, panels by dimension."""
+    names = list(dict.fromkeys(row[0].value for row in table.rows))
+    figure, listed = panels(len(names), 2.1)
+    for axes, name in zip(listed, names, strict=True):
+        known = [row[1:3] for row in table.rows if row[0].value == name and row[2].value is not None]
+        across = [_value(each) for each, _ in known]
+        axes.plot(across, [_value(up) for _, up in known], color=SERIES[0], marker="o", markersize=3)
+        band = [
+            (_value(each), up.low, up.high)
+            for each, up in known
+            if up.low is not None and up.high is not None
+        ]
+        if band:
+            at, low, high = zip(*band, strict=True)
+            axes.fill_between(at, low, high, color=SERIES[0], alpha=0.15, linewidth=0)
+        axes.set_ylim(bottom=0)
+        axes.set_xlim(left=0)
+        _label_axes(axes, name, table.columns[1].name, table.columns[2].name)
+    return figure
+
+
 def _systems(axes: Axes, table: Table, rows: Sequence[Sequence[Cell]]) -> None:
     for row in rows:
         across, up = row[2:4]

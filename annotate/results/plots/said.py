@@ -12,6 +12,8 @@ POINT = "point: "  # what the id of a point's group in an SVG begins with, befor
 _ROOT = re.compile(r"<svg ([^>]*)>")
 _METADATA = re.compile(r"\s*<metadata>.*?</metadata>", re.DOTALL)
 _NAMED = re.compile(rf'<g id="{POINT}([^"]*)">')
+_STYLE_SHEET = re.compile(r"\s*<defs>\s*<style type=\"text/css\">\*\{[^}]*\}</style>\s*</defs>")
+_STYLE = re.compile(r'style="([^"]*)"')
 _MOST = 12
 
 
@@ -21,6 +23,7 @@ def describe_svg(table: Table, svg: str) -> str:
     Where its points have names it is a group of them, and the first can have the focus.
     """
     name = f"plot-{table.key}"
+    svg = style_by_attributes(svg)
     points, count = _NAMED.subn(_point, _METADATA.sub("", svg))
     role = "group" if count else "img"
     root = (
@@ -30,6 +33,19 @@ def describe_svg(table: Table, svg: str) -> str:
     )
     named = _ROOT.sub(lambda found: f"<svg {found[1]}{root}", points, count=1)
     return named.replace('tabindex="-1"', 'tabindex="0"', 1)
+
+
+def style_by_attributes(svg: str) -> str:
+    """Return an SVG whose styles are attributes: the policy of pages takes no style that stands in one."""
+    svg, count = _STYLE_SHEET.subn("", svg)
+    if count:  # what the sheet said of every element; all of them inherit it
+        svg = _ROOT.sub(r'<svg \1 stroke-linejoin="round" stroke-linecap="butt">', svg, count=1)
+    return _STYLE.sub(_attributes, svg)
+
+
+def _attributes(found: re.Match[str]) -> str:
+    parts = (each.partition(":") for each in found[1].split(";") if each.strip())
+    return " ".join(f'{name.strip()}="{value.strip()}"' for name, _, value in parts)
 
 
 def _point(found: re.Match[str]) -> str:

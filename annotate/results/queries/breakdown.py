@@ -1,15 +1,18 @@
 """Alpha of parts of the ratings: by system, by document, and with each rater left out."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import urlencode
 
-from annotate.agreement import ReliabilityData, Resampling, checked_alpha
+import numpy as np
+import numpy.typing as npt
+
+from annotate.agreement import Coefficient, Resampling, checked_alpha, checked_alphas_of_parts
 from annotate.core.guideline import FrozenDimension
 from annotate.results.queries.material import Items, RatedRound
-from annotate.results.table import Cell, Column, Kind, Table, figure, text
+from annotate.results.table import Column, Kind, Table, figure, text
 
-# From a dimension to the data of each row.
-Parts = Callable[[FrozenDimension], Iterable[ReliabilityData]]
+# From a dimension to alpha of each row.
+Alphas = Callable[[FrozenDimension], Sequence[Coefficient]]
 
 
 def breakdowns(rated: RatedRound, items: Items) -> list[Table]:
@@ -18,52 +21,70 @@ def breakdowns(rated: RatedRound, items: Items) -> list[Table]:
 
 
 def _by_system(rated: RatedRound, items: Items) -> Table:
-    names = sorted(set(items.systems.values()))
-
-    def parts(dimension: FrozenDimension) -> Iterator[ReliabilityData]:
-        labels = items.systems_of(rated.rated[dimension.key])
-        return (rated.data(dimension).of_units(labels == name) for name in names)
-
     head = Column("system", "System", Kind.TEXT)
-    return _table(rated, "by system", head, names, parts, resampling=rated.resampling, plot="heat")
+    return _by_label(rated, head, items.systems, rated.resampling, plot="heat")
 
 
 def _by_document(rated: RatedRound, items: Items) -> Table:
-    names = sorted(set(items.documents.values()))
+    return _by_label(rated, Column("document", "Document", Kind.TEXT), items.documents, Resampling())
 
-    def parts(dimension: FrozenDimension) -> Iterator[ReliabilityData]:
-        labels = items.documents_of(rated.rated[dimension.key])
-        return (rated.data(dimension).of_units(labels == name) for name in names)
 
-    head = Column("document", "Document", Kind.TEXT)
-    return _table(rated, "by document", head, names, parts, resampling=Resampling())
+def _by_label(
+    rated: RatedRound, head: Column, labels: Mapping[int, str], resampling: Resampling, plot: str = ""
+) -> Table:
+    """Return alpha of the units whose items have the same label."""
+    names = sorted(set(labels.values()))
+
+    def alphas(dimension: FrozenDimension) -> Sequence[Coefficient]:
+        of_units = np.array([labels[item] for item in rated.rated[dimension.key].items.tolist()], np.str_)
+        return checked_alphas_of_parts(
+            rated.data(dimension),
+            _units_of(names, of_units),
+            generators=[rated.stream(dimension, head.key, name) for name in names],
+            resampling=resampling,
+        )
+
+    return _table(rated, f"by {head.key}", head, names, alphas, plot=plot)
+
+
+def _units_of(names: Sequence[str], labels: npt.NDArray[np.str_]) -> list[npt.NDArray[np.intp]]:
+    """Return the indices of the units that have each name, ascending."""
+    numbers = np.searchsorted(names, labels)
+    ends = np.cumsum(np.bincount(numbers, minlength=len(names)))[:-1]
+    return np.split(np.argsort(numbers, kind="stable"), ends)
 
 
 def _without_one(rated: RatedRound) -> Table:
-    names = rated.raters
+    head, everyone = Column("without", "Without", Kind.TEXT), range(len(rated.raters))
 
-    def parts(dimension: FrozenDimension) -> Iterator[ReliabilityData]:
-        everyone = range(len(names))
-        return (
-            rated.data(dimension).of_raters([other for other in everyone if other != rater])
-            for rater in everyone
-        )
+    def alphas(dimension: FrozenDimension) -> Sequence[Coefficient]:
+        return [
+            checked_alpha(
+                rated.data(dimension).of_raters([other for other in everyone if other != rater]),
+                generator=rated.stream(dimension, head.key, name),
+                resampling=rated.resampling,
+            )
+            for rater, name in enumerate(rated.raters)
+        ]
 
-    head = Column("without", "Without", Kind.TEXT)
-    return _table(rated, "with one rater left out", head, names, parts, resampling=rated.resampling)
+    return _table(rated, "with one rater left out", head, rated.raters, alphas)
 
 
 def _table(
-    rated: RatedRound,
-    title: str,
-    head: Column,
-    names: Iterable[str],
-    parts: Parts,
-    *,
-    resampling: Resampling,
-    plot: str = "",
+    rated: RatedRound, title: str, head: Column, names: Sequence[str], alphas: Alphas, *, plot: str = ""
 ) -> Table:
-    columns = [_alphas(rated, dimension, head, names, parts, resampling) for dimension in rated.dimensions]
+    """Return a table; a figure of a system or document leads to the units that raters disagree on."""
+
+    def link(dimension: FrozenDimension, name: str) -> str:
+        return "" if head.key == "without" else urlencode({"dimension": dimension.key, head.key: name})
+
+    columns = [
+        [
+            figure(alpha, link=link(dimension, name))
+            for name, alpha in zip(names, alphas(dimension), strict=True)
+        ]
+        for dimension in rated.dimensions
+    ]
     return Table(
         f"{rated.prefix}-{title.replace(' ', '-')}",
         f"Krippendorff’s alpha {title} ({rated.label})",
@@ -71,21 +92,3 @@ def _table(
         [[text(name), *cells] for name, *cells in zip(names, *columns, strict=True)],
         plot=plot,
     )
-
-
-def _alphas(
-    rated: RatedRound,
-    dimension: FrozenDimension,
-    head: Column,
-    names: Iterable[str],
-    parts: Parts,
-    resampling: Resampling,
-) -> list[Cell]:
-    """Return a column; a figure of a system or document leads to the units that raters disagree on."""
-    found = []
-    for name, data in zip(names, parts(dimension), strict=True):
-        drawn_with = rated.stream(dimension, head.key, name)
-        alpha = checked_alpha(data, generator=drawn_with, resampling=resampling)
-        link = urlencode({"dimension": dimension.key, head.key: name}) if head.key != "without" else ""
-        found.append(figure(alpha, link=link))
-    return found

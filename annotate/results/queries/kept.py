@@ -14,7 +14,6 @@ from annotate.results.table import Table
 
 WORKER_SHOULD_TAKE = timedelta(seconds=30)
 RESTS = timedelta(seconds=30)  # between two computings while the data change all the time
-ASKED_AGAIN_AFTER = timedelta(minutes=10)  # a worker that took it may have died
 
 
 @dataclass(frozen=True)

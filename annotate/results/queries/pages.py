@@ -6,6 +6,7 @@ from annotate.core.models import Project
 from annotate.results.queries.agreement import default_drawn
 from annotate.results.queries.agreement_page import agreement_sections
 from annotate.results.queries.compared_systems import ABOUT
+from annotate.results.queries.passages import passages_sections
 from annotate.results.queries.severity import severity_sections, size_of_severity
 from annotate.results.queries.study import TARGET, WAGE, study_sections
 from annotate.results.queries.systems import systems_sections
@@ -64,6 +65,14 @@ OWN_PAGES = (
         severity_sections,
         version_of_ratings,
         size_of_severity,
+    ),
+    ResultsPage(
+        "passages",
+        "Marked passages",
+        "Whether raters mark the same passages as reasons for their values.",
+        passages_sections,
+        version_of_ratings,
+        ratings_of,
     ),
     ResultsPage(
         "study",

@@ -12,8 +12,7 @@ Measured = Callable[[RatedRound, FrozenDimension], Coefficient]
 _SAYS = (
     f"More than {LARGEST_MODAL_SHARE:.0%} of the values are the same, so alpha rests on the few units that "
     "differ and may be near 0 where raters agree on nearly all. Read percent agreement and Gwet’s AC beside "
-    "it. Alpha’s interval allows for rare values that this sample lacks; those of kappas do not, and are too "
-    "narrow."
+    "it. The intervals of alpha and of kappas allow for rare values that this sample lacks."
 )
 _HOW = "Share of the most frequent value among units with two values or more (function modal_share)."
 

@@ -24,6 +24,8 @@ from annotate.results.table import Cell, Column, Kind, Table, figure, text
 
 RATERS = (1, 2, 3, 5, 8, 12)
 TIMES = (1, 2, 4, 8)
+CURVE_RATERS = tuple(range(1, 13))
+CURVE_TIMES = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8)
 WIDTH = 0.1
 _DIMENSION = Column("dimension", "Dimension", Kind.TEXT)
 _HOW_MEAN = (
@@ -44,6 +46,7 @@ _ALPHA_SAYS = (
     "Width of alpha’s 95 % interval with more documents, rated as today. Needed: documents for a width of "
     "0.1. More documents make alpha surer, and not higher."
 )
+_CURVES_SAY = "The same for more numbers of raters and documents. Bands are 95 % intervals."
 _EFFORT_SAYS = (
     "Hours of active time if the raters each rate every text of so many documents, from the median time that "
     "an item took in Round I. Reading the guideline, training and discussion come on top."
@@ -71,7 +74,11 @@ def study_sections(project: Project, chosen: Chosen) -> list[Section]:
     found = {each.key: intraclass_correlation(first.data(each), form="A,1") for each in first.dimensions}
     single = [(each, found[each.key]) for each in first.dimensions]
     tables = [_raters(single, target), _alphas(first), *_effort(first, single, target, chosen)]
-    return [Section("What a study needs", _SAYS, tables)]
+    curves = [each for each in (_reliability_curve(single), _width_curve(first)) if each.rows]
+    return [
+        Section("What a study needs", _SAYS, tables),
+        *([Section("Curves", _CURVES_SAY, curves, "curves")] if curves else []),
+    ]
 
 
 def _raters(single: Sequence[tuple[FrozenDimension, Coefficient]], target: float) -> Table:
@@ -145,9 +152,7 @@ def _alphas(rated: RatedRound) -> Table:
 
 
 def _alpha_cells(rated: RatedRound, dimension: FrozenDimension) -> Iterator[Cell]:
-    alpha, data = alpha_of(rated, dimension), rated.data(dimension)
-    pairable = data.documents[data.ratings_per_unit >= 2] if data.documents is not None else ()
-    documents = len(np.unique(pairable))
+    alpha, documents = alpha_of(rated, dimension), _pairable_documents(rated, dimension)
     reason = alpha.reason or alpha.interval_reason or ""
     width = alpha.interval.high - alpha.interval.low if alpha.interval else None
     yield (
@@ -162,6 +167,51 @@ def _alpha_cells(rated: RatedRound, dimension: FrozenDimension) -> Iterator[Cell
             if width is None
             else Cell(expected_width(width, documents, planned), how=_HOW_WIDTH)
         )
+
+
+def _reliability_curve(single: Sequence[tuple[FrozenDimension, Coefficient]]) -> Table:
+    rows = [
+        [text(dimension.name, key=dimension.key), Cell(number), _of_mean(one, number)]
+        for dimension, one in single
+        if not _why_no_mean(one)
+        for number in CURVE_RATERS
+    ]
+    columns = [
+        _DIMENSION,
+        Column("raters", "raters", Kind.COUNT),
+        Column("reliability", "reliability of their mean"),
+    ]
+    return Table("reliability-curve", "Reliability by raters", columns, rows, heads=2, plot="curve")
+
+
+def _width_curve(rated: RatedRound) -> Table:
+    rows = []
+    for each in rated.dimensions:
+        alpha, documents = alpha_of(rated, each), _pairable_documents(rated, each)
+        if alpha.interval:
+            width = alpha.interval.high - alpha.interval.low
+            planned = sorted({max(round(documents * times), 1) for times in CURVE_TIMES})
+            rows += [
+                [
+                    text(each.name, key=each.key),
+                    Cell(number),
+                    Cell(expected_width(width, documents, number), how=_HOW_WIDTH),
+                ]
+                for number in planned
+            ]
+    columns = [
+        _DIMENSION,
+        Column("documents", "documents", Kind.COUNT),
+        Column("width", "width of alpha’s interval"),
+    ]
+    title = "Width of alpha’s interval by documents"
+    return Table("width-curve", title, columns, rows, heads=2, plot="curve")
+
+
+def _pairable_documents(rated: RatedRound, dimension: FrozenDimension) -> int:
+    """Return in how many documents two raters gave a unit a value."""
+    data = rated.data(dimension)
+    return len(np.unique(data.documents[data.ratings_per_unit >= 2])) if data.documents is not None else 0
 
 
 def _effort(

@@ -29,6 +29,11 @@ class DisputeCounts:
     left_open: int
     irresolvable: int
 
+    @property
+    def unresolved(self) -> int:
+        """Those that are neither settled nor adjudicated once Round II is closed."""
+        return self.left_open + self.irresolvable
+
 
 @dataclass(frozen=True)
 class Overview:

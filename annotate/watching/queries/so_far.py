@@ -16,6 +16,7 @@ from annotate.results.queries.reliability_data import RatedItems
 from annotate.results.registry import Chosen
 from annotate.results.table import Cell, Column, Kind, Table, figure, text
 from annotate.watching.queries.order import order_section
+from annotate.watching.queries.stopping import stopping_section
 from annotate.watching.queries.timed import UNTIMED, read_timed_ratings, timed_of
 
 _DIMENSION = Column("dimension", "Dimension", Kind.TEXT)
@@ -29,13 +30,14 @@ _SAYS = (
 
 
 def so_far_sections(project: Project, _chosen: Chosen) -> list[Section]:
-    """Return alpha, drift and effects of order of Round I, nothing before it. Seven queries at most."""
+    """Return alpha, drift and effects of order of Round I, nothing before it. Nine queries at most."""
     rated = next(iter(rated_rounds(project, default_drawn(project))), None)
     if rated is None:
         return []
     timed = read_timed_ratings(rated.round)
     return [
         Section("Agreement so far" if rated.round.is_open else "Agreement of Round I", "", [_alphas(rated)]),
+        stopping_section(rated),
         Section("Drift", _SAYS, [_drift(rated, timed)]),
         order_section(rated, timed),
     ]

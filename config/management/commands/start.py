@@ -11,10 +11,14 @@ from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.urls import reverse
 
-from annotate.core.models import Project
+from annotate.core.models import Project, User
 from annotate.management.demonstration.load import NAME
+from annotate.people.first_account import first_account_token
 from config.processes import run_together
+from judges.management.demonstration.finished import is_wanted
+from judges.management.demonstration.tasks import load_finished_demonstration
 
 # Others come in through a proxy with HTTPS, and not to the demonstration, whose passwords everyone knows.
 HOST = "127.0.0.1"
@@ -34,13 +38,15 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Take the port to answer at."""
         parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument("--empty", action="store_true", help="begin without the demonstration projects")
 
-    def handle(self, *_args: Any, port: int, **_options: Any) -> None:
+    def handle(self, *_args: Any, port: int, empty: bool, **_options: Any) -> None:
         """Prepare everything, say where it is, and run until stopped."""
         refuse_unusable_port(port)
         call_command("migrate", interactive=False, verbosity=0)
         collect_static_files()
-        self.stdout.write(welcome(f"http://{HOST}:{port}/", demonstration()))
+        address = f"http://{HOST}:{port}/"
+        self.stdout.write(welcome(address, first_account(address) if empty else demonstrations()))
         self.stdout.flush()
         python = [sys.executable, "-m"]
         web = [*python, *WEB.split(), "--host", HOST, "--port", str(port)]
@@ -86,6 +92,23 @@ def static_files() -> list[str]:
     return [storage.path(name) for finder in get_finders() for name, storage in finder.list([])]
 
 
+def first_account(address: str) -> str:
+    """Return where the first account is made, as long as there is none."""
+    if User.objects.exists():
+        return ""
+    path = reverse("first_account", args=[first_account_token()])
+    return f"Make the first account: {address}{path.lstrip('/')}"
+
+
+def demonstrations() -> str:
+    """Load the demonstration in progress, have a worker make the finished one, and say how to sign in."""
+    said = demonstration()
+    if said and is_wanted():
+        load_finished_demonstration.delay()
+        said += "\n\nA finished project with judges and results is being made and appears within a minute."
+    return said
+
+
 def demonstration() -> str:
     """Load the demonstration project, unless it was deleted, and return how to sign in to it."""
     names = set(Project.objects.values_list("name", flat=True))
@@ -96,7 +119,7 @@ def demonstration() -> str:
     return said.getvalue().strip()
 
 
-def welcome(address: str, accounts: str) -> str:
+def welcome(address: str, ways_in: str) -> str:
     """Return what a person reads when Concord has started."""
-    lines = [f"Concord is at {address}", "", *accounts.splitlines(), "", "Stop it with Ctrl-C."]
+    lines = [f"Concord is at {address}", "", *ways_in.splitlines(), "", "Stop it with Ctrl-C."]
     return "\n" + "\n".join(f"  {line}".rstrip() for line in lines) + "\n"

@@ -6,10 +6,13 @@ from judges.core.models.endpoints import Endpoint
 from judges.core.models.holders import LeaseHolder
 from judges.core.models.judges import CallOrder, Judge, MaxTokensName, PromptTemplate, ScoreFrom
 from judges.core.models.keys import EndpointKey
+from judges.core.models.metrics import Metric, MetricValue
 from judges.core.models.paces import ModelPace
+from judges.core.models.panels import Panel, PanelMember
 from judges.core.models.readings import Rereading
 from judges.core.models.routing import CalibrationUnit, RoutedUnit, RoutingPolicy
 from judges.core.models.runs import Judgment, JudgmentChange, Run
+from judges.core.models.units import DocumentUnits
 
 __all__ = [
     "Batch",
@@ -17,6 +20,7 @@ __all__ = [
     "CalibrationUnit",
     "CallOrder",
     "Certificate",
+    "DocumentUnits",
     "Endpoint",
     "EndpointKey",
     "Judge",
@@ -24,7 +28,11 @@ __all__ = [
     "JudgmentChange",
     "LeaseHolder",
     "MaxTokensName",
+    "Metric",
+    "MetricValue",
     "ModelPace",
+    "Panel",
+    "PanelMember",
     "PromptTemplate",
     "Rereading",
     "RoutedUnit",

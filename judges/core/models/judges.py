@@ -41,6 +41,11 @@ class PromptTemplate(models.Model):
     def __str__(self) -> str:
         return f"{self.name}, version {self.version}"
 
+    @property
+    def texts(self) -> list[str]:
+        """All that it asks: the common text and the wordings of dimensions."""
+        return [self.text, *self.wordings.values()]
+
     def text_about(self, dimension: int) -> str:
         """Return what is asked about a dimension: its own wording, or the common one."""
         text: str = self.wordings.get(str(dimension), self.text)
@@ -99,6 +104,9 @@ class Judge(models.Model):
     scale_modifiers = models.BooleanField(
         default=False, help_text="Whether weak takes a third of a point from a score and strong adds one."
     )
+    scale_thirds = models.BooleanField(
+        default=False, help_text="Whether its scores go in steps of a third: 3, 3.33, 3.67."
+    )
     scale_table = models.JSONField(
         default=list, help_text="The dimension's value for each point of its own scale; empty: linear."
     )
@@ -106,6 +114,13 @@ class Judge(models.Model):
         default=list,
         help_text="Ids of the dimensions of one call in their order, where its method asks about several; "
         "empty: all, as they are listed.",
+    )
+    reference = models.ForeignKey(
+        "annotate.System",
+        models.SET_NULL,
+        null=True,
+        related_name="+",
+        help_text="Whose text of the same document its prompt shows as reference.",
     )
     call_order = models.CharField(max_length=7, choices=CallOrder.choices, default=CallOrder.FIXED)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -127,7 +142,12 @@ class Judge(models.Model):
                 name="only_imported_judges_ask_nobody",
             ),
             models.CheckConstraint(
-                condition=Q(scale_minimum__isnull=True, scale_maximum__isnull=True, scale_modifiers=False)
+                condition=Q(
+                    scale_minimum__isnull=True,
+                    scale_maximum__isnull=True,
+                    scale_modifiers=False,
+                    scale_thirds=False,
+                )
                 | Q(scale_minimum__lt=models.F("scale_maximum")),
                 name="an_own_scale_has_two_ends",
             ),
@@ -142,12 +162,29 @@ class Judge(models.Model):
         if self.scale_minimum is None or self.scale_maximum is None:
             return None
         table = tuple(self.scale_table)
-        return OwnScale(self.scale_minimum, self.scale_maximum, self.scale_modifiers, table)
+        return OwnScale(
+            self.scale_minimum, self.scale_maximum, self.scale_modifiers, table, self.scale_thirds
+        )
 
     @property
     def asks_several(self) -> bool:
         """Whether one call asks about several dimensions; one that was imported may have any method."""
         return self.method in METHODS and METHODS[self.method].asks_several
+
+    @property
+    def asks_pairs(self) -> bool:
+        """Whether its values are of two texts; those of a panel, which has no method, are of one."""
+        return self.method in METHODS and METHODS[self.method].asks_pairs
+
+    @property
+    def takes_steps(self) -> bool:
+        """Whether a value takes several calls."""
+        return self.method in METHODS and METHODS[self.method].takes_steps
+
+    @property
+    def asks_of_documents(self) -> bool:
+        """Whether its first call serves all texts of a document."""
+        return self.method in METHODS and bool(METHODS[self.method].document_section)
 
     def dimensions_of_call(self, all_dimensions: Sequence[FrozenDimension]) -> list[FrozenDimension]:
         """Return the dimensions that one call asks about, in their order; it must ask about several."""

@@ -115,6 +115,12 @@ class Judgment(models.Model):
         max_length=64, blank=True, help_text="SHA-256 of the messages, see judges.runs.calls."
     )
     messages = models.JSONField(null=True, help_text="As sent, where the run keeps them.")
+    steps = models.JSONField(
+        default=list,
+        help_text="Where its method takes several calls: those that are answered but the last, each with "
+        "name, reply, tokens, calls and the messages' hash.",
+    )
+    steps_done = models.PositiveSmallIntegerField(default=0, help_text="How many these are.")
     asked_dimensions = models.JSONField(
         default=list,
         help_text="Ids of all dimensions of its call, in the order of the prompt; empty: its own alone.",
@@ -179,6 +185,11 @@ class Judgment(models.Model):
 
     def __str__(self) -> str:
         return f"judgment {self.pk}"
+
+    @property
+    def calls_made(self) -> int:
+        """How many calls were made for it; those of steps that were known before were none."""
+        return self.attempts + sum(int(step.get("calls", 1)) for step in self.steps)
 
     @property
     def mapped_value(self) -> float | None:

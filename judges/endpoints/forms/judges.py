@@ -8,16 +8,27 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotate.core.models import Dimension
+from annotate.core.models import Dimension, System
 from judges.core.models import CallOrder, Endpoint, Judge, MaxTokensName, PromptTemplate, ScoreFrom
 from judges.core.specification import JudgeSpec
+from judges.endpoints.shipped import shipped_prompt, shipped_prompts_of
 from judges.methods import METHODS
+from judges.methods.variants import VARIANTS
 
 SHIPPED = "shipped:"
 MOST_STOPS = 4  # that OpenAI takes
 NEW_LINE = "\\n"  # as it is typed
-OWN_SCALE = ("scale_minimum", "scale_maximum", "scale_modifiers", "scale_table")
-MORE = ("top_p", "seed", "max_tokens_name", "reasoning_effort", "system_message", "stop", "extra_body")
+OWN_SCALE = ("scale_minimum", "scale_maximum", "scale_modifiers", "scale_thirds", "scale_table")
+MORE = (
+    "reference",
+    "top_p",
+    "seed",
+    "max_tokens_name",
+    "reasoning_effort",
+    "system_message",
+    "stop",
+    "extra_body",
+)
 SCORE_FROM = [
     (ScoreFrom.TEXT, "the reply's text, as the published methods do"),
     (
@@ -139,6 +150,11 @@ class JudgeForm(forms.Form):
             "“Weak 4” is 3.67 and “strong 4” is 4.33. The prompt must ask for it, as {{ answer }} does."
         ),
     )
+    scale_thirds = forms.BooleanField(
+        label=_("In thirds"),
+        required=False,
+        help_text=_("3, 3.33 and 3.67 are scores. The prompt must ask for it, as {{ answer }} does."),
+    )
     scale_table = forms.CharField(
         label=_("Value of the dimension for each point"),
         required=False,
@@ -158,6 +174,11 @@ class JudgeForm(forms.Form):
         ),
     )
     call_order = forms.ChoiceField(label=_("Their order"), required=False, choices=CallOrder.choices)
+    reference = forms.ChoiceField(
+        label=_("Reference"),
+        required=False,
+        help_text=_("For prompts with {{ reference }}: the system whose text of the same document is shown."),
+    )
 
     def __init__(
         self,
@@ -165,6 +186,7 @@ class JudgeForm(forms.Form):
         endpoints: QuerySet[Endpoint],
         templates: Iterable[PromptTemplate],
         dimensions: Sequence[Dimension],
+        systems: Sequence[System],
         reads: bool = False,
         **kwargs: Any,
     ) -> None:
@@ -174,6 +196,10 @@ class JudgeForm(forms.Form):
         endpoint, template = self.fields["endpoint"], self.fields["template"]
         assert isinstance(endpoint, forms.ModelChoiceField)
         assert isinstance(template, forms.ChoiceField)
+        reference = self.fields["reference"]
+        assert isinstance(reference, forms.ChoiceField)
+        self._systems = {system.name: system for system in systems}
+        reference.choices = [("", gettext("none")), *((name, name) for name in self._systems)]
         endpoint.queryset = endpoints
         template.choices = _choices(self._templates)
         for field in self.fields.values():
@@ -228,6 +254,10 @@ class JudgeForm(forms.Form):
             raise forms.ValidationError(gettext("Name each dimension once."))
         return keys
 
+    def clean_reference(self) -> System | None:
+        """Return the system of this name."""
+        return self._systems.get(self.cleaned_data["reference"])
+
     def clean_call_order(self) -> str:
         """Return the order, by default the same for all items."""
         return self.cleaned_data["call_order"] or CallOrder.FIXED
@@ -271,23 +301,34 @@ def dimensions_line(names: Iterable[str]) -> str:
     return ", ".join(names)
 
 
-def initial_of(judge: Judge | None, dimensions: Sequence[Dimension] = ()) -> dict[str, Any]:
-    """Return what the form starts with: the judge as it is, or usual settings."""
+def initial_of(
+    judge: Judge | None, dimensions: Sequence[Dimension] = (), *, shipped: str = ""
+) -> dict[str, Any]:
+    """Return what the form starts with: the judge as it is, or usual settings.
+
+    shipped: the key of a text as shipped, to start with the settings of the source of its method.
+    """
     if judge is None:
-        return {"temperature": 0, "samples": 1, "score_from": ScoreFrom.TEXT, "template": f"{SHIPPED}rts"}
+        usual = {"temperature": 0, "samples": 1, "score_from": ScoreFrom.TEXT, "template": f"{SHIPPED}rts"}
+        if shipped not in {*METHODS, *VARIANTS}:
+            return usual
+        settings = METHODS[shipped_prompt(shipped).method].usual_settings
+        return {**usual, "template": f"{SHIPPED}{shipped}", **settings}
     values = {name: getattr(judge, name) for name in JudgeForm.base_fields}
     values["stop"] = stop_lines(judge.stop)
     values["scale_table"] = table_line(judge.scale_table)
     names = {each.pk: each.key if "," in each.name else each.name for each in dimensions}
     values["asked_together"] = dimensions_line(names[pk] for pk in judge.asked_together if pk in names)
+    values["reference"] = judge.reference.name if judge.reference else ""
     values["temperature"] = "" if judge.temperature is None else f"{judge.temperature:g}"
     return {**values, "template": str(judge.template_id)}
 
 
 def _choices(templates: dict[str, PromptTemplate]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return the prompts of each method: its own text, and the project's."""
+    """Return the prompts of each method: its texts as shipped, and the project's."""
     groups = []
     for key, method in METHODS.items():
         own = [(pk, str(template)) for pk, template in templates.items() if template.method == key]
-        groups.append((method.label, [(f"{SHIPPED}{key}", f"{method.label}, as shipped"), *own]))
+        shipped = [(f"{SHIPPED}{each.key}", f"{each.label}, as shipped") for each in shipped_prompts_of(key)]
+        groups.append((method.label, [*shipped, *own]))
     return groups

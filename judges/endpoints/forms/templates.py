@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.core.errors import InvalidValueError
 from judges.endpoints.commands import refuse_text
+from judges.methods import METHODS
 from judges.methods.reading.pattern import LONGEST, problem_of_pattern
 
 LARGEST_FILE = 200_000
@@ -63,7 +64,7 @@ class TemplateForm(forms.Form):
         self.method = method
         if named:
             del self.fields["name"]
-        if of_dimension:
+        if of_dimension or METHODS[method].takes_steps:  # no single reply has the value
             del self.fields["pattern"], self.fields["replies"]
         for field in self.fields.values():
             field.disabled = reads

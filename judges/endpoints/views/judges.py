@@ -1,6 +1,7 @@
 """A project's judges: listed, made, changed until they have judgments."""
 
 from collections.abc import Callable
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -14,12 +15,13 @@ from annotate.core.errors import DomainError
 from annotate.core.models import Project
 from annotate.core.page import Request, request_user
 from judges.core.access import judge_in, may_change_judges, project_for_judges
-from judges.core.models import Judge
+from judges.core.models import Judge, Panel
 from judges.core.page import add_refusal, render_judges
 from judges.core.specification import JudgeSpec
 from judges.endpoints.commands import add_judge, update_judge
 from judges.endpoints.forms.judges import JudgeForm, initial_of
 from judges.endpoints.queries import endpoints_of, judges_of, judgments_by_status, method_label, templates_of
+from judges.methods import METHODS
 
 
 @login_required
@@ -34,7 +36,7 @@ def judges(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def judge_new(request: Request, slug: str) -> HttpResponse:
-    """Make a judge."""
+    """Make a judge; `?like=` a text as shipped, the form starts with the settings of its source."""
     project = project_for_admin(request.user, slug)
     if not endpoints_of(project).exists():
         messages.error(request, gettext("Add an endpoint first: the server that answers for the model."))
@@ -63,8 +65,9 @@ def _edit(
         endpoints=endpoints_of(project),
         templates=templates_of(project),
         dimensions=dimensions,
+        systems=list(project.systems.order_by("name")),
         reads=bool(counts) or not may_change_judges(request.user, project),
-        initial=initial_of(edited, dimensions),
+        initial=initial_of(edited, dimensions, shipped=request.GET.get("like", "")),
     )
     status = 422 if form.is_bound else 200
     try:
@@ -73,5 +76,8 @@ def _edit(
             return redirect("judges", project.slug)
     except DomainError as error:
         status = add_refusal(form, error)
-    context = {"form": form, "judge": edited, "counts": counts, "method": edited and method_label(edited)}
+    context: dict[str, Any] = {"form": form, "judge": edited, "counts": counts}
+    context |= {"method": edited and method_label(edited)}
+    context |= {"panel": Panel.objects.filter(judge=edited).first() if edited else None}
+    context |= {"like": [method for method in METHODS.values() if method.usual_settings]}
     return render_judges(request, project, "judges/endpoints/judge.html", context, status=status)

@@ -29,6 +29,7 @@ from judges.endpoints.queries import (
     was_asked,
     wordings_of,
 )
+from judges.endpoints.shipped import ShippedPrompt, shipped_prompt, shipped_prompts_of
 from judges.methods import METHODS, Method
 from judges.methods.reading.pattern import problem_of_pattern
 
@@ -38,17 +39,22 @@ from judges.methods.reading.pattern import problem_of_pattern
 def templates(request: Request, slug: str) -> HttpResponse:
     """List the prompts with their versions."""
     project = project_for_judges(request.user, slug)
-    context = {"templates": templates_of(project), "methods": METHODS.values()}
+    shipped = [(method, list(shipped_prompts_of(key))) for key, method in METHODS.items()]
+    context = {"templates": templates_of(project), "shipped": shipped}
     return render_judges(request, project, "judges/endpoints/templates.html", context)
 
 
 @dataclass(frozen=True)
 class Written:
-    """What is written on a page: a method's new prompt, a version, or one dimension's wording of it."""
+    """What is written on a page: a method's new prompt, a version, or one dimension's wording of it.
+
+    begins_with: the text of a new prompt.
+    """
 
     method: Method
     version: PromptTemplate | None = None
     dimension: Dimension | None = None
+    begins_with: str = ""
 
     def form(self, *entered: Any, **kwargs: Any) -> TemplateForm:
         """Return its form."""
@@ -59,7 +65,7 @@ class Written:
     def text(self) -> str:
         """What it begins with."""
         if self.version is None:
-            return self.method.default_template
+            return self.begins_with
         return self.version.text_about(self.dimension.pk) if self.dimension else self.version.text
 
     @property
@@ -70,18 +76,19 @@ class Written:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def template_new(request: Request, slug: str, method: str) -> HttpResponse:
-    """Write a prompt, beginning with the method's own text."""
+def template_new(request: Request, slug: str, key: str) -> HttpResponse:
+    """Write a prompt, beginning with a text as shipped."""
     project = project_for_admin(request.user, slug)
-    written = Written(_method(method))
+    shipped = _shipped(key)
+    written = Written(METHODS[shipped.method], begins_with=shipped.text)
     form = written.form(*_entered(request), initial={"text": written.text})
     if "show" in request.POST:
         return _preview(request, project, written, form)
     status = 422 if form.is_bound else 200
     try:
         if form.is_valid():
-            values = {name: form.cleaned_data[name] for name in ("name", "text", "pattern")}
-            made = create_template(project=project, method=method, by=request_user(request), **values)
+            values = {name: form.cleaned_data.get(name, "") for name in ("name", "text", "pattern")}
+            made = create_template(project=project, method=shipped.method, by=request_user(request), **values)
             return _to_saved(request, project, made)
     except DomainError as error:
         status = add_refusal(form, error)
@@ -137,7 +144,7 @@ def _save(
     status = 422
     try:
         if form.is_valid():
-            values = {name: form.cleaned_data[name] for name in ("text", "pattern")}
+            values = {name: form.cleaned_data.get(name, "") for name in ("text", "pattern")}
             saved = edit_template(template=edited, by=request_user(request), **values)
             return _to_saved(request, project, saved)
     except DomainError as error:
@@ -214,6 +221,13 @@ def _tried(project: Project, method: Method, request: Request, dimension: Frozen
     if problem := problem_of_pattern(pattern):
         return {"pattern_problem": problem}
     return {"tried": tried_replies(project, method, pattern, request.POST["replies"], dimension)}
+
+
+def _shipped(key: str) -> ShippedPrompt:
+    try:
+        return shipped_prompt(key)
+    except KeyError:
+        raise Http404(gettext("There is no such method.")) from None
 
 
 def _method(key: str) -> Method:

@@ -14,7 +14,7 @@ from annotate.results.registry import result_of
 from annotate.results.table import Cell
 from judges.core.errors import NoJudgesError
 from judges.core.mapping import mapped
-from judges.core.models import Judge, Judgment, JudgmentChange, Run
+from judges.core.models import Judge, Judgment, JudgmentChange, MetricValue, Run
 from judges.results.tables.indicator import INDICATOR, indicators_in
 
 
@@ -61,9 +61,11 @@ _JUDGES = {
     "scale_minimum": "scale_minimum",
     "scale_maximum": "scale_maximum",
     "scale_modifiers": "scale_modifiers",
+    "scale_thirds": "scale_thirds",
     "scale_table": "scale_table",
     "asked_together": "asked_together",
     "call_order": "call_order",
+    "reference": "reference__name",
 }
 
 
@@ -134,6 +136,7 @@ _JUDGMENTS = {
     "messages_hash": "messages_hash",
     "messages": "messages",
     "asked_dimensions": "asked_dimensions",
+    "steps": "steps",
     "finish_reason": "finish_reason",
     "refusal": "refusal",
     "returned_model": "returned_model",
@@ -186,6 +189,20 @@ _JUDGMENT_CHANGES = {
     "by": "actor",
 }
 _BY_ADMINS = set(JudgmentChange.Kind)
+
+
+def _metrics(project: Project) -> Iterator[Row]:
+    values = MetricValue.objects.filter(metric__project=project)
+    return rows_by_column(values.order_by("metric__name", "item"), _METRICS)
+
+
+_METRICS = {
+    "metric": "metric__name",
+    "source": "metric__source",
+    "document": "item__document__key",
+    "system": "item__system__name",
+    "value": "value",
+}
 
 
 def _indicators(project: Project) -> Iterator[Row]:
@@ -241,7 +258,7 @@ JUDGE_TABLES = (
         kinds(
             integer="prompt_version samples max_tokens seed scale_minimum scale_maximum",
             number="temperature top_p",
-            flag="structured scale_modifiers",
+            flag="structured scale_modifiers scale_thirds",
             listed="prompt_wordings stop extra_body scale_table asked_together",
         ),
     ),
@@ -263,7 +280,7 @@ JUDGE_TABLES = (
             integer="sample run attempts input_tokens output_tokens cached_tokens reasoning_tokens",
             number="value mapped_value seconds",
             time="answered_at",
-            listed="parameters messages asked_dimensions",
+            listed="parameters messages asked_dimensions steps",
             flag="is_corrected",
         ),
         {
@@ -280,6 +297,13 @@ JUDGE_TABLES = (
         _judgment_changes,
         kinds(integer="sample", number="value_before value_after", time="at", listed="answer_before"),
         {"answer_before": Part.REPLIES},
+    ),
+    ExportTable(
+        "metrics",
+        "what metrics say of each item, on their own scales",
+        tuple(_METRICS),
+        _metrics,
+        kinds(number="value"),
     ),
     ExportTable(
         "indicators",

@@ -46,13 +46,29 @@ class JudgmentPreview:
 
 
 def check_judgments(
-    *, project: Project, source: JudgmentSource, on_progress: OnProgress | None = None
+    *,
+    project: Project,
+    source: JudgmentSource,
+    on_progress: OnProgress | None = None,
+    only_good: bool = False,
 ) -> JudgmentReport:
-    """Say what the file would make; nothing is written and nothing locked."""
-    check = JudgmentCheck(project, Catalogue(project), current_guideline(project))
-    reading = JudgmentReading(source, check)
-    reading.take_all("checking", on_progress or silent)
-    return reading.report()
+    """Say what the file (only_good: its good lines) would make; nothing is written and nothing locked."""
+    return read_judgments(project, source, on_progress or silent, only_good=only_good).report()
+
+
+def read_judgments(
+    project: Project, source: JudgmentSource, on_progress: OnProgress, *, only_good: bool
+) -> "JudgmentReading":
+    """Return a reading of the file that only checks; only_good: without the lines that are refused."""
+    skip: frozenset[int] = frozenset()
+    while True:
+        check = JudgmentCheck(project, Catalogue(project), current_guideline(project))
+        reading = JudgmentReading(source, check, skip)
+        reading.take_all("checking", on_progress)
+        if not only_good or reading.stopped or not reading.refused_lines:
+            return reading
+        # Rows without a number of their own are counted anew, so what is left is checked again.
+        skip |= reading.refused_lines
 
 
 def preview_judgments(*, project: Project, source: JudgmentSource) -> JudgmentPreview:
@@ -64,10 +80,14 @@ def preview_judgments(*, project: Project, source: JudgmentSource) -> JudgmentPr
 
 
 class JudgmentReading:
-    """One reading of a file, with everything that is refused in it."""
+    """One reading of a file, with everything that is refused in it. skip: the lines that are left out."""
 
-    def __init__(self, source: JudgmentSource, check: JudgmentCheck) -> None:
-        self.source, self.check = source, check
+    def __init__(
+        self, source: JudgmentSource, check: JudgmentCheck, skip: frozenset[int] = frozenset()
+    ) -> None:
+        self.source, self.check, self.skip = source, check, skip
+        self.refused_lines: set[int] = set()
+        self.stopped = False
         self.refused = Causes()
         self.first: list[Taken] = []
         self.lines = 0
@@ -82,9 +102,11 @@ class JudgmentReading:
                     if number % TELL_EVERY == 0:
                         on_progress(stage, file.fraction_read, number)
                     self.lines = record.line
-                    self._take(record)
+                    if record.line not in self.skip:
+                        self._take(record)
                 self.complete = limit is None or next(records, None) is None
         except UnreadableFileError as error:
+            self.stopped = True
             self.refused.add(error.line, "", error.reason)
 
     def report(self) -> JudgmentReport:
@@ -99,20 +121,26 @@ class JudgmentReading:
             complete=self.complete,
             refused_count=self.refused.count,
             refused=self.refused.listed,
+            left_out=len(self.skip),
+            stopped=self.stopped,
         )
 
     def _take(self, record: Record | RefusedLine) -> None:
         if isinstance(record, RefusedLine):
-            self.refused.add(record.line, record.field, record.reason)
+            self._refuse(record.line, record.field, record.reason)
             return
         try:
             taken = self.check.take(row_of(record, self.source.mapping))
         except RefusedRowError as error:
-            self.refused.add(record.line, error.field, error.reason, error.name)
+            self._refuse(record.line, error.field, error.reason, error.name)
         except RefusedFieldError as error:
-            self.refused.add(record.line, error.field, error.reason)
+            self._refuse(record.line, error.field, error.reason)
         else:
             self.first += [taken] if len(self.first) < SHOWN_ROWS else []
+
+    def _refuse(self, line: int, field: str, reason: str, name: str = "") -> None:
+        self.refused.add(line, field, reason, name)
+        self.refused_lines.add(line)
 
 
 def _read_names(source: JudgmentSource) -> Named:

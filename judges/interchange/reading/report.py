@@ -67,21 +67,27 @@ class Causes:
             self._by_reason.setdefault(key, Cause(*key)).add(line, printable(name, 80))
 
 
-@dataclass(frozen=True, slots=True)
-class JudgmentReport:
-    """What a file of judgments makes in a project, or why nothing of it is imported.
+@dataclass(frozen=True, kw_only=True)
+class FileReport:
+    """What a file makes in a project, or why nothing of it is imported.
 
-    unreadable: replies among those made that have no value, by reason. lines: the last line that was read.
+    lines: the last one that was read. left_out: how many refused lines were left out. stopped: whether more
+    than single lines is refused.
     """
 
-    made: JudgmentCounts
-    already_there: JudgmentCounts
-    unreadable_count: int
-    unreadable: tuple[Cause, ...]
+    made: Tally
+    already_there: Tally
     lines: int
     complete: bool
     refused_count: int
     refused: tuple[Cause, ...]
+    left_out: int = 0
+    stopped: bool = False
+
+    @property
+    def may_leave_out(self) -> bool:
+        """Whether the refused lines can be left out, so that something is left to import."""
+        return bool(self.made.total) and not self.stopped
 
     @property
     def is_refused(self) -> bool:
@@ -96,14 +102,30 @@ class JudgmentReport:
     @property
     def remarks(self) -> list[str]:
         """What else there is to know, in sentences."""
-        if not self.unreadable_count:
-            return []
-        replies = "1 reply is" if self.unreadable_count == 1 else f"{self.unreadable_count:,} replies are"
-        return [f"{replies} unreadable: kept with the reason, counted, and left out of every figure."]
+        return [f"Lines with something refused were left out: {self.left_out:,}."] if self.left_out else []
 
     def to_json(self) -> dict[str, Any]:
         """Return what is stored and what the command line prints."""
         return asdict(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgmentReport(FileReport):
+    """The same of a file of judgments. unreadable: replies among those made that have no value, by reason."""
+
+    made: JudgmentCounts
+    already_there: JudgmentCounts
+    unreadable_count: int
+    unreadable: tuple[Cause, ...]
+
+    @property
+    def remarks(self) -> list[str]:
+        """What else there is to know, in sentences."""
+        if not self.unreadable_count:
+            return super().remarks
+        replies = "1 reply is" if self.unreadable_count == 1 else f"{self.unreadable_count:,} replies are"
+        unreadable = f"{replies} unreadable: kept with the reason, counted, and left out of every figure."
+        return [*super().remarks, unreadable]
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> "JudgmentReport":
@@ -113,13 +135,14 @@ class JudgmentReport:
                 **content,
                 "made": JudgmentCounts(**content["made"]),
                 "already_there": JudgmentCounts(**content["already_there"]),
-                "unreadable": _causes(content["unreadable"]),
-                "refused": _causes(content["refused"]),
+                "unreadable": causes_of(content["unreadable"]),
+                "refused": causes_of(content["refused"]),
             }
         )
 
 
-def _causes(written: Iterable[Mapping[str, Any]]) -> tuple[Cause, ...]:
+def causes_of(written: Iterable[Mapping[str, Any]]) -> tuple[Cause, ...]:
+    """Read the causes of a stored report."""
     return tuple(Cause(**cause) for cause in written)
 
 
@@ -130,3 +153,18 @@ def cause_as_text(cause: Cause) -> str:
     place = f"Line{'s' if cause.count > 1 else ''} {lines}{more}" if cause.lines[:1] != [0] else "The file"
     names = f" Here: {', '.join(cause.names)}{', …' if cause.more_names else ''}." if cause.names else ""
     return f"{place}{', ' if cause.field else ''}{cause.field}: {cause.reason}{names}"
+
+
+def report_lines(report: FileReport, *, dry_run: bool) -> list[str]:
+    """Return the report as lines of text."""
+    if report.is_refused:
+        more = [f"and {report.unlisted:,} more lines."] if report.unlisted else []
+        head = f"Nothing was imported. Refused lines: {report.refused_count:,}."
+        return [head, *map(cause_as_text, report.refused), *more]
+    if not report.made.total:
+        return [f"Nothing is new: all {report.already_there} were already here."]
+    lines = [f"{'Would import' if dry_run else 'Imported'} {report.made}."]
+    if report.already_there.total:
+        lines.append(f"Already here: {report.already_there}.")
+    unreadable = report.unreadable if isinstance(report, JudgmentReport) else ()
+    return [*lines, *report.remarks, *map(cause_as_text, unreadable)]

@@ -21,7 +21,7 @@ from judges.interchange.reading.mapping import (
     guess_judgment_mapping,
     judgment_mapping_from_options,
 )
-from judges.interchange.reading.report import JudgmentReport, cause_as_text
+from judges.interchange.reading.report import JudgmentReport, report_lines
 from judges.methods import METHODS
 
 METAVARS = {"judge": "NAME", "model": "NAME", "method": "KEY", "dimension": "KEY"}
@@ -50,6 +50,9 @@ class Command(BaseCommand):
             metavar="FIELD=COLUMN",
             help=f"what a column means, once per column: {', '.join(WORDS)}; without it the names decide",
         )
+        parser.add_argument(
+            "--only-good", action="store_true", help="leave refused lines out instead of importing nothing"
+        )
         parser.add_argument("--dry-run", action="store_true", help="check the file and write nothing")
         parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
@@ -63,7 +66,9 @@ class Command(BaseCommand):
         on_progress = ProgressLine(self.stderr, options["verbosity"] > 0)
         act = check_judgments if options["dry_run"] else import_judgments
         try:
-            report = act(project=project, source=source, on_progress=on_progress)
+            report = act(
+                project=project, source=source, on_progress=on_progress, only_good=options["only_good"]
+            )
         finally:
             on_progress.end()
         self._print(report, options)
@@ -101,17 +106,3 @@ def _mapping(path: Path, options: dict[str, Any]) -> JudgmentMapping:
 def _columns(path: Path) -> list[str]:
     records = [record for record in first_records(path) if isinstance(record, Record)]
     return list(dict.fromkeys(name for record in records for name in record.fields))
-
-
-def report_lines(report: JudgmentReport, *, dry_run: bool) -> list[str]:
-    """Return the report as lines of text."""
-    if report.is_refused:
-        more = [f"and {report.unlisted:,} more lines."] if report.unlisted else []
-        head = f"Nothing was imported. Refused lines: {report.refused_count:,}."
-        return [head, *map(cause_as_text, report.refused), *more]
-    if not report.made.total:
-        return [f"Nothing is new: all {report.already_there} were already here."]
-    lines = [f"{'Would import' if dry_run else 'Imported'} {report.made}."]
-    if report.already_there.total:
-        lines.append(f"Already here: {report.already_there}.")
-    return [*lines, *report.remarks, *map(cause_as_text, report.unreadable)]

@@ -84,7 +84,7 @@ class ChoiceForms(Forms):
         )
 
     def _compile(self, names: str) -> None:
-        about = rf"(?:{THING}\s+|{TEXT}\s+)?[\"'(]*"
+        about = rf"(?:{THING}\s+|{TEXT}\s+)?[\"'(]{{0,8}}"
         value = rf"(?P<value>{names}{UPPER}){NOT_MORE}(?:\s+{TEXT})?"
         any_case = rf"(?P<value>{names}{EITHER}){NOT_MORE}(?:\s+{TEXT})?"
         label = rf"{FINAL}\b{LABEL}{ASIDE}{IS}{OPEN}{about}"
@@ -97,7 +97,7 @@ class ChoiceForms(Forms):
         letter = rf"{EITHER}(?=\s?[:.)(]|\s-\s)"
         self._first = re.compile(rf"{BEFORE}{about}(?P<value>{own_line}|{named}{letter})", FLAGS)
         self._sentences = [
-            re.compile(rf"\b{THING}\s+[\"'(]*{value}{ENDING}", FLAGS),
+            re.compile(rf"\b{THING}\s+[\"'(]{{0,8}}{value}{ENDING}", FLAGS),
             re.compile(rf"{CHOOSE}\s+(?:the\s+)?{about}{value}{ENDING}", FLAGS),
         ]
 
@@ -172,7 +172,9 @@ class ChoiceForms(Forms):
         return replace(mention, start=mention.at)
 
     def _tie(self, match: re.Match[str]) -> Mention:
-        return Mention(self._values["tie"], "tie", match.start(), match.end(), match.start())
+        value = self._values.get("tie")
+        problem = "The reply finds both equal, which is none of the options." if value is None else ""
+        return Mention(value, "tie", match.start(), match.end(), match.start(), problem=problem)
 
 
 @lru_cache(maxsize=256)

@@ -4,6 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from judges.methods.reading.plain import Plain
 
@@ -88,13 +89,13 @@ def _concluding(mentions: Sequence[Mention], text: str) -> list[Mention]:
     """Return the mentions in the last sentence, and in sentences that say that they conclude."""
     starts = [0, *(match.end() for match in END_OF_SENTENCE.finditer(text)), len(text)]
     last = len(text.rstrip())
-    found = []
-    for mention in mentions:
-        sentence = bisect_right(starts, mention.at)
+
+    @cache  # a sentence may be long, and hold very many mentions
+    def concludes(sentence: int) -> bool:
         start, end = starts[sentence - 1], starts[sentence]
-        if end >= last or CONCLUDES.search(text, start, end):
-            found.append(mention)
-    return found
+        return end >= last or CONCLUDES.search(text, start, end) is not None
+
+    return [mention for mention in mentions if concludes(bisect_right(starts, mention.at))]
 
 
 def rationale(reply: str, plain: Plain, mention: Mention) -> str:

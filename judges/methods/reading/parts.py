@@ -29,6 +29,12 @@ OTHER_LABEL = re.compile(
     rf"\n\|?{_LISTED}(?P<words>[^\W\d](?:[\w'’/&-]|[^\S\n]){{0,60}})[*_`\"”]{{0,6}}"
     r"(?:[^\S\n]?\([^()\n]{0,60}\)[*_`]{0,6})?[^\S\n]?[:：=|](?P<then>[^\n]*)"
 )
+# The same within a line, where only a number alone tells a label from a clause with a colon.
+OTHER_LABEL_WITHIN = re.compile(
+    r"[.,;，；。|/–—-][*_`\"”]{0,6}[^\S\n]{0,3}[*_`\"“]{0,6}(?P<words>[^\W\d](?:[\w'’&]|[^\S\n]){0,40})[*_`\"”]{0,6}"
+    r"(?:[^\S\n]?\([^()\n]{0,60}\)[*_`]{0,6})?[^\S\n]?[:：=](?=(?P<then>[^\n]{0,40}))"
+)
+CONCLUDES = re.compile(r"(?:so|thus|therefore|hence|in|to|i|we|my|it|this)\b", re.IGNORECASE)
 OF_A_SCORE = "|".join(
     (
         r"(?:score|rating|grade|mark|point|star)s?",
@@ -100,6 +106,8 @@ def _read_lines(name: str, part: str, read: Reader) -> Reading:
     part = part[: _end_of_part(name, part)]
     line = FIRST_LINE.match(part)
     first_line = line[0] if line else ""
+    if nothing := NOT_APPLICABLE.match(first_line):
+        first_line = nothing[0]
     first = read(f"{name}: {first_line.strip().strip(' |')}")
     if isinstance(first, Readable) or _leaves_nothing_open(first_line):
         return first
@@ -111,7 +119,7 @@ def _leaves_nothing_open(line: str) -> bool:
 
 
 def _end_of_part(name: str, part: str) -> int:
-    """Return where the first line begins that speaks of something else, by its label."""
+    """Return where the first line, or part of a line, begins that speaks of something else, by its label."""
     of_name = r"\s+".join(map(re.escape, name.split()))
     own = re.compile(
         rf"(?:{of_name}\s+)?(?:{OF_A_SCORE})(?:\s+(?:for|of|on)\s+{of_name})?|{of_name}", re.IGNORECASE
@@ -120,8 +128,21 @@ def _end_of_part(name: str, part: str) -> int:
         words = label["words"].strip(" \t_-")
         is_label = len(words.split()) <= MOST_WORDS or NOTHING_OR_NUMBER.match(label["then"])
         if is_label and not own.fullmatch(words):
-            return label.start()
-    return len(part)
+            part = part[: label.start()]
+            break
+    return _end_within_lines(part, own)
+
+
+def _end_within_lines(part: str, own: re.Pattern[str]) -> int:
+    """Return where other scores begin behind a comma or the like, unless its own comes after them."""
+    end = len(part)
+    for label in OTHER_LABEL_WITHIN.finditer(part):
+        words = label["words"].strip()
+        is_label = len(words.split()) <= MOST_WORDS and not CONCLUDES.match(words)
+        if not is_label or not NUMBER_ALONE.match(label["then"]):
+            continue
+        end = len(part) if own.fullmatch(words) else min(end, label.start())
+    return end
 
 
 def _parts(answer: str, name: str, names: Sequence[str]) -> Iterator[str]:

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 FLAGS = re.IGNORECASE
 FINAL = r"(?P<final>\b(?:final|overall)\b[^.:=\n]{0,40}?)?"
 ASIDE = r"(?:\s*\([^()\n]{0,60}\))?"
-LETTER = r"[^\W\u3040-\u30ff\u3400-\u9fff]"
+# Ignoring case would look for the other case of each of 27,000 characters, which takes most of compiling.
+LETTER = r"(?-i:[^\W\u3040-\u30ff\u3400-\u9fff])"
 """A letter or digit of a script with spaces: beside Chinese and Japanese a word begins all the same."""
 WORD = rf"(?<!{LETTER})"
 SIGN = r"[\"']?\s*(?:\b(?:is|was)\s*)?(?::|=>?|\||->|→|-(?=\s))"

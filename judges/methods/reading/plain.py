@@ -30,6 +30,10 @@ BEGIN_OF_THINKING = re.compile(r"\s*<think(?:ing)?>", re.IGNORECASE)
 
 
 RUN_OF_SPACE = re.compile(r"\s{3,}")
+# Patterns skip signs between words, several times over: a reply of brackets alone took time by its cube.
+# Stars are counted.
+KEPT_SIGNS = 20
+RUN_OF_SIGNS = re.compile(rf"[^\w★⭐🌟☆]{{{2 * KEPT_SIGNS + 1},}}")
 
 
 @dataclass(frozen=True)
@@ -61,9 +65,14 @@ def answer_start(reply: str) -> int | Unreadable:
 
 
 def plain(reply: str, start: int = 0) -> Plain:
-    """Return the reply from `start` on: no Markdown, plain quotes and dashes, at most two spaces in a row."""
+    """Return the reply from `start` on: no Markdown, plain quotes and dashes, at most two spaces in a row.
+
+    Of more than 40 signs in a row only the first and the last 20 are kept.
+    """
     text = reply[start:].translate(_LETTERS)
     left_out = {at for run in RUN_OF_SPACE.finditer(text) for at in range(run.start() + 2, run.end())}
+    for run in RUN_OF_SIGNS.finditer(text):
+        left_out.update(range(run.start() + KEPT_SIGNS, run.end() - KEPT_SIGNS))
     if not left_out:
         return Plain(text, range(start, len(reply)))
     kept = [at for at in range(len(text)) if at not in left_out]

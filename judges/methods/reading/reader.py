@@ -6,6 +6,7 @@ one of the sentence that concludes; otherwise the reply is unreadable."""
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from itertools import chain
 
 from judges.methods.reading.mentions import Mention, choose_mention, rationale
 from judges.methods.reading.plain import Plain, answer_start, plain
@@ -86,7 +87,7 @@ def position(reply: str, forms: Forms) -> int | None:
 
 def _find_mention(text: str, forms: Forms) -> Mention | Unreadable:
     in_tags = [mention for start, inside in find_tagged(text) for mention in forms.alone(inside, start)]
-    for mentions in (in_tags, *(find(text) for find in forms.finders)):
+    for mentions in chain([in_tags], (find(text) for find in forms.finders)):
         if mentions:
             return choose_mention(mentions, text) or _different(forms)
     return nothing_found(text, forms.what)

@@ -40,7 +40,6 @@ from judges.comparison import (
 )
 from judges.core.errors import NoJudgesError
 from judges.core.models import Judge
-from judges.methods import METHODS
 from judges.reliability import agreement_with_humans, meta_correlation
 from judges.results.queries.comparison import guideline_of
 from judges.results.queries.scores import (
@@ -239,9 +238,9 @@ def _score_judges(
     ranking: Sequence[str],
     chosen: Chosen,
 ) -> list[Scored]:
-    giving = [judge for judge in judges if not METHODS[judge.method].asks_pairs]
+    giving = [judge for judge in judges if not judge.asks_pairs]
     samples = samples_of(giving, material, with_corrected=counts_corrected(chosen))
-    counts = asked_and_read(giving)
+    counts = asked_and_read(giving, chosen)
     if chosen.get("units") == SHARED:
         samples = _on_shared_items(samples, giving, material)
     return [
@@ -285,7 +284,7 @@ def _versus(
 ) -> list[Versus]:
     found = []
     for judge in judges:
-        if METHODS[judge.method].asks_pairs:
+        if judge.asks_pairs:
             verdicts = verdicts_of(judge, material, with_corrected=counts_corrected(chosen))
             found += [
                 Versus(

@@ -45,13 +45,17 @@ def with_gaps(sections: Sequence[Section], judges: Iterable[Judge], chosen: Chos
     return [replace(first, tables=[table, *first.tables]), *others]
 
 
-def asked_and_read(judges: Iterable[Judge]) -> dict[tuple[int, str], tuple[int, int]]:
-    """Return how many items judges were asked about and gave values to, by judge and dimension. One query."""
-    return {(judge, key): (asked, read) for judge, _, key, _, asked, read in _count_values(judges)}
+def asked_and_read(judges: Iterable[Judge], chosen: Chosen) -> dict[tuple[int, str], tuple[int, int]]:
+    """Return how many items judges were asked about and gave values to, by judge and dimension. One query.
+
+    Where corrected judgments are left out, their values are not given.
+    """
+    counts = _count_values(judges, with_corrected=counts_corrected(chosen))
+    return {(judge, key): (asked, read) for judge, _, key, _, asked, read in counts}
 
 
 def _count_values(
-    judges: Iterable[Judge], *, with_corrected: bool = True
+    judges: Iterable[Judge], *, with_corrected: bool
 ) -> list[tuple[int, str, str, str, int, int]]:
     read = _READ if with_corrected else _READ & Q(is_corrected=False)
     own = Judgment.objects.filter(judge__in=list(judges), other__isnull=True)

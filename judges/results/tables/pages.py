@@ -4,6 +4,12 @@ from annotate.results.registry import ResultsPage
 from judges.results.tables.estimates import estimates_sections
 from judges.results.tables.indicator import RELIABILITY_PARAMETERS, reliability_sections
 from judges.results.tables.judges import judges_sections
+from judges.results.tables.metrics import (
+    METRIC_PARAMETERS,
+    metrics_sections,
+    size_of_metrics,
+    version_of_metrics,
+)
 from judges.results.tables.parameters import ABOUT, CONFIDENCE, CORRECTED, JUDGE, ROUND, UNITS
 from judges.results.tables.replacement import EPSILON, replacement_sections
 from judges.results.tables.version import values_of, version_of_judges
@@ -17,6 +23,7 @@ ESTIMATES_PAGE = ResultsPage(
     version_of_judges,
     values_of,
     [JUDGE, ROUND, CONFIDENCE, ABOUT, CORRECTED],
+    filled_by="judges",
 )
 
 REPLACEMENT_PAGE = ResultsPage(
@@ -27,6 +34,7 @@ REPLACEMENT_PAGE = ResultsPage(
     version_of_judges,
     values_of,
     [JUDGE, EPSILON, CORRECTED],
+    filled_by="judges",
 )
 
 JUDGES_PAGE = ResultsPage(
@@ -38,6 +46,7 @@ JUDGES_PAGE = ResultsPage(
     version_of_judges,
     values_of,
     [ROUND, UNITS, CORRECTED],
+    filled_by="judges",
 )
 RELIABILITY_PAGE = ResultsPage(
     "reliability",
@@ -47,6 +56,18 @@ RELIABILITY_PAGE = ResultsPage(
     version_of_judges,
     values_of,
     RELIABILITY_PARAMETERS,
+    filled_by="judges",
 )
 
-JUDGES_RESULTS = (JUDGES_PAGE, RELIABILITY_PAGE, ESTIMATES_PAGE, REPLACEMENT_PAGE)
+METRICS_PAGE = ResultsPage(
+    "metrics",
+    "Metrics, judges and people",
+    "How metrics such as ROUGE go with people, beside the judges: by item, system and document.",
+    metrics_sections,
+    version_of_metrics,
+    size_of_metrics,
+    METRIC_PARAMETERS,
+    filled_by="metrics",
+)
+
+JUDGES_RESULTS = (JUDGES_PAGE, RELIABILITY_PAGE, ESTIMATES_PAGE, REPLACEMENT_PAGE, METRICS_PAGE)

@@ -139,6 +139,7 @@ def _settings(judge: Judge) -> dict[str, Any]:
         "scale": _scale(judge),
         "asked_together": judge.asked_together,
         "call_order": str(judge.call_order),
+        "reference": judge.reference.name if judge.reference else "",
     }
 
 

@@ -31,7 +31,13 @@ from judges.runs.commands.earlier_answers import give_back_answers
 from judges.runs.commands.unreadable import pause_if_unreadable
 from judges.runs.queries.batches import due_batches, expected_cost, open_batches, planned_by_judge
 from judges.runs.queries.selection import among
-from judges.runs.queries.shared import by_call, sizes_in_run, sizes_of_calls
+from judges.runs.queries.shared import (
+    LOOKED_THROUGH,
+    asking_of_documents,
+    by_call,
+    sizes_in_run,
+    sizes_of_calls,
+)
 from judges.runs.queries.work import work_of
 
 MOST_REQUESTS = 50_000  # in one file, at OpenAI
@@ -149,7 +155,8 @@ def _new_batch(run: Run, shares: Sequence[tuple[Judge, int]], cost: Decimal | No
     )
     for of, count in shares:
         planned = Judgment.objects.filter(run=run, judge=of, status=Status.PLANNED).order_by("pk")
-        first: Any = _first_whole(planned, of, count) if of.asks_several else planned.values("pk")[:count]
+        shares_calls = of.asks_several or of.asks_of_documents
+        first: Any = _first_whole(planned, of, count) if shares_calls else planned.values("pk")[:count]
         Judgment.objects.filter(pk__in=first).update(
             status=Status.LEASED, lease=batch.pk, leased_until=now + KEPT
         )
@@ -159,8 +166,9 @@ def _new_batch(run: Run, shares: Sequence[tuple[Judge, int]], cost: Decimal | No
 def _first_whole(planned: QuerySet[Judgment], judge: Judge, count: int) -> RawSQL:
     """Return the first judgments of a judge; of those that one request gives, all or none."""
     kept: list[int] = []
-    size = sizes_of_calls(Judge.objects.filter(pk=judge.pk))[judge.pk]
-    for members in by_call(planned[: count + size], {judge.pk}).values():
+    size = sizes_of_calls(Judge.objects.filter(pk=judge.pk)).get(judge.pk, LOOKED_THROUGH)
+    several, of_documents = ({judge.pk}, {}) if judge.asks_several else (set(), {judge.pk: judge})
+    for members in by_call(planned[: count + size], several, of_documents).values():
         if kept and len(kept) + len(members) > count:
             break
         kept += members
@@ -237,12 +245,14 @@ def store(*, batch: Batch, said: Mapping[int, Reply | str]) -> None:
 def _of_each_judgment(batch: Batch, said: Mapping[int, Reply | str]) -> Mapping[int, Reply | str]:
     """Return what is said of all judgments of a request, which names the first of them, with their shares."""
     several = set(sizes_of_calls(Judge.objects.filter(endpoint=batch.endpoint_id)))
-    if not several:
+    of_documents = asking_of_documents(batch.run)
+    if not several and not of_documents:
         return said
     held = judgments_in(batch).order_by("pk")
-    items = held.filter(pk__in=said).values("item")
+    documents = held.filter(pk__in=said).values("item__document")
+    sharing = held.filter(judge__in={*several, *of_documents}, item__document__in=documents)
     each_judgment = dict(said)
-    for first, *others in by_call(held.filter(judge__in=several, item__in=items), several).values():
+    for first, *others in by_call(sharing, several, of_documents).values():
         of_first = said.get(first)
         if isinstance(of_first, Reply):
             shares = shares_of(of_first, 1 + len(others))

@@ -17,6 +17,7 @@ from judges.runs.queries.corrections import OtherReading, rereadings_in_batches
 
 Kind, Status = JudgmentChange.Kind, Judgment.Status
 AT_ONCE = 500
+OF_A_PANEL = METHODS["direct"]  # a panel has no method: its values are amounts, or named categories
 ANSWERED = (Status.DONE, Status.UNREADABLE, Status.EXCLUDED)  # there is a reply to correct
 
 
@@ -30,7 +31,7 @@ def set_value(*, judgment: Judgment, value: float, note: str, by: User) -> Judgm
     guideline = current_guideline(judgment.judge.project)
     dimension = next(each for each in guideline.dimensions if each.id == judgment.dimension_id)
     asked = judgment.judge.asked(dimension)
-    if problem := METHODS[judgment.judge.method].refuses_value(value, asked):
+    if problem := METHODS.get(judgment.judge.method, OF_A_PANEL).refuses_value(value, asked):
         raise InvalidValueError(problem, fields={"value": problem})
     if (judgment.status, judgment.value) == (Status.DONE, value):
         return judgment

@@ -20,6 +20,8 @@ PLAIN: dict[str, Any] = {
     "messages_hash": "",
     "messages": None,
     "asked_dimensions": [],
+    "steps": [],
+    "steps_done": 0,
     "finish_reason": "",
     "refusal": "",
     "returned_model": "",

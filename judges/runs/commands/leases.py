@@ -17,7 +17,7 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from annotate.webhooks.commands import announce
-from judges.core.models import Endpoint, Judgment, Run
+from judges.core.models import Endpoint, Judge, Judgment, Run
 from judges.endpoints.work import Call, Outcome, Prices
 from judges.runs.commands import holders
 from judges.runs.commands.budgets import used_up
@@ -25,7 +25,8 @@ from judges.runs.commands.earlier_answers import give_back_answers
 from judges.runs.commands.holders import LEASE
 from judges.runs.commands.lost_calls import count_lost_calls
 from judges.runs.queries.affordable import affordable_calls
-from judges.runs.queries.shared import first_calls, sizes_in_run
+from judges.runs.queries.runs import without_living_holder
+from judges.runs.queries.shared import asking_of_documents, first_calls, sizes_in_run
 
 WINDOW = timedelta(seconds=6)  # over which an endpoint's limits are kept
 RUN_FINISHED, RUN_STOPPED = "run.finished", "run.stopped"  # events of webhooks
@@ -81,7 +82,8 @@ def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, load: Load = 
     judgments = Judgment.objects.filter(run=run, judge__in=list(server.judges.values_list("pk", flat=True)))
     if not is_under_way(judgments):
         return Leased([])
-    count_lost_calls(run=locked, besides=holder)
+    now = timezone.now()
+    count_lost_calls(run=locked, at=now, besides=holder)
     most, sizes = how_many + load.ahead, sizes_in_run(locked)
     affordable, allowed = affordable_calls(locked, server, most, sizes), _allowed_now(server, most)
     if affordable == 0 and locked.budget and not judgments.filter(status=Judgment.Status.LEASED).exists():
@@ -96,7 +98,7 @@ def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, load: Load = 
     if allowed < most:  # a window's requests are for all runs
         room = min(room, -(-allowed // claim.runs))
     room = min(room, affordable)
-    taken = _take(judgments, room, holder, sizes)
+    taken = _take(judgments, room, holder, sizes, asking_of_documents(locked), now)
     _count_against_limits(server, len(taken))
     return Leased(
         list(chain.from_iterable(taken)),
@@ -168,12 +170,12 @@ def sweep() -> int:
     again as a lease. Batches have holds of their own.
     """
     long_ago = timezone.now() - LEASE
-    abandoned = Judgment.objects.filter(status=Judgment.Status.LEASED, leased_until__lt=long_ago)
+    abandoned = Judgment.objects.filter(without_living_holder(long_ago), status=Judgment.Status.LEASED)
     abandoned = abandoned.exclude(run__via=Run.Via.BATCH)
     runs = set(abandoned.values_list("run", flat=True).distinct())
     freed = 0
     for run in Run.objects.select_for_update().filter(pk__in=runs).order_by("pk"):
-        count_lost_calls(run=run)
+        count_lost_calls(run=run, at=timezone.now())
         freed += abandoned.filter(run=run).update(
             status=Judgment.Status.PLANNED, lease=None, leased_until=None
         )
@@ -237,23 +239,29 @@ def stop_run(run: Run, reason: str, *, waits_for: Endpoint | None = None) -> Non
 
 
 def _take(
-    judgments: QuerySet[Judgment], how_many: int, holder: UUID, sizes: Mapping[int, int]
+    judgments: QuerySet[Judgment],
+    how_many: int,
+    holder: UUID,
+    sizes: Mapping[int, int],
+    of_documents: Mapping[int, Judge],
+    now: datetime,
 ) -> list[Sequence[int]]:
     """Lease what a dead worker left behind first, then what was never asked; return it by calls.
 
-    What the holder was too slow to renew it is still asking. No other worker leases of this run meanwhile, so
-    that what one call gives goes to one worker.
+    What the holder was too slow to renew it is still asking; the calls of who was dead by now are counted.
+    No other worker leases of this run meanwhile, so that what one call gives goes to one worker.
     """
     if how_many <= 0:
         return []
     rows = judgments.select_for_update(skip_locked=True)
-    ended = rows.filter(status=Judgment.Status.LEASED, leased_until__lt=timezone.now()).exclude(lease=holder)
-    taken = list(first_calls(ended.order_by("pk") if sizes else ended, how_many, sizes))
+    held = rows.filter(status=Judgment.Status.LEASED)
+    ended = held.filter(without_living_holder(now)).exclude(lease=holder)
+    taken = list(first_calls(ended.order_by("pk") if sizes else ended, how_many, sizes, of_documents))
     planned = rows.filter(status=Judgment.Status.PLANNED).order_by("pk")
     if how_many > len(taken):
-        taken += first_calls(planned, how_many - len(taken), sizes)
+        taken += first_calls(planned, how_many - len(taken), sizes, of_documents)
     Judgment.objects.filter(pk__in=list(chain.from_iterable(taken))).update(
-        status=Judgment.Status.LEASED, lease=holder, leased_until=timezone.now() + LEASE
+        status=Judgment.Status.LEASED, lease=holder, leased_until=now + LEASE
     )
     return taken
 
@@ -288,6 +296,8 @@ def _count_against_limits(server: Endpoint, calls: int) -> None:
 _CALL = tuple(field.name for field in fields(Call))
 _COLUMNS = (
     *_CALL,
+    "steps",
+    "steps_done",
     "status",
     "attempts",
     "value",
@@ -314,6 +324,7 @@ def _row(outcome: Outcome, cost: Decimal | None, now: datetime, holder: UUID) ->
         **outcome.__dict__,
         **outcome.call.__dict__,
         **_with_earlier(outcome, cost),
+        "steps_done": outcome.steps_done,
         "answered_at": _answered_at(outcome, now),
     }
     fields = [Judgment._meta.get_field(name) for name in _COLUMNS]

@@ -1,11 +1,11 @@
 """Calls that ended with their worker: the provider is paid for them, and they are made again."""
 
+from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Count, F, Q
-from django.utils import timezone
 
 from judges.core.models import Judgment, LeaseHolder, Run
 from judges.runs.queries.affordable import expected_costs
@@ -15,13 +15,14 @@ SMALLEST = Decimal("0.00000001")  # that is stored
 
 
 @transaction.atomic
-def count_lost_calls(*, run: Run, besides: UUID | None = None) -> None:
+def count_lost_calls(*, run: Run, at: datetime, besides: UUID | None = None) -> None:
     """Count as spent what calls of dead workers may have cost: as many as they had places, at the mean.
 
-    besides: who asks, and so lives. The caller has locked the run. Safe to run twice: a dead worker has no
-    places afterwards. One that was only held up stores its answers, and these calls then count twice.
+    at: the moment by which they were dead. besides: who asks, and so lives. The caller has locked the run.
+    Safe to run twice: a dead worker has no places afterwards. One that was only held up stores its answers,
+    and these calls then count twice.
     """
-    dead = LeaseHolder.objects.filter(run=run, alive_until__lt=timezone.now(), places__gt=0)
+    dead = LeaseHolder.objects.filter(run=run, alive_until__lt=at, places__gt=0)
     for holder in dead.select_related("endpoint"):
         if holder.pk == besides:
             continue

@@ -20,6 +20,7 @@ SINGLE = f"""
     FROM {ITEMS} item JOIN {DOCUMENTS} document ON document.id = item.document_id
     WHERE document.project_id = %s
 """
+SINGLE_BY_DOCUMENT = SINGLE.replace("item.id, 0\n", "item.document_id, item.id\n")
 PAIRED = f"""
     SELECT item.id, other.id, pair.place, item.document_id, pair.turn
     FROM pair
@@ -63,7 +64,7 @@ def write_judgments(
         tables.append(_values("pair (first, second, place, turn)", both))
         subjects = PAIRED
     else:
-        subjects = SINGLE
+        subjects = SINGLE_BY_DOCUMENT if judge.asks_of_documents else SINGLE
     # What one call gives stands together: a sample of all dimensions, or a dimension's samples.
     order = "dimension.place, sample.number"
     if judge.asks_several:

@@ -15,10 +15,12 @@ from annotate.webhooks.commands import announce
 from judges.core.errors import RunRefusedError, RunStateError
 from judges.core.models import Judge, Judgment, Run
 from judges.core.specification import Scope
-from judges.endpoints.queries import refusal, refusal_of_scope
+from judges.endpoints.queries import refusal, refusal_of_reference, refusal_of_scope
 from judges.methods import METHODS
 from judges.runs.commands.batches import make_due
+from judges.runs.commands.first_steps import adopt_first_steps
 from judges.runs.commands.leases import RUN_FINISHED, end_plan, is_under_way
+from judges.runs.commands.lost_calls import count_lost_calls
 from judges.runs.commands.planned import write_judgments
 from judges.runs.commands.silence import be_patient_again
 from judges.runs.queries.runs import left_behind
@@ -48,7 +50,8 @@ def plan_run(
     dimensions = _dimensions(frozen, scope.dimensions)
     for judge in scope.judges:
         _refuse_unsuitable(judge, project, dimensions, scope, budget)
-        if reason := refusal_of_scope(judge, dimensions, frozen.dimensions):
+        reason = refusal_of_scope(judge, dimensions, frozen.dimensions) or refusal_of_reference(judge)
+        if reason:
             raise RunRefusedError(f"{judge.name}: {reason}")
     run = Run.objects.create(
         project=project,
@@ -61,6 +64,7 @@ def plan_run(
     _take_over(run, scope.judges, dimensions)
     for judge in scope.judges:
         write_judgments(run, judge, dimensions, scope.pairs)
+        adopt_first_steps(run, judge)
     planned = {"judges": [judge.name for judge in scope.judges], "budget": budget, "via": via}
     record(project, "run.planned", run, after=planned, by=by)
     return run
@@ -167,12 +171,17 @@ def _lock_run(run: Run) -> Run:
 
 
 def _take_over(run: Run, judges: Sequence[Judge], dimensions: Sequence[FrozenDimension]) -> None:
-    """Plan anew what failed in a cancelled run, or was in flight when a run ended and never answered."""
+    """Plan anew what failed in a cancelled run, or was in flight when a run ended and never answered.
+
+    What these calls may have cost stays with the run that made them. Locks these runs.
+    """
+    now = timezone.now()
     left = Judgment.objects.filter(
-        left_behind(timezone.now()),
-        judge__in=judges,
-        dimension__in=[dimension.id for dimension in dimensions],
+        left_behind(now), judge__in=judges, dimension__in=[dimension.id for dimension in dimensions]
     )
+    died = left.filter(status=Judgment.Status.LEASED).values("run")
+    for earlier in Run.objects.select_for_update().filter(pk__in=died).order_by("pk"):
+        count_lost_calls(run=earlier, at=now)
     left.update(run=run, status=Judgment.Status.PLANNED, reason="", problem="", lease=None, leased_until=None)
 
 

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from itertools import islice
 from typing import Any
 
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import current_guideline
+from annotate.core.jobs import MESSAGE_LOST_AFTER, SILENT_AFTER
 from judges.core.models import Judge, Judgment, Rereading
 from judges.core.models.judges import ScoreFrom
 from judges.methods import METHODS
@@ -17,7 +18,6 @@ from judges.methods.readings import Readable
 
 Status = Judgment.Status
 READ_AT_ONCE = 500
-SILENT_FOR = timedelta(minutes=1)
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,8 @@ class OtherReading:
 def rereadings(judges: Sequence[Judge]) -> Iterator[OtherReading]:
     """Yield what reading the replies of judges again would change, in the order of the judgments.
 
-    Judgments that a person corrected are left out, and those of judges that read probabilities.
+    Judgments that a person corrected are left out, and those of judges that read probabilities or whose value
+    comes of several replies.
     """
     for batch in rereadings_in_batches(judges):
         yield from batch
@@ -48,7 +49,7 @@ def rereadings(judges: Sequence[Judge]) -> Iterator[OtherReading]:
 def rereadings_in_batches(judges: Sequence[Judge]) -> Iterator[list[OtherReading]]:
     """Yield the same for every five hundred replies, an empty list too: who reads tells how far it is."""
     for judge in judges:
-        if judge.score_from == ScoreFrom.TEXT:
+        if judge.score_from == ScoreFrom.TEXT and not judge.takes_steps:
             yield from _rereadings(judge)
 
 
@@ -98,7 +99,15 @@ def judges_of(rereading: Rereading) -> list[Judge]:
 
 def is_silent(rereading: Rereading) -> bool:
     """Return whether no worker seems to be at a rereading that one should be at."""
-    return rereading.status in Rereading.UNDER_WAY and timezone.now() - rereading.heartbeat_at > SILENT_FOR
+    return rereading.status in Rereading.UNDER_WAY and timezone.now() - rereading.heartbeat_at > SILENT_AFTER
+
+
+def due_rereadings() -> QuerySet[Rereading]:
+    """Return the rereadings that wait although a message was sent, and those whose worker died."""
+    now, status = timezone.now(), Rereading.Status
+    waits = Q(status__in=(status.WAITING, status.CONFIRMED), heartbeat_at__lt=now - MESSAGE_LOST_AFTER)
+    died = Q(status__in=(status.READING, status.APPLYING), heartbeat_at__lt=now - SILENT_AFTER)
+    return Rereading.objects.filter(waits | died).order_by("pk")
 
 
 def parameters_of(judgment: Judgment) -> list[tuple[str, object]]:

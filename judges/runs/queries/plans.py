@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from statistics import fmean
 
@@ -14,13 +14,21 @@ from annotate.core.guidelines import current_guideline
 from annotate.core.models import Document, Item, Project
 from judges.core.models import Endpoint, Judge, Judgment, Run
 from judges.core.specification import Scope
-from judges.endpoints.queries import estimated_tokens, refusal, refusal_of_scope
+from judges.endpoints.queries import (
+    CHARACTERS_A_TOKEN,
+    estimated_tokens,
+    refusal,
+    refusal_of_reference,
+    refusal_of_scope,
+)
 from judges.endpoints.work import BATCH_WINDOW, Prices
 from judges.methods import METHODS
 from judges.methods.base import Subject
 from judges.runs.queries.runs import left_behind
 from judges.runs.queries.work import question
 
+Sampled = tuple[Subject, dict[int, str]]
+"""What is judged, and all texts for its document by their system."""
 SAMPLED_DOCUMENTS = 8
 SAMPLED_SUBJECTS = 2  # of each document
 NOTHING_MISSING = "All of these judgments are there or belong to another run; nothing is missing."
@@ -45,7 +53,8 @@ class JudgePlan:
 
     Of those that are `there`, some have `failed`, and others are `waiting` for an answer in another run.
     `shared_calls`: how many calls give what is missing, where one call gives several judgments: `size`, of
-    which some may be there already.
+    which some may be there already. `calls_each`: how many calls a value takes, on average over some items;
+    one that serves all texts of a document counts for each.
     """
 
     judge: Judge
@@ -58,6 +67,7 @@ class JudgePlan:
     via: Run.Via = Run.Via.CALLS
     shared_calls: int | None = None
     size: int = 1
+    calls_each: float = 1.0
 
     @property
     def missing(self) -> int:
@@ -66,13 +76,13 @@ class JudgePlan:
 
     @property
     def calls(self) -> int:
-        """Calls that give them: one for each, unless a call gives several."""
-        return self.missing if self.shared_calls is None else self.shared_calls
+        """Calls that give them: one for each, unless a call gives several, or a value takes several."""
+        return round(self.missing * self.calls_each) if self.shared_calls is None else self.shared_calls
 
     @property
     def _paid_judgments(self) -> int:
         """All judgments that the calls give: one about a single missing dimension takes as much as any."""
-        return self.calls * self.size
+        return self.missing if self.shared_calls is None else self.calls * self.size
 
     @property
     def input_tokens(self) -> int | None:
@@ -211,10 +221,19 @@ def plan_of(project: Project, scope: Scope, via: Run.Via = Run.Via.CALLS) -> Run
             via=via,
             shared_calls=_shared_calls(judge, dimensions, subjects[False]),
             size=len(dimensions) if judge.asks_several else 1,
+            calls_each=_calls_each(judge, sample),
         )
         for judge in scope.judges
     ]
     return RunPlan(plans, [] if via == Run.Via.BATCH else _times(plans), via)
+
+
+def _calls_each(judge: Judge, sample: Sequence[Sampled]) -> float:
+    """Return how many calls a judgment takes on average; 1 unless its method takes several."""
+    if not judge.takes_steps or judge.template is None or not sample:
+        return 1.0
+    text, method = judge.template.text, METHODS[judge.method]
+    return fmean(method.calls_of(text, subject) for subject, _ in sample if subject.other is None)
 
 
 def _problem(
@@ -222,6 +241,7 @@ def _problem(
 ) -> str:
     reasons = (refusal(judge, dimension) for dimension in dimensions)
     reason = next(filter(None, reasons), None) or refusal_of_scope(judge, dimensions, all_dimensions)
+    reason = reason or refusal_of_reference(judge)
     return f"{judge.name}: {reason}" if reason else ""
 
 
@@ -291,36 +311,57 @@ def mean_usage(scope: Scope) -> dict[int, Usage]:
     return {row["judge"]: Usage(row["input"], row["output"], row["answers"]) for row in rows.order_by()}
 
 
-def _sample(project: Project, scope: Scope) -> Iterator[Subject]:
+def _sample(project: Project, scope: Scope) -> Iterator[Sampled]:
     """Yield some items, and some pairs of the scope. Documents are taken by digest, as good as at random."""
     documents = Document.objects.filter(project=project, items__isnull=False).distinct()
     for document in documents.order_by("digest").prefetch_related("items")[:SAMPLED_DOCUMENTS]:
         parts = tuple((part["label"], part["text"]) for part in document.parts)
         texts = {item.system_id: item.text for item in document.items.all()}
         for text in list(texts.values())[:SAMPLED_SUBJECTS]:
-            yield Subject(parts, text)
+            yield Subject(parts, text), texts
         pairs = [pair for pair in scope.pairs if texts.keys() >= set(pair)]
         for first, second in pairs[:SAMPLED_SUBJECTS]:
-            yield Subject(parts, texts[first], texts[second])
+            yield Subject(parts, texts[first], texts[second]), texts
 
 
 def _estimate_usage(
-    judge: Judge, dimensions: Sequence[FrozenDimension], sample: Sequence[Subject]
+    judge: Judge, dimensions: Sequence[FrozenDimension], sample: Sequence[Sampled]
 ) -> Usage | None:
     """Return the mean length of a judge's prompts about the sample, and of its longest replies."""
     method = METHODS[judge.method]
+    if judge.takes_steps:
+        return _estimate_steps(judge, sample)
     possible = [dimension for dimension in dimensions if not method.refuses(judge.asked(dimension))]
     # A judge that asks about several dimensions asks about all of the scope's, or cannot be planned.
     calls = [possible] if judge.asks_several and possible else [[dimension] for dimension in possible]
     lengths = [
-        estimated_tokens(question(judge, subject, asked).messages)
-        for subject in sample
+        estimated_tokens(
+            question(
+                judge, replace(subject, reference=texts.get(judge.reference_id or 0, "")), asked
+            ).messages
+        )
+        for subject, texts in sample
         if (subject.other is not None) == method.asks_pairs
         for asked in calls
     ]
     if not lengths:
         return None
     return Usage(fmean(lengths) / len(calls[0]), judge.max_tokens / len(calls[0]))
+
+
+def _estimate_steps(judge: Judge, sample: Sequence[Sampled]) -> Usage | None:
+    """Return at most how much a judgment of several calls takes: each with prompt, material and replies."""
+    if not sample or judge.template is None:
+        return None
+    method, text = METHODS[judge.method], judge.template.text
+    calls = [method.calls_of(text, subject) for subject, _ in sample]
+    characters = [
+        len(text) + sum(len(part) for _, part in subject.document_parts) + len(subject.text)
+        for subject, _ in sample
+    ]
+    each = [count / CHARACTERS_A_TOKEN + 2 * judge.max_tokens for count in characters]
+    sent = fmean(count * tokens for count, tokens in zip(calls, each, strict=True))
+    return Usage(sent, fmean(calls) * judge.max_tokens)
 
 
 def _times(plans: Sequence[JudgePlan]) -> list[EndpointTime]:

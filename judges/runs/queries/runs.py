@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Max, Min, Q, QuerySet
 from django.utils import timezone
 
-from judges.core.models import Judgment, Run
+from judges.core.models import Judgment, LeaseHolder, Run
 
 RECENTLY = timedelta(seconds=30)
 WORTH_A_MAIL = timedelta(days=1)
@@ -53,8 +53,18 @@ def left_behind(now: datetime) -> Q:
     What failed in a finished run is retried there.
     """
     status = Judgment.Status
-    unanswered = Q(status=status.PLANNED) | Q(status=status.LEASED, leased_until__lt=now)
+    unanswered = Q(status=status.PLANNED) | Q(without_living_holder(now), status=status.LEASED)
     return Q(unanswered, run__status__in=Run.OVER) | Q(status=status.FAILED, run__status=Run.Status.CANCELLED)
+
+
+def without_living_holder(at: datetime) -> Q:
+    """Return which leases had ended at a moment, of holders that were dead by then.
+
+    A holder's leases do not end together, and what its calls may have cost is counted when it is dead: one
+    that went to another worker before would be left out.
+    """
+    living = LeaseHolder.objects.filter(alive_until__gte=at)
+    return Q(leased_until__lt=at) & ~Q(lease__in=living.values("pk"))
 
 
 def runs_with_open_judgments() -> list[int]:
@@ -74,9 +84,10 @@ def untold_runs() -> QuerySet[Run]:
 
 def _has_free(run: int) -> bool:
     judgments = Judgment.objects.filter(run=run)
+    leased = judgments.filter(status=Judgment.Status.LEASED)
     return (
         judgments.filter(status=Judgment.Status.PLANNED).exists()
-        or judgments.filter(status=Judgment.Status.LEASED, leased_until__lt=timezone.now()).exists()
+        or leased.filter(without_living_holder(timezone.now())).exists()
     )
 
 

@@ -5,12 +5,15 @@ from collections.abc import Collection, Mapping, Sequence
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from annotate.core.guideline import FrozenGuideline
-from annotate.core.models import Dimension
+from annotate.core.models import Dimension, Item
 from judges.core.models import Judge, Judgment, Run
 from judges.methods import METHODS
 
 SEVERAL = [key for key, method in METHODS.items() if method.asks_several]
+OF_DOCUMENTS = [key for key, method in METHODS.items() if method.document_section]
+LOOKED_THROUGH = 200  # judgments for each call, to find all texts of a document
 Key = tuple[int, ...]
+_NONE: Mapping[int, Judge] = {}
 _MOST_SAMPLES = 2**16  # more than a judge may have
 
 
@@ -48,25 +51,69 @@ def sizes_in_run(run: Run) -> dict[int, int]:
     return {judge.pk: len(judge.dimensions_of_call(dimensions)) for judge in found}
 
 
-def by_call(judgments: QuerySet[Judgment], several: Collection[int]) -> dict[Key, list[int]]:
-    """Return judgments by the call that gives them, calls and judgments in their order. One query.
+def by_call(
+    judgments: QuerySet[Judgment], several: Collection[int], of_documents: Mapping[int, Judge] = _NONE
+) -> dict[Key, list[int]]:
+    """Return judgments by the call that gives them, calls and judgments in their order.
 
-    several: the judges that ask about several dimensions in one call.
+    One query, two with of_documents: the judges whose first call serves all texts of a document. several:
+    those that ask about several dimensions in one call.
     """
     calls: dict[Key, list[int]] = {}
-    for pk, judge, item, sample in judgments.values_list("pk", "judge", "item", "sample"):
-        calls.setdefault((judge, item, sample) if judge in several else (pk,), []).append(pk)
+    if not of_documents:
+        for pk, judge, item, sample in judgments.values_list("pk", "judge", "item", "sample"):
+            calls.setdefault((judge, item, sample) if judge in several else (pk,), []).append(pk)
+        return calls
+    rows = list(judgments.values_list("pk", "judge", "item", "sample", "dimension", "steps_done"))
+    # Not by a join: rows are locked by this query, and items must not be.
+    items = {row[2] for row in rows if row[1] in of_documents and not row[5]}
+    documents = dict(Item.objects.filter(pk__in=items).values_list("pk", "document"))
+    for pk, judge, item, sample, dimension, steps_done in rows:
+        key: Key | None = (judge, item, sample) if judge in several else None
+        if judge in of_documents and not steps_done:
+            key = document_key(of_documents[judge], documents[item], dimension)
+        calls.setdefault(key or (pk,), []).append(pk)
     return calls
 
 
+def shared_by(
+    judge: Judge, item: int, sample: int, document: int, dimension: int, steps_done: int
+) -> Key | None:
+    """Return what judgments have in common that one call gives; None where a call gives one."""
+    if judge.asks_several:
+        return judge.pk, item, sample
+    if judge.asks_of_documents and not steps_done:
+        return document_key(judge, document, dimension)
+    return None
+
+
+def document_key(judge: Judge, document: int, dimension: int) -> Key:
+    """Return what tells a call about a document from others; wordings by dimension may differ in it."""
+    worded = judge.template is not None and bool(judge.template.wordings)
+    return judge.pk, document, dimension if worded else 0, 0
+
+
+def asking_of_documents(run: Run) -> dict[int, Judge]:
+    """Return the judges of a run whose first call serves all texts of a document. One query."""
+    judges = Judge.objects.filter(project=run.project_id, method__in=OF_DOCUMENTS).select_related("template")
+    own = judges.filter(Exists(Judgment.objects.filter(run=run, judge=OuterRef("pk"))))
+    return {judge.pk: judge for judge in own}
+
+
 def first_calls(
-    judgments: QuerySet[Judgment], most: int, sizes: Mapping[int, int]
+    judgments: QuerySet[Judgment],
+    most: int,
+    sizes: Mapping[int, int],
+    of_documents: Mapping[int, Judge] = _NONE,
 ) -> Sequence[Sequence[int]]:
     """Return the judgments of the first calls, at most so many. One query.
 
     Those of one call are planned one after the other, so that none is cut off. sizes: see `sizes_of_calls`.
+    of_documents: see `by_call`; there a document's texts may be beyond the judgments looked through, and are
+    then given the first call's reply later.
     """
-    if not sizes:
+    if not sizes and not of_documents:
         return [[pk] for pk in judgments.values_list("pk", flat=True)[:most]]
-    rows = judgments[: most * max(sizes.values())]
-    return list(by_call(rows, sizes).values())[:most]
+    largest = max([*sizes.values(), LOOKED_THROUGH if of_documents else 1])
+    rows = judgments[: most * largest]
+    return list(by_call(rows, sizes, of_documents).values())[:most]

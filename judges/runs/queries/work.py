@@ -1,16 +1,19 @@
 """Leased judgments as questions to a model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
-from annotate.core.models import Document, Guideline
+from annotate.core.models import Document, Guideline, Item
 from judges.core.models import Judge, Judgment, ScoreFrom
 from judges.endpoints.questions import Question
-from judges.endpoints.work import Call, Earlier, Outcome, Work
-from judges.methods import METHODS
+from judges.endpoints.work import Call, Chain, Earlier, Outcome, Work
+from judges.methods import METHODS, Method
 from judges.methods.base import Message, Subject
+from judges.methods.readings import Reading
+from judges.methods.steps import Step, SteppedMethod
+from judges.runs.queries.shared import shared_by
 
 
 class Questions:
@@ -21,11 +24,12 @@ class Questions:
         self._in_order: Sequence[FrozenDimension] = ()
         self._judges: dict[int, Judge] = {}
         self._documents: dict[int, tuple[tuple[str, str], ...]] = {}
+        self._references: dict[tuple[int, int], str] = {}  # by document and system
 
     def work_of(self, judgments: Sequence[int]) -> list[Work]:
         """Return the questions of these judgments in their order, those of one call together.
 
-        At most four queries.
+        At most four queries, five where prompts show a reference.
         """
         rows = (
             Judgment.objects.filter(pk__in=judgments)
@@ -48,23 +52,40 @@ class Questions:
         kept = {key: parts for key, parts in self._documents.items() if key in wanted}
         new = Document.objects.filter(pk__in=wanted - kept.keys()).values_list("pk", "parts")
         self._documents = kept | {key: label_parts(parts) for key, parts in new}
+        self._learn_references({row.item__document for row in rows})
+
+    def _learn_references(self, documents: Collection[int]) -> None:
+        systems = {judge.reference_id for judge in self._judges.values() if judge.reference_id is not None}
+        if systems:
+            found = Item.objects.filter(document__in=documents, system__in=systems)
+            rows = found.values_list("document", "system", "text")
+            self._references = {(document, system): text for document, system, text in rows}
+
+    def _subject(self, row: Any, judge: Judge) -> Subject:
+        document, system = row.item__document, judge.reference_id
+        reference = "" if system is None else self._references.get((document, system), "")
+        return Subject(self._documents[document], row.item__text, row.other__text, reference)
 
     def _work(self, row: Any) -> Work:
         judge, dimension = self._judges[row.judge], self._dimensions[row.dimension]
         together = dimensions_asked(judge, dimension, self._in_order, row.item)
-        subject = Subject(self._documents[row.item__document], row.item__text, row.other__text)
+        subject = self._subject(row, judge)
+        chain = _chain(judge, subject, judge.asked(dimension), row)
         return Work(
             judgment=row.pk,
-            question=question(judge, subject, together, sample=row.sample),
+            question=question(
+                judge, subject, together, sample=row.sample, replies=replies_of_steps(row.steps)
+            ),
             method=METHODS[judge.method],
             dimension=judge.asked(dimension),
             together=[judge.asked(each) for each in together],
-            shared=(judge.pk, row.item, row.sample) if judge.asks_several else None,
+            shared=shared_by(judge, row.item, row.sample, row.item__document, row.dimension, len(row.steps)),
+            chain=chain,
             structured=judge.structured,
             attempts=row.attempts,
             unreadable=_unreadable(row) if row.reason else None,
             keeps_messages=row.run__keeps_messages,
-            unit=_unit(judge, row),
+            unit=None if chain else _unit(judge, row),
             pattern=judge.template.pattern if judge.template else "",
         )
 
@@ -72,7 +93,7 @@ class Questions:
 _COLUMNS = (
     *("pk", "run", "judge", "dimension", "attempts", "item__document", "item__text", "other__text"),
     *("sample", "reason", "problem", "reply", "input_tokens", "output_tokens", "cost"),
-    *("cached_tokens", "reasoning_tokens", "run__keeps_messages", "item", "other"),
+    *("cached_tokens", "reasoning_tokens", "run__keeps_messages", "item", "other", "steps"),
 )
 _CALL = tuple(field.name for field in fields(Call))
 
@@ -89,7 +110,6 @@ def _unit(judge: Judge, row: Any) -> tuple[int | None, ...] | None:
 
 def _unreadable(row: Any) -> Outcome:
     """Return the outcome that was put back: what is to be asked and has a reason was unreadable once."""
-    known = row.input_tokens is not None and row.output_tokens is not None
     return Outcome(
         row.pk,
         Judgment.Status.UNREADABLE,
@@ -97,13 +117,17 @@ def _unreadable(row: Any) -> Outcome:
         reply=row.reply,
         reason=row.reason,
         problem=row.problem,
-        earlier=Earlier(
-            row.input_tokens, row.output_tokens, row.cost, row.cached_tokens, row.reasoning_tokens
-        )
-        if known
-        else None,
+        earlier=_spent(row),
+        steps=row.steps,
         call=Call(**{name: getattr(row, name) for name in _CALL}),
     )
+
+
+def _spent(row: Any) -> Earlier | None:
+    """Return what earlier calls took, None where the server did not say."""
+    if row.input_tokens is None or row.output_tokens is None:
+        return None
+    return Earlier(row.input_tokens, row.output_tokens, row.cost, row.cached_tokens, row.reasoning_tokens)
 
 
 def work_of(judgments: Sequence[int]) -> list[Work]:
@@ -132,23 +156,29 @@ def _by_call(works: list[Work]) -> list[Work]:
 
 
 def question(
-    judge: Judge, subject: Subject, dimensions: Sequence[FrozenDimension], *, sample: int = 0
+    judge: Judge,
+    subject: Subject,
+    dimensions: Sequence[FrozenDimension],
+    *,
+    sample: int = 0,
+    replies: Sequence[str] = (),
 ) -> Question:
     """Return what a judge asks in one call about a subject and dimensions. The judge needs its template.
 
-    sample: each has a seed of its own, where there is one, or all would be the same reply.
+    sample: each has a seed of its own, where there is one, or all would be the same reply. replies: to the
+    steps before, where the method takes several calls.
     """
     assert judge.template is not None
     method, asked = METHODS[judge.method], [judge.asked(each) for each in dimensions]
     text = judge.template.text if judge.asks_several else judge.template.text_about(dimensions[0].id)
-    system = (Message("system", judge.system_message),) if judge.system_message else ()
+    messages, shape = _content(method, text, subject, asked, replies)
     return Question(
         model=judge.model,
-        messages=(*system, *method.messages_about(text, subject, asked)),
+        messages=_with_system_message(judge.system_message, messages),
         temperature=judge.temperature,
         max_tokens=judge.max_tokens,
         max_tokens_name=judge.max_tokens_name,
-        schema=method.schema_about(asked) if judge.structured else None,
+        schema=shape() if judge.structured else None,
         wants_probabilities=judge.score_from == ScoreFrom.PROBABILITIES,
         top_p=judge.top_p,
         seed=None if judge.seed is None else judge.seed + sample,
@@ -156,6 +186,50 @@ def question(
         reasoning_effort=judge.reasoning_effort,
         extra_body=judge.extra_body,
     )
+
+
+def _content(
+    method: Method,
+    text: str,
+    subject: Subject,
+    asked: Sequence[FrozenDimension],
+    replies: Sequence[str],
+) -> tuple[Sequence[Message], Callable[[], dict[str, Any] | None]]:
+    """Return messages and the shape of a structured reply; of the next step, where there are several."""
+    if not isinstance(method, SteppedMethod):
+        return method.messages_about(text, subject, asked), lambda: method.schema_about(asked)
+    step = method.next_step(text, subject, asked[0], replies)
+    if not isinstance(step, Step):
+        raise ValueError("All steps of this judgment are answered.")
+    return step.messages, lambda: step.shape
+
+
+def _chain(judge: Judge, subject: Subject, dimension: FrozenDimension, row: Any) -> Chain | None:
+    method = METHODS[judge.method]
+    if not isinstance(method, SteppedMethod) or judge.template is None:
+        return None
+    text, replies = judge.template.text_about(dimension.id), replies_of_steps(row.steps)
+    step = method.next_step(text, subject, dimension, replies)
+    name = step.name if isinstance(step, Step) else ""
+
+    def go_on(reply: str) -> Step | Reading:
+        return method.next_step(text, subject, dimension, [*replies, reply])
+
+    return Chain(name, row.steps, _spent(row) if row.steps else None, go_on)
+
+
+def replies_of_steps(steps: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return what was replied to steps, in their order."""
+    return [str(step["reply"]) for step in steps]
+
+
+def _with_system_message(own: str, messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Return messages behind a judge's own system message, as one with the prompt's: servers take no two."""
+    if not own:
+        return tuple(messages)
+    of_prompt = [message.content for message in messages if message.role == "system"]
+    rest = (message for message in messages if message.role != "system")
+    return (Message("system", "\n\n".join([own, *of_prompt])), *rest)
 
 
 def label_parts(parts: Sequence[Mapping[str, str]]) -> tuple[tuple[str, str], ...]:

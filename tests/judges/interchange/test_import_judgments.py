@@ -17,7 +17,7 @@ from judges.core.models import Judge, Judgment
 from judges.core.specification import Scope
 from judges.interchange import commands as interchange_commands
 from judges.interchange.commands import import_judgments
-from judges.interchange.queries.imports import JudgmentSource, check_judgments
+from judges.interchange.queries.imports import JudgmentSource, read_judgments
 from judges.interchange.reading.mapping import WORDS, guess_judgment_mapping
 from judges.runs.commands.runs import plan_run
 from tests.factories import make_project
@@ -44,6 +44,21 @@ def refused(cast, path, *options):
     code, _, err = run("import_judgments", cast.project.slug, path, *options)
     assert (code, (Judgment.objects.count(), Judge.objects.count())) == (1, before)
     return err
+
+
+def test_only_good_lines_are_imported_and_their_samples_are_counted_without_the_others(cast, tmp_path):
+    rows = [
+        row(value=9, method="direct"),
+        row(value=2, method="direct"),
+        row("nowhere", value=3, method="direct"),
+    ]
+    path = jsonl(tmp_path, *rows)
+    assert "9" in refused(cast, path)
+    out = imported(cast, path, "--only-good")
+    assert "Imported 1 judge, 1 judgment." in out
+    assert "left out: 2." in out
+    (judgment,) = Judgment.objects.all()
+    assert (judgment.value, judgment.sample) == (2, 0)
 
 
 def test_a_reply_is_read_as_a_collected_one_is(cast, tmp_path):
@@ -191,7 +206,7 @@ REFUSALS: dict[str, tuple[dict[str, object], str]] = {
         {"dimension": "beauty"},
         "The project has no such dimension; it has Fluency. Here: b",
     ),
-    "method": ({"method": "guess"}, "There is no such method; there are direct (Score without reasons), "),
+    "method": ({"method": "guess"}, "There is no such method; there are analyse_rate (Analyse, then rate), "),
     "off the scale": ({"value": 6}, "value: Fluency is judged from 1 to 5. Here: 6."),
     "no number": ({"value": "good"}, "“value” has to be a number. Here: good."),
     "infinite": ({"value": "1e999"}, "“value” has to be a number."),
@@ -305,12 +320,12 @@ def test_what_cannot_begin_is_said_in_a_sentence(cast, tmp_path):
 def test_what_was_taken_meanwhile_is_refused_while_writing(cast, tmp_path, monkeypatch):
     path = jsonl(tmp_path, row(value=3))
 
-    def check_and_be_overtaken(**arguments):
-        report = check_judgments(**arguments)
+    def read_and_be_overtaken(*arguments, **options):
+        reading = read_judgments(*arguments, **options)
         make_judge(cast.project, name="GPT elsewhere")
-        return report
+        return reading
 
-    monkeypatch.setattr(interchange_commands, "check_judgments", check_and_be_overtaken)
+    monkeypatch.setattr(interchange_commands, "read_judgments", read_and_be_overtaken)
     source = JudgmentSource(path, path.name, guess_judgment_mapping(row(value=3), {}))
     report = import_judgments(project=cast.project, source=source)
     assert report.is_refused

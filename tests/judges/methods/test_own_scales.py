@@ -87,3 +87,15 @@ def test_it_stands_for_amounts_within_the_dimensions_scale_only():
     assert "gives 50" in (table.refuses(FIVE) or "")
     assert table.refuses(HUNDRED) is None
     assert not ONE_TO_TEN.problem
+
+
+def test_thirds_are_said_in_numbers():
+    thirds = OwnScale(1, 5, thirds=True)
+    asked = thirds.asked(FIVE)
+    (message,) = METHODS["direct"].messages("{{ answer }} {{ text }}", Subject((), ""), asked)
+    assert "in steps of a third: 1, 1.33, 1.67" in message.content
+    assert METHODS["direct"].read("3.67", asked) == Readable(3.67)
+    scores = METHODS["direct"].json_schema(asked)["properties"]["score"]["enum"]
+    assert (len(scores), scores[:3], scores[-1]) == (13, [1, 1.33, 1.67], 5)
+    assert mapped([1, 3.67, 5], thirds, FIVE).tolist() == [1, 3.67, 5]
+    assert "choose one" in OwnScale(1, 5, modifiers=True, thirds=True).problem

@@ -109,6 +109,18 @@ OFF_THE_SCALE = "The score 9 is outside the scale from 1 to 5."
         ("Style: It varies.\nBewertung: 3", 3),
         ("Style: 3 of 4 paragraphs are even.\nThe text has one slip: a comma.\n**Rating:** 2", 2),
         ("**Style:**\n4\n\nOverall score: 3", 4),
+        # The same within a line.
+        ("Style: N/A, Overall: 3", NOTHING),
+        ("Style: N/A. **Overall quality:** 3/5", NOTHING),
+        ("Style: N/A (Overall: 3)", NOTHING),
+        ("Style: N/A - I give it a 3.", NOTHING),
+        ("Style: uneven; Grammar: 3", NOTHING),
+        ("Style: uneven | Grammar = 3 | Length = 5", NOTHING),
+        ("Style: 4, Overall: 3", 4),
+        ("Style: It varies, for example: 3 sentences are long. Score: 2", 2),
+        ("Style: It varies, so I say: 3", 3),
+        ("Style: 3 slips - commas: 2, spelling: 1. Score: 4", 4),
+        ("Style: It varies. Rating: 3, Overall: 5", 3),
     ],
 )
 def test_lines_below_count_where_the_first_leaves_the_score_open(reply: str, read: float | str) -> None:

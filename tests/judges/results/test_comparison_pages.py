@@ -162,7 +162,10 @@ def test_what_a_person_corrected_is_left_out_where_that_is_asked_for(client, cas
     before = counts()
     assert counts(corrected="left-out") == {"Echo": before["Echo"] - 1, "Pairs": before["Pairs"] - 1}
     said = "Without 2 judgments that a person corrected (Echo 1, Pairs 1)."
-    assert said in text_of(client.get(page_of(cast), {"corrected": "left-out"}))
+    answer = text_of(client.get(page_of(cast), {"corrected": "left-out"}))
+    assert said in answer
+    assert "Echo on Fluency: 3 of 4 read; figures leave the others out." in answer
+    assert "Echo on Fluency" not in text_of(client.get(page_of(cast)))
     exclude(judgment=first, note="Another pair.", by=cast.admin)
     include(judgment=first, note="No.", by=cast.admin)
     assert "Pairs" not in counts(corrected="left-out")
@@ -346,7 +349,7 @@ def test_who_rates_in_an_open_round_one_sees_no_comparison(client):
         assert page not in client.get(address(cast)).content.decode()
     client.force_login(cast.researcher)
     assert client.get(page_of(cast)).status_code == 200
-    assert page_of(cast) in client.get(address(cast)).content.decode()
+    assert page_of(cast) in client.get(reverse("results", args=[cast.project.slug])).content.decode()
 
 
 def test_the_number_of_queries_does_not_grow_with_judgments(client, cast, django_assert_num_queries):

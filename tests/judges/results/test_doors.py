@@ -28,7 +28,7 @@ from annotate.results.text import number
 from judges.core.models import Judgment
 from tests.api.client import ApiClient
 from tests.factories import Cast, make_member, make_project
-from tests.judges.factories import make_judge, make_judgments
+from tests.judges.factories import make_judge, make_judgments, make_metric
 from tests.judges.measured import begun, place
 
 pytestmark = pytest.mark.django_db
@@ -37,12 +37,14 @@ NAMES = [
     "agreement",
     "systems",
     "severity",
+    "passages",
     "study",
     "so-far",
     "estimates",
     "replacement",
     "judges",
     "reliability",
+    "metrics",
 ]
 OF_JUDGES = ["estimates", "replacement", "judges", "reliability"]
 DIMENSIONS = ("fluency", "coherence")
@@ -73,7 +75,9 @@ def scene(
     ratings = []
     for person, annotator in enumerate(cast.annotators):
         for number_, item in enumerate(cast.items):
-            assignment = place(round, annotator, item, number_ + 1, inclusion_probability=1)
+            assignment = place(
+                round, annotator, item, number_ + 1, inclusion_probability=1, started_at=now, completed_at=now
+            )
             for each in cast.dimensions:
                 value = people_value(person, number_, each.key)
                 ratings.append(
@@ -85,6 +89,7 @@ def scene(
     for shift, name in enumerate(judges):
         judge = make_judge(cast.project, "mcq" if name == "Chooser" else "rts", name=name)
         make_judgments(judge, cast, judge_value(shift))
+    make_metric(cast, [(number * 5 % 7) / 3 - 1 for number in range(len(cast.items))])
     return cast
 
 

@@ -11,7 +11,7 @@ from annotate.results.table import Table
 from judges.comparison import category_agreement
 from judges.core.models import Judge
 from tests.factories import Cast, make_project
-from tests.judges.factories import make_judge, make_judgment
+from tests.judges.factories import make_judge, make_judgment, make_metric
 from tests.judges.measured import as_scores, let_judge, rated_at_once
 from tests.judges.results.test_doors import DOORS, NONE, of_api, tables_of
 from tests.results.reading import Rows, cells_of
@@ -39,6 +39,7 @@ def at_level(level: str, *, low: int = 1) -> Cast:
     shift = {1: lambda value: value, 0: lambda value: int(value > 1)}[low]
     let_judge(make_judge(cast.project, name="Reasoner"), cast, list(map(shift, JUDGE)))
     let_judge(make_judge(cast.project, "mcq", name="Chooser"), cast, list(map(shift, [*JUDGE[2:], 1, 3])))
+    make_metric(cast, range(len(cast.items)))
     rated_at_once(cast, [list(map(shift, row)) for row in PEOPLE])
     return cast
 

@@ -160,7 +160,9 @@ def test_a_new_run_takes_over_what_a_cancelled_one_left_unanswered(replay):
         status="failed", reason="The server failed.", lease=None, leased_until=None
     )
     cancel_run(run=first)
-    Judgment.objects.filter(status="leased").update(leased_until=timezone.now() - timedelta(seconds=1))
+    a_second_ago = timezone.now() - timedelta(seconds=1)
+    Judgment.objects.filter(status="leased").update(leased_until=a_second_ago)
+    LeaseHolder.objects.update(alive_until=a_second_ago)
     second = worked(running(project, judge))
     assert second.status == "finished"
     assert statuses(second) == {"done": 12}

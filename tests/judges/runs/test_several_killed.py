@@ -28,7 +28,9 @@ def test_a_killed_worker_repeats_only_whole_calls_and_each_judgment_is_paid_once
     cast = make_project(dimensions=DIMENSIONS, documents=ITEMS // 2)
     answers = Semaphore(BEFORE)
     with providing(reply=REPLY, answers=answers) as provider:
-        endpoint = make_priced_endpoint(cast.project, provider.base_url, calls_in_flight=IN_FLIGHT)
+        endpoint = make_priced_endpoint(
+            cast.project, provider.base_url, calls_in_flight=IN_FLIGHT, timeout_seconds=120
+        )
         judge = make_judge(cast.project, "several", endpoint=endpoint, temperature=1)
         run = running(cast.project, judge, dimensions=DIMENSIONS)
         judgments = Judgment.objects.filter(run=run)

@@ -218,17 +218,27 @@ def test_a_worker_that_is_told_to_stop_stores_its_call_and_begins_no_other(tmp_p
 @pytest.mark.long
 @pytest.mark.once  # it is about RabbitMQ, whatever the database
 def test_calls_that_take_longer_than_rabbitmq_waits_for_consumers_cost_no_worker(tmp_path):
-    with rabbit(consumer_timeout=3) as broker, providing(seconds=6) as provider:
-        run = slow_run(provider)
+    with rabbit(consumer_timeout=3) as broker, providing(seconds=4) as provider:
+        first = slow_run(provider)
         with worker(tmp_path, broker=broker.url) as running_worker:
-            assert wait_until(lambda: Run.objects.get(pk=run.pk).status == "finished", seconds=120), (
-                running_worker.log.read_text()
-            )
+
+            def finished(run):
+                return Run.objects.get(pk=run.pk).status == "finished"
+
+            assert wait_until(lambda: finished(first), seconds=120), running_worker.log.read_text()
+            assert "timed out" not in broker.log(), "a slice acknowledges its message when it begins"
+            # Both threads are at work and a message waits behind them: RabbitMQ closes the channel.
+            others = [slow_run(provider), slow_run(provider)]
+            assert wait_until(lambda: all(map(finished, others)), seconds=120), running_worker.log.read_text()
             assert running_worker.process is not None
             assert running_worker.process.poll() is None
-            assert "timed out" not in broker.log()
-            consumers = broker.ask("list_queues", "--no-table-headers", "name", "consumers").splitlines()
-            assert "celery\t1" in consumers
-    assert statuses(run) == {"done": 4}
-    assert len(provider.asked) == 4
+            assert wait_until(lambda: "celery\t1" in consumers(broker))
+    for run in (first, *others):
+        assert statuses(run) == {"done": 4}
+    assert len(provider.asked) == 12
     assert set(Judgment.objects.values_list("attempts", flat=True)) == {1}
+
+
+def consumers(broker):
+    """Return the queues of a broker with how many consumers each has."""
+    return broker.ask("list_queues", "--no-table-headers", "name", "consumers").splitlines()

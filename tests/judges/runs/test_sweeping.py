@@ -122,21 +122,45 @@ def test_what_is_in_flight_in_a_cancelled_run_waits_and_is_not_called_complete(p
     assert code == 1
 
 
-@pytest.mark.parametrize("way", ["swept", "taken over"])
+def test_leases_that_end_before_the_holder_is_dead_stay_with_it_so_that_all_its_calls_are_counted(provider):
+    cast = make_project()
+    server = make_priced_endpoint(cast.project, provider.base_url, calls_in_flight=128)
+    run = start_run(run=make_run(cast.project, make_judge(cast.project, endpoint=server)))
+    dead, other = uuid4(), uuid4()
+    first, *rest = lease(run=run.pk, endpoint=server.pk, holder=dead, how_many=3).judgments
+    answer = Outcome(first, "done", 1, value=4.0, input_tokens=100, output_tokens=50)
+    store(run=run.pk, endpoint=server.pk, holder=dead, outcomes=[answer], prices=Prices.of(server))
+    long_ago = timezone.now() - timedelta(minutes=1)
+    Judgment.objects.filter(pk__in=rest).update(leased_until=long_ago)  # its heartbeat is later
+    taken = lease(run=run.pk, endpoint=server.pk, holder=other, how_many=3).judgments
+    assert not set(taken) & set(rest)
+    LeaseHolder.objects.filter(pk=dead).update(alive_until=long_ago)
+    taken = lease(run=run.pk, endpoint=server.pk, holder=other, how_many=3).judgments
+    assert set(taken) == set(rest)
+    run.refresh_from_db()
+    assert run.spent == 3 * Decimal("0.0006")
+
+
+@pytest.mark.parametrize("way", ["swept", "taken over", "planned anew"])
 def test_calls_of_a_dead_worker_are_spent_once_at_the_mean_cost(provider, way):
     cast = make_project()
     server = make_priced_endpoint(cast.project, provider.base_url)
-    run = start_run(run=make_run(cast.project, make_judge(cast.project, endpoint=server)))
+    judge = make_judge(cast.project, endpoint=server)
+    run = start_run(run=make_run(cast.project, judge))
     holder = uuid4()
     first, *_ = lease(run=run.pk, endpoint=server.pk, holder=holder, how_many=3).judgments
     # 100 tokens at 2 and 50 at 8 for a million: 0.0006, and as much for each of the two in flight.
     answer = Outcome(first, "done", 1, value=4.0, input_tokens=100, output_tokens=50)
     prices = Prices.of(server)
     store(run=run.pk, endpoint=server.pk, holder=holder, outcomes=[answer], prices=prices)
+    if way == "planned anew":
+        cancel_run(run=run)
     die()
     for _ in range(2):
         if way == "swept":
             sweep()
+        elif way == "planned anew":
+            make_run(cast.project, judge)
         else:
             lease(run=run.pk, endpoint=server.pk, holder=uuid4(), how_many=1)
     run.refresh_from_db()

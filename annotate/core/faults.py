@@ -1,0 +1,44 @@
+"""The answer to what no view took care of: a sentence where the cause is known."""
+
+import errno
+import sys
+
+from django.db import DatabaseError
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.utils.translation import gettext
+from django.views.defaults import server_error
+
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
+SQLITE_NO_ROOM = ("disk is full", "readonly database", "disk I/O error")
+POSTGRES_NO_ROOM = frozenset({"53100", "25006"})  # disk_full, read_only_sql_transaction
+
+
+def fault(request: HttpRequest) -> HttpResponse:
+    """Answer 507 where the disk is full or read-only, otherwise as Django does; the log has the error."""
+    if not is_without_room(sys.exc_info()[1]):
+        return server_error(request)
+    sentence = gettext(
+        "Nothing was stored: the server's disk is full or cannot be written. Tell who runs this "
+        "installation, and try again later."
+    )
+    if request.path.startswith("/api/") or "text/html" not in request.headers.get("Accept", "text/html"):
+        return JsonResponse({"code": "no_room", "message": sentence, "fields": {}}, status=507)
+    return render(None, "507.html", {"sentence": sentence}, status=507)
+
+
+def is_without_room(error: BaseException | None) -> bool:
+    """Return whether an error, or what caused it, is that nothing can be written."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            return True
+        if isinstance(error, DatabaseError) and _database_is_without_room(error):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _database_is_without_room(error: DatabaseError) -> bool:
+    if getattr(error.__cause__, "sqlstate", None) in POSTGRES_NO_ROOM:
+        return True
+    return any(words in str(error) for words in SQLITE_NO_ROOM)

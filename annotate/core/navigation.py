@@ -1,0 +1,195 @@
+"""The map of a project's pages: groups that follow the work, each with its pages, as roles open them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.urls import reverse
+from django.utils.translation import gettext, gettext_noop
+
+from annotate.core.models import Role
+
+EVERYONE = frozenset(Role)
+READERS = frozenset({Role.ADMIN, Role.RESEARCHER})
+ADMINS = frozenset({Role.ADMIN})
+ANNOTATORS = frozenset({Role.ANNOTATOR})
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of the map: its route takes the project's slug and `args`.
+
+    also: routes, without further arguments, of pages that belong to it. beside: pages at the same place, led
+    to by a line of their own. tells: whether it says what others gave, which is hidden from who rates in an
+    open Round I.
+    """
+
+    name: str
+    route: str
+    who: frozenset[Role]
+    args: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    beside: tuple["Page", ...] = ()
+    tells: bool = False
+
+
+@dataclass(frozen=True)
+class Group:
+    """Pages under one name. also: as of a page, for what belongs to the group and to none of its pages."""
+
+    name: str
+    pages: list[Page]
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class NewPages:
+    """Pages that an app adds: to an existing group, before the page named, or else as a group before it."""
+
+    group: str
+    pages: Sequence[Page]
+    before: str
+
+
+GROUPS = [
+    Group(gettext_noop("Overview"), [Page(gettext_noop("Overview"), "project", EVERYONE)]),
+    Group(
+        gettext_noop("Rate"),
+        [
+            Page(gettext_noop("Rate"), "rate", ANNOTATORS, also=("practice",)),
+            Page(gettext_noop("My work"), "my_work", ANNOTATORS),
+            Page(gettext_noop("Guidelines"), "guideline", ANNOTATORS),
+        ],
+    ),
+    Group(
+        gettext_noop("Data"),
+        [
+            Page(gettext_noop("Items"), "items", READERS, tells=True),
+            Page(gettext_noop("Import"), "imports", ADMINS),
+            Page(gettext_noop("Gold"), "gold", ADMINS),
+        ],
+    ),
+    Group(
+        gettext_noop("Set-up"),
+        [
+            Page(gettext_noop("Dimensions"), "dimensions", ADMINS),
+            Page(gettext_noop("Guidelines"), "guideline_versions", ADMINS, also=("images",)),
+            Page(gettext_noop("Who rates what"), "plan", ADMINS),
+            Page(gettext_noop("Dispute rules"), "dispute_rules", ADMINS),
+            Page(gettext_noop("Template"), "as_template", ADMINS),
+        ],
+        also=("review",),
+    ),
+    Group(
+        gettext_noop("People"),
+        [
+            Page(gettext_noop("Invite"), "people", ADMINS),
+            Page(gettext_noop("Quality"), "quality", ADMINS, tells=True),
+        ],
+    ),
+    Group(
+        gettext_noop("Rounds"),
+        [
+            Page(gettext_noop("Round I"), "round_one", READERS),
+            Page(gettext_noop("Disputes"), "disputes", EVERYONE),
+            Page(gettext_noop("Adjudicate"), "adjudicate", ADMINS, tells=True),
+        ],
+    ),
+    Group(
+        gettext_noop("Results"),
+        [
+            Page(gettext_noop("Agreement"), "results_page", READERS, ("agreement",), tells=True),
+            Page(gettext_noop("Systems"), "results_page", READERS, ("systems",), tells=True),
+            Page(gettext_noop("Disagreements"), "disagreements", READERS, tells=True),
+            Page(gettext_noop("All results"), "results", READERS, also=("reproduction",), tells=True),
+            Page(gettext_noop("Export"), "exports", READERS, tells=True),
+        ],
+    ),
+    Group(
+        gettext_noop("Settings"),
+        [
+            Page(gettext_noop("Settings"), "settings", ADMINS, also=("project_delete",)),
+            Page(gettext_noop("Webhooks"), "webhooks", ADMINS),
+            Page(gettext_noop("Audit log"), "audit", ADMINS, tells=True),
+        ],
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Tab:
+    """A link of the navigation."""
+
+    name: str
+    url: str
+    is_current: bool
+
+
+@dataclass(frozen=True)
+class Navigation:
+    """The links of a page: groups, the pages of the current group, and what is beside the current page."""
+
+    groups: Sequence[Tab] = ()
+    pages: Sequence[Tab] = ()
+    beside: Sequence[Tab] = ()
+
+
+def add_pages(new: NewPages) -> None:
+    """Put an app's pages on the map, once however often it is said."""
+    found = next((group for group in GROUPS if group.name == new.group), None)
+    if found is None:
+        names = [group.name for group in GROUPS]
+        GROUPS.insert(names.index(new.before), Group(new.group, list(new.pages)))
+    elif not set(new.pages) <= set(found.pages):
+        at = [page.name for page in found.pages].index(new.before)
+        found.pages[at:at] = new.pages
+
+
+@dataclass(frozen=True)
+class _Place:
+    """An address with where it is on the map."""
+
+    url: str
+    group: str
+    page: str = ""
+    beside: str = ""
+
+
+def navigation(path: str, slug: str, roles: frozenset[Role], *, hides: bool) -> Navigation:
+    """Return the links of the page at a path. hides: leave out what tells what others gave.
+
+    Who neither administers nor reads the project has few pages: they stand in one row.
+    """
+    opened = [Group(each.name, _allowed(each.pages, roles, hides=hides), each.also) for each in GROUPS]
+    if not roles & READERS:
+        opened = [Group(page.name, [page]) for each in opened for page in each.pages]
+    opened = [each for each in opened if each.pages]
+    here = max(_places(opened, slug, path), key=lambda place: len(place.url), default=_Place("", ""))
+    group = next((each for each in opened if each.name == here.group), None)
+    pages = group.pages if group else []
+    page = next((each for each in pages if each.name == here.page), None)
+    beside = _allowed(page.beside, roles, hides=hides) if page else []
+    return Navigation(
+        [Tab(gettext(each.name), _url(each.pages[0], slug), each is group) for each in opened],
+        [Tab(gettext(each.name), _url(each, slug), each is page) for each in pages if len(pages) > 1],
+        [Tab(gettext(each.name), _url(each, slug), each.name == here.beside) for each in beside],
+    )
+
+
+def _allowed(pages: Iterable[Page], roles: frozenset[Role], *, hides: bool) -> list[Page]:
+    return [page for page in pages if page.who & roles and not (hides and page.tells)]
+
+
+def _url(page: Page, slug: str) -> str:
+    return reverse(page.route, args=[slug, *page.args])
+
+
+def _places(opened: Iterable[Group], slug: str, path: str) -> Iterable[_Place]:
+    """Yield the places on the map that a path lies at or below."""
+    for each in opened:
+        name = each.name
+        found = [_Place(reverse(route, args=[slug]), name) for route in each.also]
+        for page in each.pages:
+            found.append(_Place(_url(page, slug), name, page.name))
+            found += [_Place(reverse(route, args=[slug]), name, page.name) for route in page.also]
+            found += [_Place(_url(other, slug), name, page.name, other.name) for other in page.beside]
+        yield from (place for place in found if path.startswith(place.url))

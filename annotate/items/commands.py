@@ -1,0 +1,73 @@
+"""What admins do with many items at once."""
+
+from collections.abc import Iterable
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils.translation import gettext
+
+from annotate.agreement.streams import Stream
+from annotate.core.audit import record
+from annotate.core.configuration import lock_project
+from annotate.core.errors import InvalidValueError, NotReadyError
+from annotate.core.guidelines import guideline_of
+from annotate.core.models import Item, ItemTag, Project, User
+from annotate.core.rounds import round_one
+from annotate.rating.commands.units import WantedUnit, ask_for_units
+
+BATCH = 5000
+ORIGIN = "items chosen by an admin"
+
+
+@transaction.atomic
+def tag_items(*, project: Project, items: QuerySet[Item], tag: str, by: User) -> int:
+    """Give items a tag; return how many lacked it. Raises InvalidValueError for a tag without a word."""
+    name = " ".join(tag.split())
+    if not name:
+        raise InvalidValueError(gettext("Give the tag a name."), fields={"tag": gettext("Give it a name.")})
+    lacking = list(items.exclude(tags__name=name).order_by().values_list("pk", flat=True))
+    rows = (ItemTag(item_id=key, name=name) for key in lacking)
+    ItemTag.objects.bulk_create(rows, BATCH, ignore_conflicts=True)
+    _record(project, "items.tagged", name, len(lacking), by)
+    return len(lacking)
+
+
+@transaction.atomic
+def untag_items(*, project: Project, items: QuerySet[Item], tag: str, by: User) -> int:
+    """Take a tag from items; return how many had it."""
+    count, _ = ItemTag.objects.filter(item__in=items.order_by().values("pk"), name=tag).delete()
+    _record(project, "items.untagged", tag, count, by)
+    return count
+
+
+@transaction.atomic
+def send_to_people(*, project: Project, items: QuerySet[Item], raters: int, by: User) -> int:
+    """Ask for so many raters of every dimension of items; return how many units lacked some.
+
+    Asked twice it adds nothing. Locks the project, then the items' assignments. Raises NotReadyError unless
+    Round I is open, and for gold items.
+    """
+    lock_project(project)
+    round = round_one(project)
+    if round is None or not round.is_open:
+        raise NotReadyError(gettext("Items are sent to people while Round I is open."))
+    missing = ask_for_units(
+        round=round,
+        units=_units(items, [each.id for each in guideline_of(round).dimensions]),
+        raters=raters,
+        origin=ORIGIN,
+        seed=Stream(project.seed).of("items", by.pk).shuffler().randrange(2**31),
+    )
+    _record(project, "items.sent_to_people", f"{raters} raters", missing, by)
+    return missing
+
+
+def _units(items: QuerySet[Item], dimensions: Iterable[int]) -> Iterable[WantedUnit]:
+    dimensions = list(dimensions)
+    for item in items.order_by("pk").values_list("pk", flat=True):
+        yield from (WantedUnit(item, dimension, 1.0) for dimension in dimensions)
+
+
+def _record(project: Project, act: str, subject: str, count: int, by: User) -> None:
+    if count:
+        record(project, act, subject, after={"items" if "tag" in act else "units": count}, by=by)

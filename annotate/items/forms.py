@@ -1,0 +1,90 @@
+"""Which items are looked for, and what is done with many of them."""
+
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from annotate.core.addresses import query_of
+from annotate.core.models import ItemTag, Project, System
+from annotate.items.queries import ItemFilter, ItemOrder, RatedState, tags_of
+from annotate.items.registry import MARKS
+
+
+class ItemFilterForm(forms.Form):
+    """What is looked for; what it does not know means any."""
+
+    words = forms.CharField(label=_("Words"), required=False, max_length=200)
+    document = forms.CharField(label=_("Key of the document"), required=False, max_length=200)
+    system = forms.ChoiceField(label=_("System"), required=False)
+    state = forms.ChoiceField(
+        label=_("Round I"), required=False, choices=[("", _("any")), *RatedState.choices]
+    )
+    raters = forms.IntegerField(label=_("Raters, at least"), required=False, min_value=0, max_value=1000)
+    apart = forms.IntegerField(
+        label=_("Disputed, so far apart at least"), required=False, min_value=0, max_value=2000
+    )
+    tag = forms.ChoiceField(label=_("Tag"), required=False)
+    order = forms.ChoiceField(label=_("Order"), required=False, choices=ItemOrder.choices)
+    marked = forms.MultipleChoiceField(label=_("Only"), required=False, widget=forms.CheckboxSelectMultiple)
+
+    def __init__(self, entered: QueryDict, *, project: Project, shows_systems: bool) -> None:
+        super().__init__(entered)
+        systems = System.objects.filter(project=project).order_by("name").values_list("name", flat=True)
+        for name, known in (("system", systems), ("tag", tags_of(project))):
+            self._choices(name, [("", gettext("any")), *((each, each) for each in known)])
+        self._choices("marked", [(mark.name, mark.label) for mark in MARKS.values()])
+        if not shows_systems:
+            del self.fields["system"]
+
+    def _choices(self, name: str, choices: Any) -> None:
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = choices
+
+    @property
+    def chosen(self) -> ItemFilter:
+        """What is looked for."""
+        self.is_valid()
+        given = {name: value for name, value in self.cleaned_data.items() if value not in ("", None, [])}
+        return ItemFilter(**{**given, "marked": tuple(given.get("marked", ()))})
+
+    @property
+    def query(self) -> str:
+        """The same as a page's address ends with."""
+        return query_of(vars(self.chosen))
+
+
+class BulkForm(forms.Form):
+    """What is done with items: all that were found, or those that are ticked."""
+
+    TAG, UNTAG, SEND = "tag", "untag", "send"
+
+    act = forms.ChoiceField(choices=[(TAG, TAG), (UNTAG, UNTAG), (SEND, SEND)])
+    tag = forms.CharField(
+        label=_("Tag"), required=False, max_length=ItemTag._meta.get_field("name").max_length
+    )
+    raters = forms.IntegerField(label=_("Raters for each"), required=False, min_value=1, max_value=100)
+    item = forms.TypedMultipleChoiceField(required=False, coerce=int)
+    everything = forms.BooleanField(required=False)
+
+    def __init__(self, entered: QueryDict | None = None) -> None:
+        super().__init__(entered)
+        field = self.fields["item"]
+        assert isinstance(field, forms.TypedMultipleChoiceField)
+        field.choices = (
+            [(each, each) for each in entered.getlist("item") if each.isdecimal() and len(each) < 18]
+            if entered
+            else []
+        )
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse an act without items, or without what it needs."""
+        given = super().clean() or self.cleaned_data
+        if not given.get("everything") and not given.get("item"):
+            raise forms.ValidationError(_("Tick items first, or choose all that were found."))
+        if given.get("act") == self.SEND and not given.get("raters"):
+            self.add_error("raters", _("Say how many raters each of these should have."))
+        return given

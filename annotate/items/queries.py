@@ -1,0 +1,233 @@
+"""A project's items: which are meant, a page of them, and everything about one."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import models
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
+from django.utils.translation import gettext_lazy as _
+
+from annotate.core.guideline import FrozenDimension
+from annotate.core.guidelines import guideline_at
+from annotate.core.models import Assignment, Dispute, Item, ItemTag, Project, Rating, RatingChange
+from annotate.core.rounds import round_one
+from annotate.items.registry import MARKS
+
+
+class RatedState(models.TextChoices):
+    """How far Round I is with an item."""
+
+    UNASKED = "unasked", _("nobody is asked")
+    WAITING = "waiting", _("not begun")
+    BEGUN = "begun", _("begun")
+    COMPLETE = "complete", _("rated by all who are asked")
+
+
+class ItemOrder(models.TextChoices):
+    """What comes first."""
+
+    IMPORTED = "imported", _("as imported")
+    NEWEST = "newest", _("last imported first")
+    DOCUMENT = "document", _("by document")
+    FEWEST = "fewest", _("fewest raters first")
+    APART = "apart", _("raters farthest apart first")
+
+
+@dataclass(frozen=True)
+class ItemFilter:
+    """Which items are meant, and in which order: empty is any.
+
+    words: in the text, or in key or title of its document. raters: completely rated by so many at least.
+    apart: with a disputed unit whose Round I values lie so far apart at least. An item has all of `marked`.
+    """
+
+    words: str = ""
+    document: str = ""
+    system: str = ""
+    state: str = ""
+    raters: int | None = None
+    apart: int | None = None
+    tag: str = ""
+    marked: tuple[str, ...] = ()
+    order: str = ""
+
+
+def items_of(project: Project, chosen: ItemFilter) -> QuerySet[Item]:
+    """Return the project's items that are meant, in no order. One query for its Round I."""
+    found = Item.objects.filter(document__project=project)
+    round = round_one(project) if chosen.state or chosen.raters else None
+    places: QuerySet[Any, Any] = Assignment.objects.filter(round=round).order_by().values("item")
+    if chosen.words:
+        in_document = Q(document__title__icontains=chosen.words) | Q(document__key__icontains=chosen.words)
+        found = found.filter(Q(text__icontains=chosen.words) | in_document)
+    if chosen.document:
+        found = found.filter(document__key=chosen.document)
+    if chosen.system:
+        found = found.filter(system__name=chosen.system)
+    if chosen.state == RatedState.UNASKED:
+        # Not "in none of them": PostgreSQL goes through all places again for each item then.
+        found = found.filter(~Exists(Assignment.objects.filter(round=round, item=OuterRef("pk"))))
+    elif chosen.state:
+        found = found.filter(pk__in=places.annotate(**_PROGRESS).filter(_STATES[chosen.state]).values("item"))
+    if chosen.raters:
+        rated = places.annotate(**_PROGRESS).filter(Q(done__gte=chosen.raters))
+        found = found.filter(pk__in=rated.values("item"))
+    if chosen.apart:
+        found = found.filter(pk__in=Dispute.objects.filter(spread__gte=chosen.apart).values("item"))
+    if chosen.tag:
+        found = found.filter(pk__in=ItemTag.objects.filter(name=chosen.tag).values("item"))
+    for mark in chosen.marked:
+        found = found.filter(MARKS[mark].condition())
+    return found
+
+
+# Grouped once over the round: a condition on each of 100,000 items by itself took twice as long.
+_PROGRESS: Mapping[str, Count] = {
+    "asked": Count("pk"),
+    "begun": Count("started_at"),
+    "done": Count("completed_at"),
+}
+_STATES: Mapping[str, Q] = {
+    RatedState.WAITING: Q(begun=0),
+    RatedState.BEGUN: Q(begun__gt=0, done__lt=F("asked")),
+    RatedState.COMPLETE: Q(done=F("asked")),
+}
+
+
+def found_keys(project: Project, chosen: ItemFilter) -> list[int]:
+    """Return the keys of the items that are meant, in the chosen order. Three queries at most.
+
+    All of them: that is quicker than counting them and then reading a page, which does what is slow twice.
+    """
+    found = items_of(project, chosen)
+    if chosen.order == ItemOrder.DOCUMENT:
+        return list(found.order_by("document__key", "pk").values_list("pk", flat=True))
+    keys = sorted(found.order_by().values_list("pk", flat=True), reverse=chosen.order == ItemOrder.NEWEST)
+    if chosen.order == ItemOrder.FEWEST:
+        rated = Assignment.objects.filter(round=round_one(project), completed_at__isnull=False)
+        count = dict(rated.order_by().values_list("item").annotate(Count("pk")))
+        keys.sort(key=lambda key: count.get(key, 0))
+    elif chosen.order == ItemOrder.APART:
+        units = Dispute.objects.filter(round__project=project).order_by()
+        apart = dict(units.values_list("item").annotate(Max("spread")))
+        keys.sort(key=lambda key: -apart.get(key, 0))
+    return keys
+
+
+@dataclass(frozen=True)
+class ListedItem:
+    """An item in the list: how many rated it of how many asked, its disputes, the widest one, its tags."""
+
+    item: Item
+    rated: int
+    asked: int
+    disputes: int
+    apart: int | None
+    tags: Sequence[str]
+
+
+def listed_items(keys: Sequence[int]) -> list[ListedItem]:
+    """Return items (by key) as they are listed, in their order. Four queries."""
+    rows = Item.objects.select_related("document", "system").defer("document__parts").in_bulk(keys)
+    items = [rows[key] for key in keys if key in rows]
+    done = Count("pk", filter=Q(completed_at__isnull=False))
+    places = Assignment.objects.filter(item__in=keys, round__number=1).order_by().values_list("item")
+    asked = {
+        item: (all_of_it, rated) for item, all_of_it, rated in places.annotate(all=Count("pk"), done=done)
+    }
+    units = Dispute.objects.filter(item__in=keys).order_by().values_list("item")
+    apart = {item: (count, most) for item, count, most in units.annotate(all=Count("pk"), most=Max("spread"))}
+    tags: dict[int, list[str]] = {}
+    for item, name in ItemTag.objects.filter(item__in=keys).order_by("name").values_list("item", "name"):
+        tags.setdefault(item, []).append(name)
+    return [
+        ListedItem(
+            item,
+            rated=asked.get(item.pk, (0, 0))[1],
+            asked=asked.get(item.pk, (0, 0))[0],
+            disputes=apart.get(item.pk, (0, None))[0],
+            apart=apart.get(item.pk, (0, None))[1],
+            tags=tags.get(item.pk, []),
+        )
+        for item in items
+    ]
+
+
+def tags_of(project: Project) -> list[str]:
+    """Return the tags of a project's items, by name. One query."""
+    tags = ItemTag.objects.filter(item__document__project=project)
+    return list(tags.order_by("name").values_list("name", flat=True).distinct())
+
+
+@dataclass(frozen=True)
+class GivenAnswer:
+    """A rating with every state in which it was saved."""
+
+    rating: Rating
+    changes: Sequence[RatingChange]
+
+
+@dataclass(frozen=True)
+class RaterAnswers:
+    """What a rater gave an item in a round, by dimension; None where nothing was given."""
+
+    rater: str
+    round: int
+    answers: Sequence[tuple[FrozenDimension, GivenAnswer | None]]
+
+
+@dataclass(frozen=True)
+class ItemFacts:
+    """Everything that the project knows of an item."""
+
+    item: Item
+    dimensions: Sequence[FrozenDimension]
+    raters: Sequence[RaterAnswers]
+    places: Sequence[Assignment]
+    disputes: Sequence[Dispute]
+    tags: Sequence[str]
+
+    @property
+    def title(self) -> str:
+        """The document's title."""
+        return str(self.item.document)
+
+    @property
+    def parts(self) -> list[dict[str, str]]:
+        """The parts of the document."""
+        return list(self.item.document.parts)
+
+
+def item_facts(project: Project, item: Item) -> ItemFacts:
+    """Return everything about an item, whose document and system are at hand. Eight queries at most."""
+    dimensions = guideline_at(project, round_one(project)).dimensions
+    places = Assignment.objects.filter(item=item, round__number__in=(1, 2))
+    disputes = Dispute.objects.filter(item=item).select_related("dimension").order_by("dimension__position")
+    return ItemFacts(
+        item=item,
+        dimensions=dimensions,
+        raters=_answers(item, dimensions),
+        places=list(places.select_related("round", "annotator").order_by("round__number", "slot")),
+        disputes=list(disputes),
+        tags=list(item.tags.order_by("name").values_list("name", flat=True)),
+    )
+
+
+def _answers(item: Item, dimensions: Sequence[FrozenDimension]) -> list[RaterAnswers]:
+    ratings = (
+        Rating.objects.filter(assignment__item=item, assignment__round__number__in=(1, 2))
+        .select_related("assignment__annotator", "assignment__round")
+        .prefetch_related("changes")
+        .order_by("assignment__round__number", "assignment__annotator__alias")
+    )
+    given: dict[tuple[int, str], dict[int, GivenAnswer]] = {}
+    for rating in ratings:
+        if rating.is_answered and rating.assignment.annotator:
+            changes = sorted(rating.changes.all(), key=lambda change: change.revision)
+            key = rating.assignment.round.number, rating.assignment.annotator.rater_name
+            given.setdefault(key, {})[rating.dimension_id] = GivenAnswer(rating, changes)
+    return [
+        RaterAnswers(rater, number, [(each, answers.get(each.id)) for each in dimensions])
+        for (number, rater), answers in given.items()
+    ]

@@ -1,0 +1,111 @@
+"""The child process in which Parquet files and Arrow shards are decoded; see `parquet` for its parent.
+
+A file of some kilobytes can name one long text a million times: what it decodes to is known only when it is
+decoded. So that happens under limits of memory and processor time that end this process and nothing else, and
+with no secret in its environment. Its input is the open file. Its output is one line for each record, "=" and
+JSON, and a last one, "." and JSON, that says why the rest cannot be read, empty at the end.
+"""
+
+import json
+import resource
+import sys
+from collections.abc import Iterator
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import IO, Any
+
+MEMORY_BYTES = 2 * 1024**3
+PROCESSOR_SECONDS = 600
+ROWS_AT_ONCE = 100
+BUFFER = 2**20
+MOST_ROWS = 50_000_000
+AS_TEXT = (date, datetime, time, timedelta, Decimal)
+
+
+class RefusedFileError(Exception):
+    """Why the file is not read, as a sentence for its owner."""
+
+
+def main(kind: str, most_bytes: int) -> None:
+    """Decode the file at the standard input; `most_bytes` of records at most."""
+    _limit(resource.RLIMIT_AS, MEMORY_BYTES)
+    _limit(resource.RLIMIT_CPU, PROCESSOR_SECONDS)
+    sys.stdout.write("." + json.dumps(_decode(kind, most_bytes)) + "\n")
+
+
+def _limit(what: int, most: int) -> None:
+    _, hard = resource.getrlimit(what)
+    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(what, (most, most))
+
+
+def _decode(kind: str, most_bytes: int) -> str:
+    """Write the records; return why the rest cannot be read, empty at the end."""
+    import pyarrow  # under the limits, too
+
+    written = 0
+    try:
+        for fields in (_parquet if kind == "parquet" else _arrow)(sys.stdin.buffer, most_bytes):
+            line = json.dumps({name: _plain(value) for name, value in fields.items()}, ensure_ascii=False)
+            written += len(line.encode())
+            if written > most_bytes:
+                return _too_large(most_bytes)
+            sys.stdout.write(f"={line}\n")
+    except RefusedFileError as error:
+        return str(error)
+    except MemoryError:  # Arrow's own is one
+        return (
+            f"it needs more than {MEMORY_BYTES // 1024**2} MiB of memory; write smaller row groups, or JSONL"
+        )
+    except (pyarrow.ArrowException, OSError, ValueError, RecursionError) as error:
+        return str(error).partition("\n")[0][:200] or type(error).__name__
+    return ""
+
+
+def _parquet(stream: IO[bytes], most_bytes: int) -> Iterator[dict[str, Any]]:
+    from pyarrow.parquet import ParquetFile
+
+    file = ParquetFile(stream, buffer_size=BUFFER)
+    metadata = file.metadata
+    groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
+    if sum(group.total_byte_size for group in groups) > most_bytes or metadata.num_rows > MOST_ROWS:
+        raise RefusedFileError(_too_large(most_bytes))
+    # Dictionaries stay dictionaries, or a batch would hold each of its rows' long texts at once.
+    texts = [
+        metadata.row_group(0).column(number).path_in_schema
+        for number in range(metadata.num_columns if metadata.num_row_groups else 0)
+        if metadata.row_group(0).column(number).physical_type == "BYTE_ARRAY"
+    ]
+    file = ParquetFile(stream, buffer_size=BUFFER, read_dictionary=texts)
+    yield from _rows(file.iter_batches(batch_size=ROWS_AT_ONCE, use_threads=False))
+
+
+def _arrow(stream: IO[bytes], _most_bytes: int) -> Iterator[dict[str, Any]]:
+    from pyarrow import ipc
+
+    with ipc.open_stream(stream) as batches:
+        yield from _rows(batches)
+
+
+def _rows(batches: Any) -> Iterator[dict[str, Any]]:
+    for batch in batches:
+        for row in range(batch.num_rows):
+            yield batch.slice(row, 1).to_pylist()[0]
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, dict):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, bytes):
+        return {"bytes": len(value)}  # pictures and the like, which nothing here takes
+    return str(value) if isinstance(value, AS_TEXT) else value
+
+
+def _too_large(most_bytes: int) -> str:
+    return f"it unpacks to more than {most_bytes // 1024**2} MiB; split it"
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))

@@ -1,0 +1,31 @@
+"""Codes of an app: each is taken once, for as long as it could be sent again."""
+
+from allauth.core.internal.cryptokit import normalize_user_code
+from allauth.mfa import app_settings
+from allauth.mfa.adapter import get_adapter
+from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
+from django.core.cache import cache
+
+# A code counts in its own period and in those before and after; allauth forgets a used one after one period.
+# One period more, as the cache forgets a little early.
+USABLE_SECONDS = app_settings.TOTP_PERIOD * (2 * app_settings.TOTP_TOLERANCE + 2)
+
+
+class TakenOnce:
+    """Refuses a code that was right before."""
+
+    def clean_code(self) -> str:
+        """Return the code, or refuse it. Of two requests that send the same at once, one gets in."""
+        code: str = super().clean_code()  # type: ignore[misc]
+        key = f"used-code-{self.user.pk}-{normalize_user_code(code)}"  # type: ignore[attr-defined]
+        if not cache.add(key, True, timeout=USABLE_SECONDS):
+            raise get_adapter().validation_error("incorrect_code")
+        return code
+
+
+class CodeForm(TakenOnce, AuthenticateForm):  # type: ignore[misc]
+    """A code beside the password."""
+
+
+class CodeAgainForm(TakenOnce, ReauthenticateForm):  # type: ignore[misc]
+    """A code in place of the password that is asked for again."""

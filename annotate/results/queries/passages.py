@@ -1,0 +1,148 @@
+"""The page of marked passages: how far raters mark the same words as reasons for their values."""
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+from annotate.agreement import MarkedText, Stream, gamma, unitizing_alpha, word_f1
+from annotate.core.guideline import FrozenDimension, FrozenGuideline
+from annotate.core.models import Item, Membership, Project, Rating, Round
+from annotate.core.rounds import rounds_of
+from annotate.rating.evidence import Passage, passages_from_json
+from annotate.results.page import Section
+from annotate.results.registry import Chosen
+from annotate.results.table import Cell, Column, Kind, Table, figure, text
+
+_WORD = re.compile(r"\S+")
+_DIMENSION = Column("dimension", "Dimension", Kind.TEXT)
+_SAYS = (
+    "From Round I, on each dimension the items in which two raters or more marked a passage, each with its "
+    "document. Who marked nothing gave no reason, which is not the same as seeing none, and is left out: "
+    "figures say whether those who mark, mark the same."
+)
+_HOW_TO_READ = (
+    "Alpha is about characters and corrected for chance. Gamma aligns whole passages with each other, so "
+    "that two halves are not the whole. F1 is about words and not corrected: the longer the passages, the "
+    "higher it is by luck. Intervals draw documents."
+)
+_PAIRS_SAY = "The same for every two raters, without intervals where they share few texts."
+
+Marked = Mapping[str, Sequence[MarkedText]]
+"""By dimension key."""
+
+
+def passages_sections(project: Project, _chosen: Chosen) -> list[Section]:
+    """Return both tables, nothing before Round I. Five queries at most."""
+    round = rounds_of(project).get(1)
+    if round is None:
+        return []
+    dimensions = FrozenGuideline.from_json(round.guideline.content).dimensions
+    marked = marked_texts(round)
+    tables = [_all_raters(project, dimensions, marked), _pairs_of_raters(project, dimensions, marked)]
+    return [Section("Marked passages", _SAYS, [table for table in tables if table.rows])]
+
+
+def marked_texts(round: Round) -> Marked:
+    """Return the passages that raters marked in Round I, by dimension key. Three queries."""
+    rows = _passages(round)
+    items = Item.objects.filter(pk__in={item for _, item, _, _ in rows}).select_related("document")
+    texts = {item.pk: _texts(item) for item in items}
+    documents = {item.pk: item.document.key for item in items}
+    places = Membership.objects.filter(pk__in={rater for _, _, rater, _ in rows})
+    names = {place.pk: place.rater_name for place in places}
+    by_unit: dict[tuple[str, int], dict[str, list[tuple[int, int]]]] = defaultdict(dict)
+    for key, item, rater, passages in rows:
+        by_unit[key, item][names[rater]] = _spans(passages, texts[item])
+    found: dict[str, list[MarkedText]] = defaultdict(list)
+    for (key, item), spans in sorted(by_unit.items()):
+        whole = " ".join(texts[item])
+        words = [match.span() for match in _WORD.finditer(whole)]
+        found[key].append(MarkedText(documents[item], len(whole), words, spans))
+    return found
+
+
+def _passages(round: Round) -> list[tuple[str, int, int, tuple[Passage, ...]]]:
+    """Return what was marked: the dimension's key, the item, the annotator, the passages. One query."""
+    marked = Rating.objects.filter(
+        assignment__round=round, assignment__annotator__counted=True, evidence__isnull=False
+    )
+    rows = marked.order_by("pk").values_list(
+        "dimension__key", "assignment__item", "assignment__annotator", "evidence"
+    )
+    return [(key, item, rater, passages_from_json(stored)) for key, item, rater, stored in rows]
+
+
+def _texts(item: Item) -> list[str]:
+    """Return the text rated and the document's parts, each end of a line as one character."""
+    texts = [item.text, *(part["text"] for part in item.document.parts)]
+    return [each.replace("\r\n", "\n") for each in texts]
+
+
+def _spans(passages: Sequence[Passage], texts: Sequence[str]) -> list[tuple[int, int]]:
+    """Return passages as characters of all texts, joined by a space each."""
+    begins = [sum(len(each) + 1 for each in texts[:part]) for part in range(len(texts))]
+    return [(begins[each.part] + each.start, begins[each.part] + each.end) for each in sorted(passages)]
+
+
+def _all_raters(project: Project, dimensions: Sequence[FrozenDimension], marked: Marked) -> Table:
+    columns = [
+        _DIMENSION,
+        Column("marked", "items marked by anyone", Kind.COUNT),
+        Column("compared", "by two or more", Kind.COUNT),
+        Column("raters", "raters", Kind.COUNT),
+        Column("alpha", "unitizing alpha"),
+        Column("gamma", "gamma"),
+        Column("word_f1", "F1 of words"),
+    ]
+    rows = []
+    for each in dimensions:
+        texts, stream = marked.get(each.key, []), _stream(project, each)
+        alpha = unitizing_alpha(texts, generator=stream)
+        counts = alpha.counts
+        rows.append(
+            [
+                text(each.name, key=each.key),
+                Cell(counts.units),
+                Cell(counts.pairable_units),
+                Cell(counts.raters),
+                figure(alpha),
+                figure(gamma(texts, generator=stream)),
+                figure(word_f1(texts, generator=stream)),
+            ]
+        )
+    return Table("passages", "Do raters mark the same passages?", columns, rows, says=_HOW_TO_READ)
+
+
+def _pairs_of_raters(project: Project, dimensions: Sequence[FrozenDimension], marked: Marked) -> Table:
+    columns = [
+        _DIMENSION,
+        Column("rater", "Rater", Kind.TEXT),
+        Column("other", "Other rater", Kind.TEXT),
+        Column("compared", "items", Kind.COUNT),
+        Column("alpha", "unitizing alpha"),
+        Column("word_f1", "F1 of words"),
+    ]
+    rows = [row for each in dimensions for row in _pair_rows(project, each, marked.get(each.key, []))]
+    return Table("pairs", "Pairs of raters", columns, rows, heads=3, says=_PAIRS_SAY)
+
+
+def _pair_rows(project: Project, dimension: FrozenDimension, texts: Sequence[MarkedText]) -> list[list[Cell]]:
+    rows = []
+    for pair in combinations(sorted({rater for each in texts for rater in each.passages}), 2):
+        own = [_of_raters(each, pair) for each in texts if set(pair) <= set(each.passages)]
+        stream = _stream(project, dimension).of(*pair)
+        figures = (unitizing_alpha(own, generator=stream), word_f1(own, generator=stream))
+        if own:
+            named = [text(dimension.name, key=dimension.key), *map(text, pair)]
+            rows.append([*named, Cell(len(own)), *map(figure, figures)])
+    return rows
+
+
+def _of_raters(marked: MarkedText, raters: Sequence[str]) -> MarkedText:
+    passages = {rater: marked.passages[rater] for rater in raters}
+    return MarkedText(marked.document, marked.length, marked.words, passages)
+
+
+def _stream(project: Project, dimension: FrozenDimension) -> Stream:
+    return Stream(project.seed).of("people", dimension.key, "passages")

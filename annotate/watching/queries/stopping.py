@@ -1,0 +1,134 @@
+"""When Round I has shown enough: how wide alpha's interval is, will be, and an interval one may stop by."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from django.db.models import Count, Max, Q
+
+from annotate.agreement.always_valid import AlwaysValid, always_valid_alpha
+from annotate.agreement.data import MeasurementLevel
+from annotate.agreement.decision_study import units_needed
+from annotate.agreement.streams import Stream
+from annotate.core.guideline import FrozenDimension
+from annotate.core.models import Assignment, Item, Round
+from annotate.results.page import Section
+from annotate.results.queries.agreement_page import alpha_of
+from annotate.results.queries.material import RatedRound
+from annotate.results.queries.reliability_data import RatedItems
+from annotate.results.table import Cell, Column, Kind, Table, text
+
+WIDTHS = (0.2, 0.1)
+_SAYS = (
+    "The usual interval is for one look at the end: whoever looks again and again and stops when it is "
+    "narrow enough gets one that holds less often than it says. The always-valid interval may be looked at "
+    "as often as one likes, and one may stop by it; it is wider. It is about documents that all their "
+    "raters have finished, in the order in which they were, and takes them for a sample in random order."
+)
+_TABLE_SAYS = (
+    "More items: how many more must be rated for the usual interval to be so narrow, if they are like those "
+    "until now. Always valid: 95 % at all looks together, by betting on pairs of documents; at interval "
+    "level where values are ordered, nominal where they are names."
+)
+_HOW_MORE = "Today’s width times the root of documents today by documents then (function units_needed)."
+_HOW = (
+    "Alpha of finished documents, each counting the same (function always_valid_alpha); source: Waudby-Smith "
+    "and Ramdas 2024, section 4."
+)
+_REACHED = "It is as narrow already."
+
+
+def stopping_section(rated: RatedRound) -> Section:
+    """Return how sure alpha is by dimension. Two queries."""
+    finished, items = _finished_documents(rated.round), _items_of_documents(rated.round)
+    rows = [
+        [text(each.name, key=each.key), *_cells(rated, each, finished, items)] for each in rated.dimensions
+    ]
+    columns = [
+        Column("dimension", "Dimension", Kind.TEXT),
+        Column("width", "width of alpha’s interval"),
+        *(Column(f"more_{width:g}", f"more items until {width:g}", Kind.COUNT) for width in WIDTHS),
+        Column("documents", "finished documents", Kind.COUNT),
+        Column("always_valid", "alpha, always valid"),
+        Column("always_valid_width", "its width"),
+    ]
+    table = Table("stopping", "Is alpha sure enough?", columns, rows, says=_TABLE_SAYS)
+    return Section("When is it enough?", _SAYS, [table], "stopping")
+
+
+def _cells(
+    rated: RatedRound,
+    dimension: FrozenDimension,
+    finished: Sequence[int],
+    items: Mapping[int, Sequence[int]],
+) -> Iterator[Cell]:
+    alpha = alpha_of(rated, dimension)
+    width = alpha.interval.high - alpha.interval.low if alpha.interval else None
+    reason = alpha.reason or alpha.interval_reason or ""
+    yield Cell(width, reason="" if width is not None else reason)
+    data, own = rated.data(dimension), rated.rated[dimension.key]
+    pairable = int((data.ratings_per_unit >= 2).sum())
+    for wanted in WIDTHS:
+        yield _more_items(width, pairable, wanted) if width is not None else Cell(reason=reason)
+    found = _always_valid(dimension, own, finished, items)
+    yield Cell(found.documents)
+    yield Cell(
+        found.value,
+        low=found.low if found.value is not None else None,
+        high=found.high if found.value is not None else None,
+        count=found.documents,
+        reason=found.reason,
+        how=_HOW,
+    )
+    yield Cell(found.width if found.value is not None else None, reason=found.reason, how=_HOW)
+
+
+def _more_items(width: float, items: int, wanted: float) -> Cell:
+    if width <= wanted:
+        return Cell(reason=_REACHED)
+    return Cell(max(math.ceil(units_needed(width, items, wanted) - items), 1), how=_HOW_MORE)
+
+
+def _always_valid(
+    dimension: FrozenDimension,
+    rated: RatedItems,
+    finished: Sequence[int],
+    items: Mapping[int, Sequence[int]],
+) -> AlwaysValid:
+    places = {item: place for place, item in enumerate(rated.items.tolist())}
+    columns = ([places[item] for item in items[document] if item in places] for document in finished)
+    level = MeasurementLevel.NOMINAL if dimension.is_named else MeasurementLevel.INTERVAL
+    return always_valid_alpha(
+        (rated.data.values[:, each] for each in columns),
+        level=level,
+        value_domain=list(dimension.values),
+    )
+
+
+def _finished_documents(round: Round) -> list[int]:
+    """Return the documents whose places are all completed, by their last ratings. One query.
+
+    Exports carry when a rating was last saved, so a copy has the same order. Recorded ratings have no times
+    of their own; an order that the project's seed draws stands for one.
+    """
+    counted = Q(annotator__isnull=True) | Q(annotator__counted=True)
+    places = Assignment.objects.filter(counted, round=round)
+    rows = places.values("item__document").annotate(
+        open=Count("pk", filter=Q(completed_at__isnull=True)), last=Max("ratings__updated_at")
+    )
+    whole = sorted((row["last"], row["item__document"]) for row in rows if not row["open"])
+    documents = [document for _, document in whole]
+    if len({last for last, _ in whole}) < len(whole):
+        documents.sort()
+        Stream(round.project.seed).of("stopping").shuffler().shuffle(documents)
+    return documents
+
+
+def _items_of_documents(round: Round) -> dict[int, list[int]]:
+    """Return the items of each document. One query."""
+    found: dict[int, list[int]] = {}
+    rows = (
+        Item.objects.filter(document__project=round.project_id).order_by("pk").values_list("document", "pk")
+    )
+    for document, item in rows:
+        found.setdefault(document, []).append(item)
+    return found

@@ -1,0 +1,36 @@
+"""What the pages of judges add to the map of a project's pages."""
+
+from django.utils.translation import gettext_noop
+
+from annotate.core.navigation import ADMINS, READERS, NewPages, Page
+
+_TRUST = (
+    Page(gettext_noop("Reliability"), "results_page", READERS, ("reliability",), tells=True),
+    Page(gettext_noop("Replacement"), "results_page", READERS, ("replacement",), tells=True),
+    Page(gettext_noop("Certificates"), "certificates", READERS, tells=True),
+)
+
+JUDGES_PAGES = (
+    NewPages(gettext_noop("Data"), [Page(gettext_noop("Metrics"), "metrics", ADMINS)], before="Gold"),
+    NewPages(
+        gettext_noop("Judges"),
+        [
+            Page(gettext_noop("Connect"), "endpoints", READERS),
+            Page(gettext_noop("Prompts"), "templates", READERS),
+            Page(gettext_noop("Judges"), "judges", READERS),
+            Page(gettext_noop("Run"), "runs", READERS, also=("rereadings",)),
+            Page(gettext_noop("Trust"), "results_page", READERS, ("reliability",), beside=_TRUST, tells=True),
+            Page(gettext_noop("Send to people"), "routing", READERS, tells=True),
+        ],
+        before="Results",
+    ),
+    NewPages(
+        gettext_noop("Results"),
+        [
+            Page(gettext_noop("Judges and people"), "results_page", READERS, ("judges",), tells=True),
+            Page(gettext_noop("Estimates"), "results_page", READERS, ("estimates",), tells=True),
+            Page(gettext_noop("Metrics"), "results_page", READERS, ("metrics",), tells=True),
+        ],
+        before="Disagreements",
+    ),
+)

@@ -1,0 +1,68 @@
+"""manage.py content_units PROJECT [--import FILE] [--proposed-by JUDGE]."""
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotate.core.errors import DomainError
+from annotate.management.projects import project_called
+from judges.core.models import Judge
+from judges.results.queries.pairings import judge_called
+from judges.runs.commands.units import set_units
+from judges.runs.queries.units import units_of_project, units_proposed_by
+
+
+class Command(BaseCommand):
+    """Prints the content units of documents as JSON lines, or imports a file of such lines.
+
+    A line is an object of `document`, its key, and `units`, a list of texts or of objects of `text` and
+    `weight`. With --proposed-by the lines are what a judge's model proposed: save, edit and import them.
+    """
+
+    help = __doc__
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the project, and what is done."""
+        parser.add_argument("project", help="the project's short name, as in its address")
+        parser.add_argument("--json", action="store_true", help="print one JSON list instead of lines")
+        what = parser.add_mutually_exclusive_group()
+        what.add_argument("--import", dest="file", type=Path, metavar="FILE", help="JSON lines to import")
+        what.add_argument("--proposed-by", metavar="JUDGE", help="print what its model proposed")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        """Print, or import all lines or none."""
+        project = project_called(options["project"])
+        try:
+            if options["file"]:
+                changed = set_units(project=project, units=_read(options["file"]), by=None)
+                said = json.dumps({"changed": changed})
+                self.stdout.write(said if options["json"] else f"Units of {changed} documents changed.")
+                return
+            found = units_of_project(project)
+            if options["proposed_by"]:
+                judges = list(Judge.objects.filter(project=project))
+                found = units_proposed_by(judge_called(judges, options["proposed_by"]))
+            lines = [{"document": document, "units": units} for document, units in found]
+            for each in [lines] if options["json"] else lines:
+                self.stdout.write(json.dumps(each, ensure_ascii=False))
+        except DomainError as error:
+            raise CommandError(error.message) from error
+
+
+def _read(path: Path) -> dict[str, Any]:
+    found = {}
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"“{path}” cannot be read as text in UTF-8.") from error
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                row = json.loads(line)
+                found[str(row["document"])] = list(row["units"])
+            except (ValueError, TypeError, KeyError):
+                raise CommandError(f"Line {number} is no object of “document” and “units”.") from None
+    return found

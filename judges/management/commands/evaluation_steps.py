@@ -1,0 +1,59 @@
+"""manage.py evaluation_steps PROJECT --judge NAME."""
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotate.core.errors import DomainError
+from annotate.management.projects import project_called
+from judges.core.models import Judge
+from judges.endpoints.evaluation_steps import WrittenSteps, write_steps
+from judges.results.queries.pairings import judge_called
+
+
+class Command(BaseCommand):
+    """Lets a judge's model write the evaluation steps of its prompt, once for each dimension (G-Eval).
+
+    They become wordings of the prompt, of its next version where this one has judgments. Dimensions with a
+    wording of their own are left alone, so a command that was stopped goes on. The exit code is 1 where a
+    dimension has no steps.
+    """
+
+    help = __doc__
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the project and the judge."""
+        parser.add_argument("project", help="the project's short name, as in its address")
+        parser.add_argument("--json", action="store_true", help="print what was written as JSON")
+        parser.add_argument("--judge", required=True, metavar="NAME", help="whose prompt, model and endpoint")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        """Ask for each dimension, and print what was written."""
+        project = project_called(options["project"])
+        judges = Judge.objects.filter(project=project).select_related("endpoint", "template__project")
+        problems, rows = 0, []
+        try:
+            judge = judge_called(list(judges), options["judge"])
+            if judge.template is None:
+                raise CommandError(f"{judge.name} was imported and has no prompt.")
+            for written in write_steps(template=judge.template, judge=judge, by=None):
+                problems += bool(written.problem)
+                rows.append(_row(written))
+                if not options["json"]:
+                    self.stdout.write(f"{written.dimension}: {written.problem or written.template}")
+                    self.stdout.write("\n".join(f"  {step}" for step in written.steps))
+        except DomainError as error:
+            raise CommandError(error.message) from error
+        if options["json"]:
+            self.stdout.write(json.dumps(rows, ensure_ascii=False))
+        if problems:
+            raise CommandError(f"{problems} dimensions have no steps; run the command again.")
+
+
+def _row(written: WrittenSteps) -> dict[str, Any]:
+    cost = None if written.cost is None else f"{written.cost:f}"
+    template = {"prompt": written.template.name, "version": written.template.version}
+    found = {"dimension": written.dimension, "steps": written.steps, "problem": written.problem, "cost": cost}
+    return {**found, **template}

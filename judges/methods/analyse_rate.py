@@ -1,0 +1,35 @@
+"""Analyse, then rate (Chiang and Lee, 2023): the model writes an analysis before the score."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from judges.methods.scoring import ScoreMethod
+from judges.methods.wording import DEFINITION, MATERIAL, SCALE, paragraphs
+
+TEMPLATE = paragraphs(
+    """\
+Rate one quality of a text, its {{ dimension }}, and nothing else. The text was written for a document.
+""",
+    DEFINITION,
+    SCALE,
+    MATERIAL,
+    """\
+Analyse the text by the definition and the scale of {{ dimension }} first: what in it speaks for a high
+rating, what for a low one. Then give the rating of {{ dimension }}, {{ answer }}. Keep to this form:
+Analysis: (what you found)
+Rating: (the rating)
+""",
+)
+
+
+class AnalyseThenRate(ScoreMethod):
+    """Asks for an analysis and a score behind it."""
+
+    key = "analyse_rate"
+    label = "Analyse, then rate"
+    default_template = TEMPLATE
+    max_tokens = 400
+    usual_settings: ClassVar[Mapping[str, Any]] = {"samples": 20, "temperature": 1.0}
+
+
+METHOD = AnalyseThenRate()

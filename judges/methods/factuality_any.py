@@ -1,0 +1,19 @@
+"""Factuality by sentence, any: one unsupported sentence makes a text unfactual (Gao et al., 2023, fig. 4)."""
+
+from collections.abc import Sequence
+
+from judges.methods.factuality import FactualityBySentence
+
+
+class UnfactualByAny(FactualityBySentence):
+    """Gives the highest value where all sentences are supported, the lowest where any is not."""
+
+    key = "facts_any"
+    label = "Factuality by sentence: any unsupported"
+
+    def share(self, supported: Sequence[bool]) -> float:
+        """Return 1 where all sentences are supported, else 0."""
+        return float(all(supported))
+
+
+METHOD = UnfactualByAny()

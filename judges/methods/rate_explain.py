@@ -1,0 +1,34 @@
+"""Rate, then explain (Chiang and Lee, 2023): the score comes first, its reasons follow."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from judges.methods.scoring import ScoreMethod
+from judges.methods.wording import DEFINITION, MATERIAL, SCALE, paragraphs
+
+TEMPLATE = paragraphs(
+    """\
+Rate one quality of a text, its {{ dimension }}, and nothing else. The text was written for a document.
+""",
+    DEFINITION,
+    SCALE,
+    MATERIAL,
+    """\
+Give the rating of {{ dimension }} first, {{ answer }}. Then explain it in a few sentences. Keep to this form:
+Rating: (the rating)
+Explanation: (why)
+""",
+)
+
+
+class RateThenExplain(ScoreMethod):
+    """Asks for a score and reasons behind it."""
+
+    key = "rate_explain"
+    label = "Rate, then explain"
+    default_template = TEMPLATE
+    reasons_follow = True
+    usual_settings: ClassVar[Mapping[str, Any]] = {"samples": 20, "temperature": 1.0}
+
+
+METHOD = RateThenExplain()

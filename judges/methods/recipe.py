@@ -1,0 +1,49 @@
+"""The recipe of Stureborg et al. (2024, tables 2 and 6, fig. 8): 1 to 10, score first, no reasoning.
+
+The system message has role, one quality by name, scale and definition; the user's message has document and
+text, and ends with an empty form. A judge by the recipe has a scale of its own, temperature 0, and one
+dimension a call; the reply is cut off behind its first number.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from judges.methods.scoring import ScoreMethod
+from judges.methods.wording import MATERIAL, paragraphs
+
+TEMPLATE = paragraphs(
+    """\
+You are an expert who rates texts that were written for a document. You rate one quality only:
+{{ dimension }}. A rating is {{ answer }}, where {{ minimum }} is the worst and {{ maximum }} the best.
+""",
+    """\
+{{ dimension }}: {{ definition }}
+{{ guidelines }}
+
+Be critical and careful: read the document and the text in full before you rate.
+{{ end_of_system_message }}
+""",
+    MATERIAL,
+    """\
+Fill in the rating first.
+{{ dimension }}:
+""",
+)
+
+
+class Recipe(ScoreMethod):
+    """Asks for a number on a fine scale and nothing else."""
+
+    key = "recipe"
+    label = "The recipe: 1 to 10, score first"
+    default_template = TEMPLATE
+    asks_reasons = False
+    max_tokens = 20
+    usual_settings: ClassVar[Mapping[str, Any]] = {
+        "temperature": 0.0,
+        "scale_minimum": 1,
+        "scale_maximum": 10,
+    }
+
+
+METHOD = Recipe()

@@ -1,0 +1,132 @@
+"""Methods that take several calls for one value: each reply says what is asked next, or what the value is.
+
+Such a method holds no state: `next_step` takes all replies so far. Replies are stored one by one, so that
+another worker goes on where one ended. A template has a section for each kind of step, behind a line such as
+`=== questions ===`.
+"""
+
+import re
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from annotate.core.guideline import FrozenDimension
+from judges.methods import scales
+from judges.methods.base import COMMON, Message, Method, Subject, about_dimension, about_subject, chat
+from judges.methods.readings import Reading, Unreadable
+from judges.methods.template import END_OF_SYSTEM, check
+
+HEADING = re.compile(r"^===[^\S\n]*(?P<name>[a-z][a-z ]*?)[^\S\n]*===[^\S\n]*(?:\n|\Z)", re.MULTILINE)
+
+OF_DOCUMENT = frozenset({"document", "reference", END_OF_SYSTEM})
+"""Placeholders of a step that is asked once for all texts of a document, on whatever dimension."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One call of several: its name, as pages show it, what is sent, and the shape of a structured reply."""
+
+    name: str
+    messages: Sequence[Message]
+    shape: dict[str, Any] | None = None
+
+
+class SteppedMethod(Method):
+    """Asks step by step; a dimension's value is a share between 0 and 1, put on its scale."""
+
+    takes_steps = True
+    sections: ClassVar[Mapping[str, frozenset[str]]]  # of a template, with the placeholders that each needs
+    of_steps: ClassVar[frozenset[str]] = frozenset()  # placeholders that earlier replies fill
+
+    @abstractmethod
+    def next_step(
+        self, template: str, subject: Subject, dimension: FrozenDimension, replies: Sequence[str]
+    ) -> Step | Reading:
+        """Return what is asked after these replies, or what they come to; always a step before the first."""
+
+    @property
+    def placeholders(self) -> frozenset[str]:
+        """The names that a template of this method may hold between double braces."""
+        return COMMON | {"text"} | self.of_steps
+
+    def refuses(self, dimension: FrozenDimension) -> str | None:
+        """Return that no share stands for a named category, if these are categories."""
+        if scales.is_named(dimension):
+            return f"{dimension.name} has named categories, and a share is none; use “Named categories”."
+        return None
+
+    def refuses_probabilities(self, dimension: FrozenDimension) -> str | None:  # noqa: ARG002
+        """Return why there is no value from probabilities: it comes of several replies."""
+        return "The value comes of several replies; read them from their text."
+
+    def check(self, template: str) -> None:
+        """Raise a ValueError that says what is wrong with a template, if anything is."""
+        found = sections_of(template)
+        if missing := next((name for name in self.sections if name not in found), None):
+            raise ValueError(f"The template needs a section behind a line === {missing} ===.")
+        for name, required in self.sections.items():
+            of_document = name == self.document_section
+            known = OF_DOCUMENT | self.of_steps if of_document else self.placeholders
+            check(found[name], known=known, required=required)
+        if unknown := sorted(found.keys() - self.sections.keys()):
+            names = ", ".join(self.sections)
+            raise ValueError(f"There is no step “{unknown[0]}”; the sections are: {names}.")
+
+    def messages(self, template: str, subject: Subject, dimension: FrozenDimension) -> list[Message]:
+        """Return what is sent first."""
+        if reason := self.refuses(dimension):
+            raise ValueError(reason)
+        step = self.next_step(template, subject, dimension, [])
+        assert isinstance(step, Step)
+        return list(step.messages)
+
+    def step(
+        self,
+        name: str,
+        template: str,
+        subject: Subject,
+        dimension: FrozenDimension,
+        filled: Mapping[str, str],
+        shape: dict[str, Any] | None = None,
+    ) -> Step:
+        """Return a step by the section of this name; filled: what earlier replies say for placeholders."""
+        given = about_subject(subject) | about_dimension(dimension)
+        values = given | dict.fromkeys(self.of_steps, "") | dict(filled)
+        text = sections_of(template)[name]
+        return Step(name, chat(text, values, required=self.sections[name]), shape)
+
+    def calls_of(self, template: str, subject: Subject) -> int:  # noqa: ARG002
+        """Return how many calls a value takes, as far as that is known before the first."""
+        return len(self.sections)
+
+    def read(self, reply: str, dimension: FrozenDimension) -> Reading:  # noqa: ARG002
+        """Return that one reply alone has no value."""
+        return Unreadable(f"{self.label} takes several replies for a value; import the value.")
+
+    def read_structured(self, reply: str, dimension: FrozenDimension) -> Reading:
+        """Return the same of JSON."""
+        return self.read(reply, dimension)
+
+    def answer_position(self, reply: str, dimension: FrozenDimension) -> int | None:  # noqa: ARG002
+        """Return that no reply has the answer."""
+        return None
+
+    def json_schema(self, dimension: FrozenDimension) -> dict[str, Any]:
+        """Return nothing: each step has a shape of its own."""
+        raise NotImplementedError
+
+    def candidates(self, dimension: FrozenDimension) -> Mapping[str, float]:  # noqa: ARG002
+        """Return no answers: none gives the value."""
+        return {}
+
+
+def sections_of(template: str) -> dict[str, str]:
+    """Return the sections of a template by name; what stands before the first is in none."""
+    _, *rest = HEADING.split(template)
+    return dict(zip(rest[::2], rest[1::2], strict=True))
+
+
+def on_scale(share: float, dimension: FrozenDimension) -> float:
+    """Return a share between 0 and 1 as a value of a dimension: 0 its lowest, 1 its highest, by a line."""
+    return dimension.scale_minimum + share * (dimension.scale_maximum - dimension.scale_minimum)

@@ -1,0 +1,183 @@
+"""What is done about metrics: imported, computed here, removed."""
+
+from collections.abc import Callable, Sequence
+
+from django.db import transaction
+
+from annotate.core.audit import record
+from annotate.core.configuration import lock_project
+from annotate.core.models import DataImport, Item, Project, User
+from annotate.material.import_kinds import ImportKind
+from annotate.material.queries.catalogue import BATCH
+from annotate.material.reading.progress import OnProgress, silent
+from judges.core.errors import MetricRefusedError
+from judges.core.models import Metric, MetricValue
+from judges.metrics.computing import Measure, Texts
+from judges.metrics.queries import (
+    MetricCheck,
+    MetricReading,
+    MetricReport,
+    MetricSource,
+    check_metrics,
+    source_of,
+)
+from judges.metrics.reading import MetricMapping
+
+METRICS = "metrics"
+"""The kind of imports that make metrics."""
+
+
+class _RefusedWhileWritingError(Exception):
+    """What was free when the file was checked is no longer so."""
+
+    def __init__(self, report: MetricReport) -> None:
+        super().__init__()
+        self.report = report
+
+
+def import_metrics(
+    *, project: Project, source: MetricSource, on_progress: OnProgress | None = None, by: User | None = None
+) -> MetricReport:
+    """Import the file if not one line of it is refused; what is there already is not made again.
+
+    Checks the whole file without a lock. Then locks the project, makes every check again, and writes all in
+    one transaction, whose last act is to report "written".
+    """
+    on_progress = on_progress or silent
+    report = check_metrics(project=project, source=source, on_progress=on_progress)
+    if report.is_refused or not report.made.total:
+        return report
+    on_progress("writing", 0.0, report.lines)
+    try:
+        return _write(project, source, on_progress, by)
+    except _RefusedWhileWritingError as error:
+        return error.report
+
+
+@transaction.atomic
+def _write(project: Project, source: MetricSource, on_progress: OnProgress, by: User | None) -> MetricReport:
+    project = lock_project(project)
+    importer = _MetricImporter(project, source.name)
+    reading = MetricReading(source, importer)
+    reading.take_all("writing metrics", on_progress)
+    report = reading.report()
+    if report.is_refused:
+        raise _RefusedWhileWritingError(report)
+    importer.finish()
+    made = {"metrics": report.made.metrics, "values": report.made.values}
+    record(project, "metrics.imported", source.name, after=made, by=by)
+    on_progress("written", 1.0, report.lines, report)
+    return report
+
+
+class _MetricImporter(MetricCheck):
+    """Takes rows one by one and writes what is new, inside the caller's transaction."""
+
+    def __init__(self, project: Project, name: str) -> None:
+        super().__init__(project)
+        self.project, self.name = project, name
+        self._waiting: list[MetricValue] = []
+
+    def accept(self, name: str, item: int, value: float) -> None:
+        """Prepare a value, and write its metric where it is new."""
+        if name not in self._metrics:
+            source = f"imported from {self.name}"
+            self._metrics[name] = Metric.objects.create(project=self.project, name=name, source=source)
+        self._waiting.append(MetricValue(metric=self._metrics[name], item_id=item, value=value))
+        if len(self._waiting) >= BATCH:
+            self.finish()
+
+    def finish(self) -> None:
+        """Write the rest."""
+        MetricValue.objects.bulk_create(self._waiting)
+        self._waiting = []
+
+
+def compute_metrics(
+    *,
+    project: Project,
+    measures: Sequence[Measure],
+    references: Sequence[str] = (),
+    on_measure: Callable[[str], None] = lambda _name: None,
+    by: User | None = None,
+) -> dict[str, int]:
+    """Compute measures of all items that lack them; return how many values each metric has got.
+
+    references: the systems whose texts are the references of a document; those texts are not measured.
+    Each metric is written in a transaction of its own, with the project locked. Raises MetricRefusedError
+    where a name is taken by an imported metric, or a document has no reference.
+    """
+    texts = _texts_of(project, references)
+    made = {}
+    for measure in measures:
+        name = measure.name(references)
+        on_measure(name)
+        made[name] = _compute(project, measure, name, texts, by)
+    return made
+
+
+@transaction.atomic
+def _compute(project: Project, measure: Measure, name: str, texts: dict[int, Texts], by: User | None) -> int:
+    lock_project(project)
+    source = f"computed here: {measure.says}"
+    metric, _ = Metric.objects.get_or_create(project=project, name=name, defaults={"source": source})
+    if metric.source != source:
+        raise MetricRefusedError(
+            f"“{name}” is another metric already ({metric.source}); remove that one first."
+        )
+    there = set(MetricValue.objects.filter(metric=metric).values_list("item", flat=True))
+    found = [
+        MetricValue(metric=metric, item_id=item, value=value)
+        for item, each in texts.items()
+        if item not in there and (value := measure.value(each)) is not None
+    ]
+    MetricValue.objects.bulk_create(found, batch_size=BATCH)
+    if found:
+        record(project, "metrics.computed", name, after={"values": len(found)}, by=by)
+    return len(found)
+
+
+def _texts_of(project: Project, references: Sequence[str]) -> dict[int, Texts]:
+    """Return the texts to measure by item, each with its document and references. One query."""
+    items = Item.objects.filter(document__project=project).select_related("document", "system").order_by("pk")
+    rows = list(items)
+    unknown = set(references) - {item.system.name for item in rows}
+    if unknown:
+        raise MetricRefusedError(
+            f"There is no text of {', '.join(sorted(unknown))}; name systems as they are here."
+        )
+    by_document: dict[int, list[str]] = {}
+    for item in rows:
+        if item.system.name in references:
+            by_document.setdefault(item.document_id, []).append(item.text)
+    measured = [item for item in rows if item.system.name not in references]
+    for item in measured:
+        if references and item.document_id not in by_document:
+            raise MetricRefusedError(f"The document “{item.document.key}” has no reference; add one first.")
+    return {
+        item.pk: Texts(
+            item.text,
+            "\n\n".join(text for _label, text in item.document.parts),
+            tuple(by_document.get(item.document_id, ())),
+        )
+        for item in measured
+    }
+
+
+def remove_metric(*, project: Project, metric: Metric, by: User | None = None) -> None:
+    """Delete a metric with its values. Locks the project."""
+    with transaction.atomic():
+        lock_project(project)
+        record(project, "metrics.removed", metric.name, before={"source": metric.source}, by=by)
+        metric.delete()
+
+
+def _import_upload(data_import: DataImport, on_progress: OnProgress) -> MetricReport:
+    source = source_of(data_import, MetricMapping.from_json(data_import.mapping or {}))
+    by = data_import.created_by
+    return import_metrics(project=data_import.project, source=source, on_progress=on_progress, by=by)
+
+
+METRICS_KIND = ImportKind(
+    key=METRICS, run=_import_upload, read_report=MetricReport.from_json, page="metric_import", pages="metrics"
+)

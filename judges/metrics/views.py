@@ -1,0 +1,109 @@
+"""Metrics in the browser: the list, a file uploaded, what its columns mean, what it makes."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils.translation import gettext
+from django.views.decorators.http import require_http_methods, require_POST
+from django_htmx.http import HttpResponseClientRefresh
+
+from annotate.core.access import data_import_in, project_for_admin
+from annotate.core.models import DataImport
+from annotate.core.page import Request, request_user
+from annotate.core.workers import worker_health
+from annotate.material.commands.uploads import receive_upload
+from annotate.material.forms import UploadForm
+from annotate.material.page import start_on_worker
+from annotate.material.queries.imports import Opening, imports_of, opening_of, state_of
+from annotate.material.reading.rows import Record
+from judges.core.page import render_judges
+from judges.metrics.commands import METRICS, remove_metric
+from judges.metrics.forms import MetricMappingForm
+from judges.metrics.queries import CHECKED_RECORDS, MetricReport, check_metrics, metrics_of, source_of
+from judges.metrics.reading import MetricMapping, guess_metric_mapping
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def metrics(request: Request, slug: str) -> HttpResponse:
+    """List a project's metrics and their imports; a POST uploads a file."""
+    project = project_for_admin(request.user, slug)
+    entered = (request.POST, request.FILES) if request.method == "POST" else ()
+    form = UploadForm(*entered, project=project)
+    if form.is_valid():
+        by = request_user(request)
+        with form.cleaned_data["file"] as file:
+            made = receive_upload(project=project, by=by, file=file, name=file.name, kind=METRICS)
+        return redirect("metric_import", slug, made.pk)
+    context = {
+        "form": form,
+        "metrics": metrics_of(project),
+        "imports": imports_of(project, METRICS),
+        "workers": worker_health(),
+    }
+    status = 422 if form.is_bound else 200
+    return render_judges(request, project, "judges/metrics/metrics.html", context, status=status)
+
+
+@login_required
+@require_POST
+def metric_remove(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Delete a metric with its values."""
+    project = project_for_admin(request.user, slug)
+    metric = get_object_or_404(metrics_of(project), pk=pk)
+    remove_metric(project=project, metric=metric, by=request_user(request))
+    messages.success(request, gettext("“{name}” was removed with its values.").format(name=metric.name))
+    return redirect("metrics", slug)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def metric_import(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Show where an import is, and before it is made how its file is read; a POST changes that."""
+    upload = data_import_in(project_for_admin(request.user, slug), pk, METRICS)
+    if upload.is_under_way or upload.status == DataImport.Status.IMPORTED:
+        template = "judges/metrics/import.html#state" if request.htmx else "judges/metrics/import.html"
+        return render_judges(request, upload.project, template, {"state": state_of(upload)})
+    if request.htmx and request.method == "GET":  # the progress that was polled has come to its end
+        return HttpResponseClientRefresh()
+    return _mapping(request, upload)
+
+
+def _mapping(request: Request, upload: DataImport) -> HttpResponse:
+    """Show how the file is read and what it makes; a POST imports it, unless it is only to `show` that."""
+    opening = opening_of(upload)
+    context: dict[str, Any] = {"state": state_of(upload), "opening": opening}
+    if opening.problem:
+        return render_judges(request, upload.project, "judges/metrics/import.html", context)
+    form = _form(request, upload, opening)
+    if form.is_valid() and "show" not in request.POST:
+        return start_on_worker(request, upload, form.cleaned_data["mapping"].to_json())
+    context |= {"form": form, "report": _preview(upload, form)}
+    template = "judges/metrics/import.html#preview" if request.htmx else "judges/metrics/import.html"
+    status = 422 if form.is_bound and form.errors else 200
+    return render_judges(request, upload.project, template, context, status=status)
+
+
+def _form(request: Request, upload: DataImport, opening: Opening) -> MetricMappingForm:
+    if upload.mapping:
+        guess = MetricMapping.from_json(upload.mapping)
+    else:
+        records = [record for record in opening.records if isinstance(record, Record)]
+        dimensions = upload.project.dimensions.values_list("name", flat=True)
+        guess = guess_metric_mapping(records, dimensions)
+    entered = request.POST if request.method == "POST" else None
+    return MetricMappingForm(entered, columns=opening.columns, examples=opening.examples, guess=guess)
+
+
+def _preview(upload: DataImport, form: MetricMappingForm) -> MetricReport | None:
+    """What the first records would make, None where the mapping does not say it."""
+    if form.is_bound:
+        mapping = form.cleaned_data["mapping"] if form.is_valid() else None
+    else:
+        mapping = None if form.guess.problem else form.guess
+    if mapping is None:
+        return None
+    return check_metrics(project=upload.project, source=source_of(upload, mapping), limit=CHECKED_RECORDS)

@@ -1,0 +1,180 @@
+"""Metrics beside judges: how each goes with mean human scores, at every level."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from annotate.agreement import Stream
+from annotate.core.guideline import FrozenDimension
+from annotate.core.models import Project
+from annotate.core.rounds import rounds_of
+from annotate.results.page import Section
+from annotate.results.registry import Chosen, Parameter
+from annotate.results.table import Cell, Column, Kind, Table, figure, text
+from judges.comparison import (
+    CORRELATIONS,
+    Level,
+    Scores,
+    correct_preferences,
+    correlation_called,
+    correlation_with_humans,
+)
+from judges.comparison.reasons import JUDGE, METRIC
+from judges.core.errors import NoMetricsError
+from judges.core.models import Judge, Metric, MetricValue
+from judges.methods import METHODS
+from judges.reliability import meta_correlation
+from judges.results.queries.comparison import guideline_of
+from judges.results.queries.scores import Material, material_of, samples_of, scores_of
+from judges.results.tables.parameters import CORRECTED, ROUND, chosen_round, counts_corrected
+from judges.results.tables.streams import stream_of_judge, stream_of_metric
+from judges.results.tables.together import LEVELS
+from judges.results.tables.version import values_of, version_of_judges
+
+KINDS = {False: "judge", True: "metric"}
+_SAYS = (
+    "Each row is a judge or a metric beside mean human scores. Where less of a metric is better, as with "
+    "error rates, its correlations are below 0, and few pairs are as people’s. There are no p values: with "
+    "many metrics the highest figure is high by luck, too, so read the intervals."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class _Beside:
+    """A judge or a metric with people on one dimension."""
+
+    name: str
+    is_metric: bool
+    scores: Scores
+    stream: Stream
+
+
+def metrics_sections(project: Project, chosen: Chosen) -> list[Section]:
+    """Return the table of metrics and judges on one dimension.
+
+    Raises NoMetricsError where there is no metric. Eleven queries.
+    """
+    metrics = list(Metric.objects.filter(project=project).order_by("name"))
+    if not metrics:
+        raise NoMetricsError(
+            "There is no metric yet; an admin imports or computes some: Judges, Import metrics."
+        )
+    round = chosen_round(project, chosen)
+    material = material_of(project, round, guideline_of(project, round))
+    dimension = next((each for each in material.dimensions if each.key == chosen.get("dimension")), None)
+    if dimension is None:
+        raise NoMetricsError("No dimension is frozen yet; open Round I or start a run first.")
+    rows = [
+        *_judges(project, material, dimension, chosen),
+        *_metrics(project, metrics, material, dimension),
+    ]
+    against = f"Against what people hold at the end of {round}." if round else "Nobody has rated yet."
+    table = _correlations(rows, dimension, chosen["coefficient"])
+    return [Section(f"Metrics and judges beside people: {dimension.name}", against, [table])]
+
+
+def _judges(
+    project: Project, material: Material, dimension: FrozenDimension, chosen: Chosen
+) -> Iterator[_Beside]:
+    judges = [
+        judge
+        for judge in Judge.objects.filter(project=project).order_by("name")
+        if not METHODS[judge.method].asks_pairs
+    ]
+    samples = samples_of(judges, material, with_corrected=counts_corrected(chosen))
+    for judge in judges:
+        said = samples[judge.pk, dimension.key]
+        if said.given.any():
+            scores = scores_of(material, dimension.key, said)
+            yield _Beside(judge.name, False, scores, stream_of_judge(project, judge, dimension))
+
+
+def _metrics(
+    project: Project, metrics: Sequence[Metric], material: Material, dimension: FrozenDimension
+) -> Iterator[_Beside]:
+    values = _values_of(metrics, material)
+    for metric in metrics:
+        scores = Scores(
+            systems=material.systems,
+            documents=material.documents,
+            human=material.human(dimension.key),
+            judge=values[metric.pk],
+        )
+        yield _Beside(metric.name, True, scores, stream_of_metric(project, metric, dimension))
+
+
+def _values_of(metrics: Sequence[Metric], material: Material) -> dict[int, npt.NDArray[np.float64]]:
+    """Return the values of metrics over the material's items, NaN for a gap. One query."""
+    found = {metric.pk: np.full(len(material.items), np.nan) for metric in metrics}
+    places = {int(item): place for place, item in enumerate(material.items)}
+    rows = MetricValue.objects.filter(metric__in=found).values_list("metric", "item", "value")
+    for metric, item, value in rows.iterator(20_000):
+        found[metric][places[item]] = value
+    return found
+
+
+def _correlations(rows: Sequence[_Beside], dimension: FrozenDimension, coefficient: str) -> Table:
+    label = CORRELATIONS[coefficient].estimator.label
+    columns = [
+        Column("name", "Judge or metric", Kind.TEXT),
+        Column("kind", "Kind", Kind.TEXT),
+        Column("items", "items", Kind.COUNT),
+        *(Column(f"{level}", f"{label}, {LEVELS[level]}") for level in Level),
+        Column("meta", "M"),
+        Column("correct", "pairs as people", Kind.COUNT),
+        Column("compared", "pairs", Kind.COUNT),
+    ]
+    cells = [_row(each, dimension, coefficient) for each in rows]
+    return Table("metrics", f"{label} with mean human scores", columns, cells, heads=2, says=_SAYS)
+
+
+def _row(each: _Beside, dimension: FrozenDimension, coefficient: str) -> list[Cell]:
+    measure = correlation_called(coefficient, named=dimension.is_named)
+    side = METRIC if each.is_metric else JUDGE
+    pairs = None if dimension.is_named else correct_preferences(each.scores)
+    levels = (
+        correlation_with_humans(each.scores, measure, level, generator=each.stream, side=side)
+        for level in Level
+    )
+    why = "Categories have no order, so no system is above another."
+    return [
+        text(each.name),
+        text(KINDS[each.is_metric]),
+        Cell(int((~np.isnan(each.scores.judge)).sum())),
+        *map(figure, levels),
+        figure(meta_correlation(each.scores, measure, generator=each.stream)),
+        Cell(pairs.correct if pairs else None, reason="" if pairs else why),
+        Cell(pairs.compared if pairs else None, reason="" if pairs else why),
+    ]
+
+
+def version_of_metrics(project: Project) -> Sequence[object]:
+    """Return what no change of ratings, judgments or metrics leaves as it was. Seven queries."""
+    last = MetricValue.objects.filter(metric__project=project).order_by("-pk").values_list("pk", flat=True)
+    metrics = Metric.objects.filter(project=project).order_by("pk").values_list("pk", "name")
+    return [*version_of_judges(project), list(metrics), last.first()]
+
+
+def size_of_metrics(project: Project) -> int:
+    """Return how many values the page rests on."""
+    return values_of(project) + MetricValue.objects.filter(metric__project=project).count()
+
+
+def _dimensions(project: Project) -> Sequence[tuple[str, str]]:
+    rounds = rounds_of(project)
+    round = rounds.get(max(rounds, default=0))
+    return [(each.key, each.name) for each in guideline_of(project, round).dimensions]
+
+
+def _coefficients(_project: Project) -> Sequence[tuple[str, str]]:
+    return [(name, measure.estimator.label) for name, measure in CORRELATIONS.items()]
+
+
+METRIC_PARAMETERS = (
+    Parameter("dimension", "Dimension", _dimensions),
+    Parameter("coefficient", "Coefficient", _coefficients),
+    ROUND,
+    CORRECTED,
+)

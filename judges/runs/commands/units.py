@@ -1,0 +1,48 @@
+"""Content units of documents, as a person gives them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db import transaction
+
+from annotate.core.audit import record
+from annotate.core.configuration import lock_project
+from annotate.core.errors import InvalidValueError
+from annotate.core.models import Document, Project, User
+from judges.core.models import DocumentUnits
+from judges.methods.content_units import MOST_UNITS
+
+
+@transaction.atomic
+def set_units(*, project: Project, units: Mapping[str, Sequence[Any]], by: User | None) -> int:
+    """Give documents, by their keys, their content units in place of those before; return how many changed.
+
+    Each unit is a text, or an object of `text` and `weight`. Judgments that are planned already keep theirs.
+    Locks the project. Raises InvalidValueError, and nothing is written then.
+    """
+    lock_project(project)
+    documents = {each.key: each for each in Document.objects.filter(project=project, key__in=units)}
+    changed = 0
+    for key, listed in units.items():
+        if key not in documents:
+            raise InvalidValueError(f"The project has no document “{key}”.")
+        content = [_unit(key, each) for each in listed]
+        if not 0 < len(content) <= MOST_UNITS:
+            raise InvalidValueError(f"“{key}” has {len(content)} units; 1 to {MOST_UNITS} are possible.")
+        there = DocumentUnits.objects.filter(document=documents[key]).first()
+        if there is None or there.units != content:
+            values = {"units": content, "changed_by": by}
+            DocumentUnits.objects.update_or_create(document=documents[key], defaults=values)
+            changed += 1
+    if changed:
+        record(project, "units.changed", project, after={"documents": changed}, by=by)
+    return changed
+
+
+def _unit(key: str, said: Any) -> dict[str, Any]:
+    text, weight = (said.get("text"), said.get("weight", 1)) if isinstance(said, dict) else (said, 1)
+    if not isinstance(text, str) or not text.strip():
+        raise InvalidValueError(f"A unit of “{key}” has no text.")
+    if isinstance(weight, bool) or not isinstance(weight, int | float) or not weight > 0:
+        raise InvalidValueError(f"A unit of “{key}” has no weight above 0.")
+    return {"text": text.strip(), "weight": weight}

@@ -1,0 +1,74 @@
+"""Probes, disks that take nothing, and the units that keep Concord running."""
+
+import errno
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+from django.test import Client
+from django.urls import reverse
+
+from annotate.core.faults import is_without_room
+from tests.config.running import ROOT
+from tests.factories import make_project
+
+
+@pytest.mark.django_db
+def test_probes_are_answered_at_any_name_and_without_https(client: Client, settings: Any) -> None:
+    settings.SECURE_SSL_REDIRECT, settings.ALLOWED_HOSTS = True, ["concord.example"]
+    live = client.get("/health/live", headers={"Host": "10.0.0.7:8000"})
+    ready = client.get("/health/ready", headers={"Host": "10.0.0.7:8000"})
+    assert (live.status_code, ready.status_code) == (200, 200)
+    assert ready.json() == {"database": "ok", "files": "ok"}
+    assert client.get("/", headers={"Host": "10.0.0.7:8000"}).status_code == 400
+
+
+@pytest.mark.django_db
+def test_who_cannot_serve_is_not_ready(client: Client, settings: Any, tmp_path: Path) -> None:
+    settings.MEDIA_ROOT = settings.DATA_DIR = tmp_path / "unmounted"
+    answer = client.get("/health/ready")
+    assert (answer.status_code, answer.json()["files"]) == (503, "read-only")
+
+
+@pytest.mark.django_db
+def test_a_database_that_takes_nothing_is_said_in_a_sentence() -> None:
+    cast = make_project()
+    client = Client(raise_request_exception=False)
+    client.force_login(cast.admin)
+    address = reverse("project_delete", args=[cast.project.slug])
+    with transaction.atomic(), connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute("PRAGMA query_only = 1")
+        else:  # until the savepoint is left
+            cursor.execute("SET TRANSACTION READ ONLY")
+        page = client.post(reverse("project_new"), {"name": "Another", "template": ""})
+        saved = client.post(address, {"name": cast.project.name}, headers={"Accept": "application/json"})
+        if connection.vendor == "sqlite":
+            cursor.execute("PRAGMA query_only = 0")
+        transaction.set_rollback(True)
+    assert (page.status_code, "disk is full or cannot be written" in page.content.decode()) == (507, True)
+    assert (saved.status_code, saved.json()["code"]) == (507, "no_room")
+
+
+def test_causes_are_looked_for() -> None:
+    full, other = OSError(errno.ENOSPC, "full"), OSError(errno.ENOENT, "none")
+    wrapped = RuntimeError()
+    wrapped.__cause__ = full
+    assert [is_without_room(each) for each in (full, wrapped, other, None)] == [True, True, False, False]
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze")
+@pytest.mark.parametrize("unit", ["concord-web.service", "concord-worker@.service"])
+def test_units_are_valid(tmp_path: Path, unit: str) -> None:
+    text = (ROOT / "deploy/systemd" / unit).read_text()
+    text = text.replace("/opt/concord/.venv/bin/python", sys.executable).replace("/opt/concord", str(ROOT))
+    path = tmp_path / unit.replace("@", "@1")
+    path.write_text(text.replace("User=concord\n", ""))
+    said = subprocess.run(
+        ["systemd-analyze", "verify", str(path)], capture_output=True, text=True, check=False
+    )
+    assert (said.returncode, str(path.name) in said.stderr) == (0, False), said.stderr

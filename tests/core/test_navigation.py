@@ -1,0 +1,69 @@
+"""The navigation of a project: each page stands in one place of it, and says where one is."""
+
+import pytest
+from django.urls import reverse
+
+from annotate.core.models import Role
+from annotate.core.navigation import GROUPS, Navigation, Page, navigation
+
+SLUG = "benchmark"
+HOME = f"/projects/{SLUG}/"
+
+
+def at(path: str, *roles: Role, hides: bool = False) -> Navigation:
+    return navigation(HOME + path, SLUG, frozenset(roles), hides=hides)
+
+
+def current(found: Navigation) -> list[str]:
+    rows = (found.groups, found.pages, found.beside)
+    return [tab.name for row in rows for tab in row if tab.is_current]
+
+
+def names(tabs) -> list[str]:
+    return [tab.name for tab in tabs]
+
+
+def test_the_groups_follow_the_work():
+    assert names(at("", Role.ADMIN).groups) == [
+        *("Overview", "Data", "Set-up", "People", "Rounds", "Judges", "Results", "Settings")
+    ]
+
+
+def test_no_page_is_in_two_places():
+    places: list[Page] = [page for group in GROUPS for page in group.pages]
+    places += [other for page in places for other in page.beside[1:]]  # the first is the page's own
+    addresses = [reverse(page.route, args=[SLUG, *page.args]) for page in places]
+    assert len(set(addresses)) == len(addresses)
+
+
+@pytest.mark.parametrize(
+    ("path", "where"),
+    [
+        ("", ["Overview"]),
+        ("delete/", ["Settings", "Settings"]),
+        ("review/", ["Set-up"]),
+        ("dimensions/fluency/", ["Set-up", "Dimensions"]),
+        ("disputes/12/", ["Rounds", "Disputes"]),
+        ("disputes/rules/", ["Set-up", "Dispute rules"]),
+        ("results/severity/", ["Results", "All results"]),
+        ("results/judges/", ["Results", "Judges and people"]),
+        ("judges/endpoints/3/", ["Judges", "Connect"]),
+        ("judges/3/", ["Judges", "Judges"]),
+        ("results/replacement/", ["Judges", "Trust", "Replacement"]),
+        ("judges/certificates/3/", ["Judges", "Trust", "Certificates"]),
+    ],
+)
+def test_a_page_says_where_it_is(path, where):
+    assert current(at(path, Role.ADMIN)) == where
+
+
+def test_who_only_rates_has_one_row():
+    found = at("rate/mine/", Role.ANNOTATOR)
+    assert names(found.groups) == ["Overview", "Rate", "My work", "Guidelines", "Disputes"]
+    assert (found.pages, current(found)) == ([], ["My work"])
+
+
+def test_who_rates_in_an_open_round_finds_no_way_to_what_others_gave():
+    found = at("judges/", Role.RESEARCHER, Role.ANNOTATOR, hides=True)
+    assert names(found.groups) == ["Overview", "Rate", "Rounds", "Judges"]
+    assert names(found.pages) == ["Connect", "Prompts", "Judges", "Run"]

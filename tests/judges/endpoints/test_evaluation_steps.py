@@ -1,0 +1,89 @@
+"""Evaluation steps that a model writes (G-Eval), and content units by a file."""
+
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from judges.core.models import DocumentUnits, PromptTemplate
+from judges.methods import METHODS
+from judges.methods.evaluation_steps import ask_for_steps, steps_in, with_steps
+from judges.methods.readings import Unreadable
+from tests.factories import make_project
+from tests.judges.factories import make_judge, make_judgment, make_priced_endpoint
+from tests.judges.methods.dimensions import LABELLED
+from tests.judges.provider import providing
+
+STEPS = "Here they are:\n1. **Read the document.**\n2) Compare {{ text }} with it.\n3. Decide."
+
+
+def test_steps_are_asked_for_by_task_and_criteria_and_read() -> None:
+    content = ask_for_steps(LABELLED).content
+    assert "Criterion: Coherence, a number from 1 to 5." in content
+    assert "4 = Well ordered: What Well ordered means." in content
+    assert steps_in(STEPS) == ["Read the document.", "Compare {{ text }} with it.", "Decide."]
+    assert isinstance(steps_in("I cannot."), Unreadable)
+
+
+def test_steps_take_the_place_of_those_of_the_prompt() -> None:
+    template = METHODS["g_eval"].default_template
+    written = with_steps(template, ["Read.", "Compare {{ text }}.", "Decide."])
+    assert "Evaluation steps:\n1. Read.\n2. Compare  text .\n3. Decide.\n\nEverything between" in written
+    METHODS["g_eval"].check(written)
+
+
+@pytest.mark.django_db
+def test_each_dimension_gets_a_wording_once_in_the_next_version_of_an_asked_prompt() -> None:
+    cast = make_project(dimensions=("fluency", "coherence"))
+    with providing(reply=STEPS) as provider:
+        endpoint = make_priced_endpoint(cast.project, provider.base_url)
+        judge = make_judge(cast.project, "g_eval", endpoint=endpoint, name="G")
+        make_judgment(judge, cast.items[0], cast.dimensions[0])
+        out = StringIO()
+        call_command("evaluation_steps", cast.project.slug, judge="G", stdout=out)
+        newest = PromptTemplate.objects.latest("pk")
+        assert (newest.version, set(newest.wordings)) == (2, {str(each.pk) for each in cast.dimensions})
+        assert "1. Read the document.\n2. Compare  text  with it." in newest.text_about(cast.dimensions[0].pk)
+        assert PromptTemplate.objects.get(version=1).wordings == {}
+        judge.template = newest
+        judge.save()
+        call_command("evaluation_steps", cast.project.slug, judge="G", stdout=out)
+        assert len(provider.asked) == 2
+    assert "  Read the document." in out.getvalue()
+
+
+@pytest.mark.django_db
+def test_a_reply_without_steps_is_told(tmp_path: Path) -> None:
+    cast = make_project()
+    with providing(reply="I cannot.") as provider:
+        endpoint = make_priced_endpoint(cast.project, provider.base_url)
+        make_judge(cast.project, "g_eval", endpoint=endpoint, name="G")
+        with pytest.raises(CommandError, match="have no steps"):
+            call_command("evaluation_steps", cast.project.slug, judge="G", stdout=StringIO())
+
+
+@pytest.mark.django_db
+def test_units_are_imported_all_or_none_and_printed_as_they_are_imported(tmp_path: Path) -> None:
+    cast = make_project(documents=1)
+    key, file, out = cast.items[0].document.key, tmp_path / "units.jsonl", StringIO()
+    lines = [{"document": key, "units": ["He came.", {"text": "He left.", "weight": 2}]}]
+    file.write_text("\n".join(map(json.dumps, [*lines, {"document": "nobody", "units": ["x"]}])))
+    with pytest.raises(CommandError, match="no document “nobody”"):
+        call_command("content_units", cast.project.slug, file=file)
+    assert not DocumentUnits.objects.exists()
+    file.write_text(json.dumps(lines[0]))
+    call_command("content_units", cast.project.slug, file=file, stdout=out)
+    call_command("content_units", cast.project.slug, file=file, stdout=out)
+    assert out.getvalue() == "Units of 1 documents changed.\nUnits of 0 documents changed.\n"
+    printed = StringIO()
+    call_command("content_units", cast.project.slug, stdout=printed)
+    units = [{"text": "He came.", "weight": 1}, {"text": "He left.", "weight": 2}]
+    assert json.loads(printed.getvalue()) == {"document": key, "units": units}
+    judge = make_judge(cast.project, "content_units", name="U")
+    steps = [{"name": "units", "reply": '["It rained."]'}]
+    make_judgment(judge, cast.items[0], cast.dimensions[0], steps=steps, steps_done=1)
+    proposed = StringIO()
+    call_command("content_units", cast.project.slug, proposed_by="U", stdout=proposed)
+    assert json.loads(proposed.getvalue())["units"] == [{"text": "It rained.", "weight": 1.0}]

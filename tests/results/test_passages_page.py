@@ -1,0 +1,53 @@
+"""The page of marked passages: who is compared, and where characters stand in several texts."""
+
+import pytest
+
+from annotate.core.models import Item
+from annotate.rating.commands.ratings import Answer, save_rating
+from annotate.rating.evidence import Passage
+from annotate.results.queries.passages import marked_texts
+from tests.factories import Cast, make_project
+from tests.rating.rounds import assigned, frozen, opened
+from tests.results.reading import cells_of
+
+pytestmark = pytest.mark.django_db
+
+
+def marked(*passages: list[Passage]) -> Cast:
+    """Each rater marks these passages of the first item; the text and its document have two parts."""
+    cast = make_project(annotators=len(passages), raters_per_item=len(passages))
+    Item.objects.filter(pk=cast.items[0].pk).update(text="Good boots.\r\nWarm.")
+    document = cast.items[0].document
+    document.parts = [{"label": "", "text": "They are warm."}, {"label": "", "text": "They pinch."}]
+    document.save()
+    round = opened(cast)
+    for annotator, evidence in zip(cast.annotators, passages, strict=True):
+        save_rating(
+            assignment=assigned(cast, round, annotator, cast.items[0]),
+            dimension=frozen(round),
+            answer=Answer(value=3, evidence=tuple(evidence)),
+            by=annotator.user,
+        )
+    return cast
+
+
+def test_raters_who_marked_are_compared_over_all_parts_of_a_text() -> None:
+    warm = [Passage(0, 12, 17), Passage(1, 9, 13)]
+    cast = marked(warm, warm, [Passage(2, 5, 10)], [])
+    (text,) = marked_texts(cast.project.rounds.get(number=1))["fluency"]
+    joined = "Good boots.\nWarm. They are warm. They pinch."
+    assert text.length == len(joined)
+    spans = {joined[start:end] for each in text.passages.values() for start, end in each}
+    assert spans == {"Warm.", "warm", "pinch"}
+    (row,) = cells_of(cast.project, "passages", "passages")
+    assert [row[name].value for name in ("marked", "compared", "raters")] == [1, 1, 3]
+    pairs = cells_of(cast.project, "passages", "pairs")
+    assert [pair["word_f1"].value for pair in pairs] == [1, 0, 0]
+    assert pairs[0]["alpha"].value == 1
+
+
+def test_what_one_rater_marked_is_compared_with_nothing() -> None:
+    cast = marked([Passage(0, 0, 4)], [])
+    (row,) = cells_of(cast.project, "passages", "passages")
+    assert (row["marked"].value, row["compared"].value) == (1, 0)
+    assert "marked by two raters" in row["alpha"].reason

@@ -1,0 +1,179 @@
+"""What was accepted is done once, whatever happens to messages and workers."""
+
+import os
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from django.core import mail
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.db.models import Count
+from django.utils import timezone
+
+from annotate import tasks
+from annotate.core.jobs import GAVE_UP, MAX_ATTEMPTS, SILENT_AFTER
+from annotate.core.mails import claim_mail
+from annotate.core.models import (
+    AuditEntry,
+    ComputedResult,
+    DataImport,
+    Export,
+    Invitation,
+    Item,
+    Project,
+    Role,
+)
+from annotate.exports.choice import ExportChoice, Format
+from annotate.exports.commands.exports import start_export
+from annotate.material.commands.uploads import receive_upload, remove_orphans
+from annotate.material.reading.mappings import guess_mapping
+from annotate.material.reading.readers import first_records
+from annotate.people.commands import ask_for_mail, invite, mail_invitation
+from annotate.periodic_tasks import due_tasks
+from annotate.results.commands import ask_for_page
+from annotate.results.registry import result_called
+from tests.factories import make_project
+from tests.judges.workers import empty_broker, wait_until, worker
+from tests.material.files import item, jsonl, start_import
+
+CHOICE = ExportChoice(Format.JSONL)
+
+
+def uploaded(project: Project, folder: Path, count: int) -> DataImport:
+    path = jsonl(folder, *(item(f"d{n}", text=f"Text {n}.") for n in range(count)))
+    file = ContentFile(path.read_bytes(), path.name)
+    upload = receive_upload(project=project, by=None, file=file, name=path.name)
+    start_import(data_import=upload, mapping=guess_mapping(first_records(path)), what=DataImport.What.ITEMS)
+    return upload
+
+
+def sent() -> list[tuple[str, int]]:
+    """What a look of the sweeper enqueues."""
+    return sorted((task.name.rsplit(".")[-1], pk) for task, pk in due_tasks())
+
+
+@pytest.mark.django_db
+def test_what_waits_or_lost_its_worker_is_enqueued(tmp_path: Path) -> None:
+    cast = make_project()
+    upload = uploaded(cast.project, tmp_path, 1)
+    export = start_export(project=cast.project, choice=CHOICE, by=cast.admin)
+    result = ask_for_page(project=cast.project, result=result_called(cast.project, "agreement"))
+    offer = invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR, email="a@example.org")
+    ask_for_mail(invitation=offer, site="https://concord.example/")
+    assert sent() == [("mail_invitation", offer.pk)]  # others have a message on its way
+    long_ago = timezone.now() - SILENT_AFTER
+    DataImport.objects.update(touched_at=long_ago)
+    Export.objects.update(status="writing", lease=uuid4(), touched_at=long_ago)
+    ComputedResult.objects.update(asked_at=long_ago, heartbeat_at=long_ago)
+    lost = [("compute_result", result), ("mail_invitation", offer.pk)]
+    assert sent() == [*lost, ("run_export", export.pk), ("run_import", upload.pk)]
+    now = timezone.now()
+    Export.objects.update(touched_at=now)
+    ComputedResult.objects.update(heartbeat_at=now)
+    DataImport.objects.update(status="checking", touched_at=now)
+    mail_invitation(invitation_id=offer.pk)
+    assert sent() == []
+
+
+@pytest.mark.django_db
+def test_what_a_worker_died_at_is_taken_over_but_not_for_ever(tmp_path: Path) -> None:
+    cast = make_project()
+    export = start_export(project=cast.project, choice=CHOICE, by=cast.admin)
+    dead = uuid4()
+    Export.objects.update(status="writing", lease=dead, touched_at=timezone.now())
+    left = Path(export_path(dead) + "left")
+    left.mkdir(parents=True)
+    tasks.run_export(export.pk)
+    export.refresh_from_db()
+    assert (export.status, export.lease) == ("writing", dead)  # its worker may be alive
+    Export.objects.update(touched_at=timezone.now() - SILENT_AFTER)
+    tasks.run_export(export.pk)
+    export.refresh_from_db()
+    assert (export.status, left.exists()) == ("ready", False)
+    Export.objects.update(status="writing", attempts=MAX_ATTEMPTS, touched_at=timezone.now() - SILENT_AFTER)
+    tasks.run_export(export.pk)
+    export.refresh_from_db()
+    assert (export.status, export.message) == ("stopped", GAVE_UP)
+
+
+def export_path(lease: UUID) -> str:
+    return str(Path(default_storage.path("exports"), f"{lease.hex}.zip"))
+
+
+@pytest.mark.django_db
+def test_a_mail_whose_worker_died_goes_later_and_one_that_was_sent_does_not_go_again() -> None:
+    cast = make_project()
+    offer = invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR, email="a@example.org")
+    ask_for_mail(invitation=offer, site="https://concord.example/")
+    assert claim_mail(offer)  # and dies
+    mail_invitation(invitation_id=offer.pk)
+    assert mail.outbox == []
+    Invitation.objects.update(mail_due_at=timezone.now())
+    for _ in range(2):
+        mail_invitation(invitation_id=offer.pk)
+    assert [each.to for each in mail.outbox] == [["a@example.org"]]
+    assert "https://concord.example/invitations/" in mail.outbox[0].body
+    offer.refresh_from_db()
+    assert (offer.sent_at is not None, offer.mail_due_at) == (True, None)
+
+
+@pytest.mark.django_db
+def test_uploads_that_no_row_names_are_removed(tmp_path: Path, settings: Any) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    upload = uploaded(make_project().project, tmp_path, 1)
+    kept, lost, new = Path(upload.file.path), *(tmp_path / "imports" / uuid4().hex for _ in range(2))
+    for each in (lost, new):
+        each.touch()
+    for each in (lost, kept):
+        os.utime(each, (1, 1))
+    assert remove_orphans() == 1
+    assert [each.exists() for each in (kept, lost, new)] == [True, False, True]
+
+
+KILLS = int(os.environ.get("KILLS", "3"))
+AT_IT = (DataImport.Status.CHECKING, DataImport.Status.WRITING)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_everything_is_done_once_although_workers_are_killed_and_messages_lost(
+    tmp_path: Path, settings: Any
+) -> None:
+    settings.MEDIA_ROOT = tmp_path / "uploads"
+    casts = [make_project() for _ in range(4)]
+    before = Item.objects.count()
+    count = 400 * KILLS
+    for cast in casts:  # no message is sent for any of it
+        uploaded(cast.project, tmp_path, count)
+        start_export(project=cast.project, choice=CHOICE, by=cast.admin)
+        ask_for_page(project=cast.project, result=result_called(cast.project, "agreement"))
+    with worker(tmp_path, lease=1) as running:
+        for _ in range(KILLS):
+            assert wait_until(lambda: someone_is_at_it() or all_is_done(), every=0.01)
+            running.kill()
+            empty_broker(tmp_path, "")
+            running.start()
+        assert wait_until(all_is_done), running.log.read_text()
+    assert Item.objects.count() - before == len(casts) * count
+    made = AuditEntry.objects.filter(act="import.made").values_list("project").annotate(times=Count("pk"))
+    assert {times for _, times in made} == {1}
+    assert set(DataImport.objects.values_list("status", flat=True)) == {"imported"}
+    names = {Path(export.file.name or "").name for export in Export.objects.all()}
+    assert {each.name for each in (tmp_path / "uploads/exports").iterdir()} == names
+    assert list((tmp_path / "uploads/imports").iterdir()) == []
+    assert not ComputedResult.objects.exclude(problem="").exists()
+
+
+def someone_is_at_it() -> bool:
+    exports = Export.objects.filter(status=Export.Status.WRITING)
+    results = ComputedResult.objects.filter(asked_at__isnull=False, heartbeat_at__isnull=False)
+    return DataImport.objects.filter(status__in=AT_IT).exists() or exports.exists() or results.exists()
+
+
+def all_is_done() -> bool:
+    imports = DataImport.objects.filter(status__in=(DataImport.Status.WAITING, *AT_IT))
+    exports = Export.objects.filter(status__in=(Export.Status.WAITING, Export.Status.WRITING))
+    return not (
+        imports.exists() or exports.exists() or ComputedResult.objects.exclude(asked_at=None).exists()
+    )
