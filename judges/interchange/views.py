@@ -6,7 +6,6 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
-from django_htmx.http import HttpResponseClientRefresh
 
 from annotate.core.access import data_import_in, project_for_admin
 from annotate.core.models import DataImport
@@ -14,11 +13,11 @@ from annotate.core.page import Request, request_user
 from annotate.core.workers import worker_health
 from annotate.material.commands.uploads import receive_upload
 from annotate.material.forms import UploadForm
-from annotate.material.page import start_on_worker
-from annotate.material.queries.imports import Opening, imports_of, opening_of, state_of
+from annotate.material.queries.imports import Opening, imports_of
 from judges.core.page import render_judges
 from judges.interchange.commands import JUDGMENTS
 from judges.interchange.forms import JudgmentMappingForm
+from judges.interchange.import_page import import_page
 from judges.interchange.queries.imports import JudgmentPreview, preview_judgments, source_of
 from judges.interchange.reading.mapping import JudgmentMapping, guess_judgment_mapping
 
@@ -47,29 +46,7 @@ def judgment_imports(request: Request, slug: str) -> HttpResponse:
 def judgment_import(request: Request, slug: str, pk: int) -> HttpResponse:
     """Show where an import is, and before it is made how its file is read; a POST changes that."""
     upload = data_import_in(project_for_admin(request.user, slug), pk, JUDGMENTS)
-    if upload.is_under_way or upload.status == DataImport.Status.IMPORTED:
-        template = (
-            "judges/interchange/import.html#state" if request.htmx else "judges/interchange/import.html"
-        )
-        return render_judges(request, upload.project, template, {"state": state_of(upload)})
-    if request.htmx and request.method == "GET":  # the progress that was polled has come to its end
-        return HttpResponseClientRefresh()
-    return _mapping(request, upload)
-
-
-def _mapping(request: Request, upload: DataImport) -> HttpResponse:
-    """Show how the file is read and what it makes; a POST imports it, unless it is only to `show` that."""
-    opening = opening_of(upload)
-    context: dict[str, Any] = {"state": state_of(upload), "opening": opening}
-    if opening.problem:
-        return render_judges(request, upload.project, "judges/interchange/import.html", context)
-    form = _form(request, upload, opening)
-    if form.is_valid() and "show" not in request.POST:
-        return start_on_worker(request, upload, form.cleaned_data["mapping"].to_json())
-    context |= {"form": form, "preview": _preview(upload, form)}
-    template = "judges/interchange/import.html#preview" if request.htmx else "judges/interchange/import.html"
-    status = 422 if form.is_bound and form.errors else 200
-    return render_judges(request, upload.project, template, context, status=status)
+    return import_page(request, upload, "judges/interchange/import.html", _form, _context_of_preview)
 
 
 def _form(request: Request, upload: DataImport, opening: Opening) -> JudgmentMappingForm:
@@ -84,6 +61,10 @@ def _form(request: Request, upload: DataImport, opening: Opening) -> JudgmentMap
         dimensions=list(upload.project.dimensions.values_list("key", "name")),
         guess=guess,
     )
+
+
+def _context_of_preview(upload: DataImport, form: JudgmentMappingForm) -> dict[str, Any]:
+    return {"preview": _preview(upload, form)}
 
 
 def _preview(upload: DataImport, form: JudgmentMappingForm) -> JudgmentPreview | None:

@@ -8,7 +8,6 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST
-from django_htmx.http import HttpResponseClientRefresh
 
 from annotate.core.access import data_import_in, project_for_admin
 from annotate.core.models import DataImport
@@ -16,10 +15,10 @@ from annotate.core.page import Request, request_user
 from annotate.core.workers import worker_health
 from annotate.material.commands.uploads import receive_upload
 from annotate.material.forms import UploadForm
-from annotate.material.page import start_on_worker
-from annotate.material.queries.imports import Opening, imports_of, opening_of, state_of
+from annotate.material.queries.imports import Opening, imports_of
 from annotate.material.reading.rows import Record
 from judges.core.page import render_judges
+from judges.interchange.import_page import import_page
 from judges.metrics.commands import METRICS, remove_metric
 from judges.metrics.forms import MetricMappingForm
 from judges.metrics.queries import CHECKED_RECORDS, MetricReport, check_metrics, metrics_of, source_of
@@ -64,27 +63,7 @@ def metric_remove(request: Request, slug: str, pk: int) -> HttpResponse:
 def metric_import(request: Request, slug: str, pk: int) -> HttpResponse:
     """Show where an import is, and before it is made how its file is read; a POST changes that."""
     upload = data_import_in(project_for_admin(request.user, slug), pk, METRICS)
-    if upload.is_under_way or upload.status == DataImport.Status.IMPORTED:
-        template = "judges/metrics/import.html#state" if request.htmx else "judges/metrics/import.html"
-        return render_judges(request, upload.project, template, {"state": state_of(upload)})
-    if request.htmx and request.method == "GET":  # the progress that was polled has come to its end
-        return HttpResponseClientRefresh()
-    return _mapping(request, upload)
-
-
-def _mapping(request: Request, upload: DataImport) -> HttpResponse:
-    """Show how the file is read and what it makes; a POST imports it, unless it is only to `show` that."""
-    opening = opening_of(upload)
-    context: dict[str, Any] = {"state": state_of(upload), "opening": opening}
-    if opening.problem:
-        return render_judges(request, upload.project, "judges/metrics/import.html", context)
-    form = _form(request, upload, opening)
-    if form.is_valid() and "show" not in request.POST:
-        return start_on_worker(request, upload, form.cleaned_data["mapping"].to_json())
-    context |= {"form": form, "report": _preview(upload, form)}
-    template = "judges/metrics/import.html#preview" if request.htmx else "judges/metrics/import.html"
-    status = 422 if form.is_bound and form.errors else 200
-    return render_judges(request, upload.project, template, context, status=status)
+    return import_page(request, upload, "judges/metrics/import.html", _form, _context_of_preview)
 
 
 def _form(request: Request, upload: DataImport, opening: Opening) -> MetricMappingForm:
@@ -96,6 +75,10 @@ def _form(request: Request, upload: DataImport, opening: Opening) -> MetricMappi
         guess = guess_metric_mapping(records, dimensions)
     entered = request.POST if request.method == "POST" else None
     return MetricMappingForm(entered, columns=opening.columns, examples=opening.examples, guess=guess)
+
+
+def _context_of_preview(upload: DataImport, form: MetricMappingForm) -> dict[str, Any]:
+    return {"report": _preview(upload, form)}
 
 
 def _preview(upload: DataImport, form: MetricMappingForm) -> MetricReport | None:
