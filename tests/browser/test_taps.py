@@ -16,7 +16,7 @@ from annotate.rating.commands.rounds import close_round_one, open_round_two
 from tests.browser.conftest import PATIENCE
 from tests.browser.long_texts import make_long_project
 from tests.browser.people import signed_in
-from tests.browser.waiting import add_style, expect_stored, wait_until
+from tests.browser.waiting import add_style, expect_stored, stop_clock, wait_until
 from tests.factories import Cast
 from tests.rating.rounds import opened, rate
 
@@ -277,9 +277,10 @@ def test_ending_the_pause_before_the_next_item_moves_nothing_under_the_finger(
     opened(cast)
     assert cast.annotators[0].user
     save_preferences(user=cast.annotators[0].user, goes_on=True)
+    device.clock.install()  # before the page is opened: a clock set back later counts time below zero
     page = at_first_item(device, cast, 844, 390)
+    stop_clock(page)
     pointer = POINTERS[kind](page)
-    page.clock.install()
     for key in keys(cast):
         pointer.tap(point(page, key, 3))
         page.clock.run_for(10)

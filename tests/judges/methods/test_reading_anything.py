@@ -268,6 +268,6 @@ def test_long_answers_of_yes_and_no_are_read_so_too() -> None:
 def read_all_kinds(read: Callable[[str], object]) -> None:
     for piece in [*SIGNS, *(f"\n{sign}" for sign in SIGNS), *PHRASES]:
         reply = (piece * 10_000)[:10_000]
-        began = time.process_time()
+        began = time.thread_time()
         read(f"{reply}.\nSo it is.")
-        assert time.process_time() - began < 1, piece
+        assert time.thread_time() - began < 1, piece
