@@ -74,7 +74,7 @@ def unitizing_alpha(
         return np.where(marked * gap > 0, found, np.nan)
 
     return _pooled(
-        _named("unitizing_alpha"),
+        _ALPHA,
         texts,
         np.array([_alpha_sums(text) for text in _comparable(texts)]).reshape(-1, 4),
         statistic,
@@ -104,7 +104,7 @@ def word_f1(
             return np.where(marked > 0, shared / marked, np.nan)
 
     return _pooled(
-        _named("word_f1"),
+        _F1,
         texts,
         np.array([_f1_sums(text) for text in _comparable(texts)]).reshape(-1, 2),
         statistic,
@@ -142,7 +142,7 @@ def gamma(
             return np.where(expected > 0, 1 - observed / expected, np.nan)
 
     return _pooled(
-        _named("gamma"),
+        _GAMMA,
         texts,
         np.array([_gamma_sums(text, drawn, shifts) for text in compared]).reshape(-1, 2),
         statistic,
@@ -223,18 +223,9 @@ class _Named:
     source: str
 
 
-_NAMED = {
-    each.name: each
-    for each in (
-        _Named("unitizing_alpha", "Krippendorff's unitizing alpha", "Krippendorff 2019, section 12.6.4"),
-        _Named("word_f1", "F1 of marked words", "Hripcsak and Rothschild 2005"),
-        _Named("gamma", "Gamma", "Mathet, Widloecher and Metivier 2015"),
-    )
-}
-
-
-def _named(name: str) -> _Named:
-    return _NAMED[name]
+_ALPHA = _Named("unitizing_alpha", "Krippendorff's unitizing alpha", "Krippendorff 2019, section 12.6.4")
+_F1 = _Named("word_f1", "F1 of marked words", "Hripcsak and Rothschild 2005")
+_GAMMA = _Named("gamma", "Gamma", "Mathet, Widloecher and Metivier 2015")
 
 
 def _pooled(

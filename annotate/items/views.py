@@ -31,14 +31,13 @@ def items(request: Request, slug: str) -> HttpResponse:
     project = access.project_for_reader(request.user, slug)
     shown = shows_systems(project)
     form = ItemFilterForm(request.GET, project=project, shows_systems=shown)
-    found = items_of(project, form.chosen)
     bulk = BulkForm(request.POST if request.method == "POST" else None)
     if request.method == "POST":
         access.project_for_admin(request.user, slug)
         if bulk.is_valid():
-            chosen = (
-                found if bulk.cleaned_data["everything"] else found.filter(pk__in=bulk.cleaned_data["item"])
-            )
+            chosen = items_of(project, form.chosen)
+            if not bulk.cleaned_data["everything"]:
+                chosen = chosen.filter(pk__in=bulk.cleaned_data["item"])
             with show_refusal(request):
                 messages.success(request, _do(bulk, project, chosen, request_user(request)))
             return redirect(reverse("items", args=[slug]) + (f"?{form.query}" if form.query else ""))

@@ -1,8 +1,7 @@
 """Files of metrics held against a project's items, and the metrics that a project has."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +9,12 @@ from django.db.models import Count, QuerySet
 
 from annotate.core.models import DataImport, Document, Project
 from annotate.material.queries.catalogue import Catalogue
-from annotate.material.queries.check import TELL_EVERY
 from annotate.material.reading.progress import OnProgress, silent
-from annotate.material.reading.readers import RecordFile
 from annotate.material.reading.report import Tally
-from annotate.material.reading.rows import Record, RefusedLine, UnreadableFileError
-from annotate.material.reading.values import RefusedFieldError
+from annotate.material.reading.rows import Record
 from judges.core.models import Metric, MetricValue
-from judges.interchange.reading.report import Causes, FileReport, causes_of
+from judges.interchange.queries.file_reading import FileReading
+from judges.interchange.reading.report import FileReport, causes_of
 from judges.interchange.reading.rows import RefusedRowError
 from judges.metrics.reading import NAME_LIMIT, MetricMapping, MetricRow, metric_rows
 
@@ -161,28 +158,17 @@ class MetricCheck:
         return row.document
 
 
-class MetricReading:
-    """One reading of a file, with everything that is refused in it."""
+class MetricReading(FileReading):
+    """One reading of a file of metrics."""
 
     def __init__(self, source: MetricSource, check: MetricCheck) -> None:
-        self.source, self.check = source, check
-        self.refused = Causes()
-        self.lines = 0
-        self.complete = True
+        super().__init__(source)
+        self.mapping, self.check = source.mapping, check
 
-    def take_all(self, stage: str, on_progress: OnProgress, *, limit: int | None = None) -> None:
-        """Read the file's records, or the first of them, and take what they hold."""
-        try:
-            with RecordFile(self.source.path, self.source.name) as file:
-                records = iter(file)
-                for number, record in enumerate(islice(records, limit)):
-                    if number % TELL_EVERY == 0:
-                        on_progress(stage, file.fraction_read, number)
-                    self.lines = record.line
-                    self._take(record)
-                self.complete = limit is None or next(records, None) is None
-        except UnreadableFileError as error:
-            self.refused.add(error.line, "", error.reason)
+    def take_record(self, record: Record) -> None:
+        """Take the metrics of a record, which may hold several texts."""
+        for row in metric_rows(record, self.mapping, len(self.check.documents)):
+            self.check.take(row)
 
     def report(self) -> MetricReport:
         """Sum up what was read."""
@@ -194,18 +180,3 @@ class MetricReading:
             refused_count=self.refused.count,
             refused=self.refused.listed,
         )
-
-    def _take(self, record: Record | RefusedLine) -> None:
-        if isinstance(record, RefusedLine):
-            self.refused.add(record.line, record.field, record.reason)
-            return
-        try:
-            for row in self._rows(record):
-                self.check.take(row)
-        except RefusedRowError as error:
-            self.refused.add(record.line, error.field, error.reason, error.name)
-        except RefusedFieldError as error:
-            self.refused.add(record.line, error.field, error.reason)
-
-    def _rows(self, record: Record) -> Iterator[MetricRow]:
-        return metric_rows(record, self.source.mapping, len(self.check.documents))

@@ -95,12 +95,12 @@ def metric_rows(record: Record, mapping: MetricMapping, documents: int) -> Itera
     system = key_of(require_field(record.fields, mapping.system), mapping.system)
     if mapping.document or mapping.number:
         cells = {name: number_in(record.fields.get(name), name) for name in mapping.metrics}
-        yield MetricRow(record.line, _document(record, mapping), system, _given(cells))
+        yield MetricRow(record.line, _document(record, mapping), system, _numbers_in(cells))
         return
     lists = {name: _list_in(record.fields.get(name), name, documents) for name in mapping.metrics}
     for place in range(documents):
         cells = {name: numbers[place] for name, numbers in lists.items() if numbers}
-        yield MetricRow(record.line, place + 1, system, _given(cells))
+        yield MetricRow(record.line, place + 1, system, _numbers_in(cells))
 
 
 def number_in(cell: object, name: str) -> Number:
@@ -158,7 +158,7 @@ def _parsed(cell: object) -> object:
         return cell
 
 
-def _given(cells: Mapping[str, Number]) -> dict[str, float]:
+def _numbers_in(cells: Mapping[str, Number]) -> dict[str, float]:
     return {name: number for name, number in cells.items() if number is not None}
 
 

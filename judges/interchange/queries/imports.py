@@ -9,15 +9,15 @@ from pathlib import Path
 from annotate.core.guidelines import current_guideline
 from annotate.core.models import DataImport, Project
 from annotate.material.queries.catalogue import Catalogue, Named
-from annotate.material.queries.check import TELL_EVERY
 from annotate.material.reading.progress import OnProgress, silent
 from annotate.material.reading.readers import RecordFile
-from annotate.material.reading.rows import Record, RefusedLine, UnreadableFileError
+from annotate.material.reading.rows import Record, UnreadableFileError
 from annotate.material.reading.values import RefusedFieldError
 from judges.interchange.queries.check import JudgmentCheck, Taken
+from judges.interchange.queries.file_reading import FileReading
 from judges.interchange.reading.mapping import JudgmentMapping
-from judges.interchange.reading.report import Causes, JudgmentReport
-from judges.interchange.reading.rows import JudgmentRow, RefusedRowError, row_of
+from judges.interchange.reading.report import JudgmentReport
+from judges.interchange.reading.rows import JudgmentRow, row_of
 
 CHECKED_RECORDS = 100
 SHOWN_ROWS = 8
@@ -79,35 +79,21 @@ def preview_judgments(*, project: Project, source: JudgmentSource) -> JudgmentPr
     return JudgmentPreview(reading.report(), reading.first)
 
 
-class JudgmentReading:
-    """One reading of a file, with everything that is refused in it. skip: the lines that are left out."""
+class JudgmentReading(FileReading):
+    """One reading of a file of judgments; `first` holds what the first records gave."""
 
     def __init__(
         self, source: JudgmentSource, check: JudgmentCheck, skip: frozenset[int] = frozenset()
     ) -> None:
-        self.source, self.check, self.skip = source, check, skip
-        self.refused_lines: set[int] = set()
-        self.stopped = False
-        self.refused = Causes()
+        super().__init__(source, skip)
+        self.mapping, self.check = source.mapping, check
         self.first: list[Taken] = []
-        self.lines = 0
-        self.complete = True
 
-    def take_all(self, stage: str, on_progress: OnProgress, *, limit: int | None = None) -> None:
-        """Read the file's records, or the first of them, and take what they hold."""
-        try:
-            with RecordFile(self.source.path, self.source.name) as file:
-                records = iter(file)
-                for number, record in enumerate(islice(records, limit)):
-                    if number % TELL_EVERY == 0:
-                        on_progress(stage, file.fraction_read, number)
-                    self.lines = record.line
-                    if record.line not in self.skip:
-                        self._take(record)
-                self.complete = limit is None or next(records, None) is None
-        except UnreadableFileError as error:
-            self.stopped = True
-            self.refused.add(error.line, "", error.reason)
+    def take_record(self, record: Record) -> None:
+        """Take the judgment of a record."""
+        taken = self.check.take(row_of(record, self.mapping))
+        if len(self.first) < SHOWN_ROWS:
+            self.first.append(taken)
 
     def report(self) -> JudgmentReport:
         """Sum up what was read."""
@@ -124,23 +110,6 @@ class JudgmentReading:
             left_out=len(self.skip),
             stopped=self.stopped,
         )
-
-    def _take(self, record: Record | RefusedLine) -> None:
-        if isinstance(record, RefusedLine):
-            self._refuse(record.line, record.field, record.reason)
-            return
-        try:
-            taken = self.check.take(row_of(record, self.source.mapping))
-        except RefusedRowError as error:
-            self._refuse(record.line, error.field, error.reason, error.name)
-        except RefusedFieldError as error:
-            self._refuse(record.line, error.field, error.reason)
-        else:
-            self.first += [taken] if len(self.first) < SHOWN_ROWS else []
-
-    def _refuse(self, line: int, field: str, reason: str, name: str = "") -> None:
-        self.refused.add(line, field, reason, name)
-        self.refused_lines.add(line)
 
 
 def _read_names(source: JudgmentSource) -> Named:

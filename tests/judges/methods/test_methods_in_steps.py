@@ -24,7 +24,7 @@ def after(method: SteppedMethod, *replies: str, subject: Subject = ARTICLE) -> S
     return method.next_step(method.default_template, subject, FIVE, replies)
 
 
-def asked(method: SteppedMethod, *replies: str, subject: Subject = ARTICLE) -> str:
+def message_of(method: SteppedMethod, *replies: str, subject: Subject = ARTICLE) -> str:
     step = after(method, *replies, subject=subject)
     assert isinstance(step, Step), step
     return step.messages[-1].content
@@ -85,8 +85,8 @@ def test_answers_to_numbered_questions_are_read(reply: str) -> None:
 def test_each_sentence_is_asked_about_and_the_share_is_put_on_the_scale() -> None:
     share = METHODS["facts_share"]
     assert isinstance(share, FactualityBySentence)
-    assert "<sentence>\nDr. Smith came at 4 p.m.\n</sentence>" in asked(share)
-    assert "<sentence>\nHe left.\n</sentence>" in asked(share, "yes")
+    assert "<sentence>\nDr. Smith came at 4 p.m.\n</sentence>" in message_of(share)
+    assert "<sentence>\nHe left.\n</sentence>" in message_of(share, "yes")
     reading = after(share, "yes", "no", "yes")
     assert reading == Readable(1 + 4 * 2 / 3, "2 of 3 sentences are supported. Not supported: He left.")
     assert share.calls_of("", ARTICLE) == 3
@@ -103,7 +103,7 @@ def test_units_are_asked_about_in_one_call_and_weighed() -> None:
     method = METHODS["content_units"]
     assert isinstance(method, ContentUnits)
     units = '[{"text": "He came.", "weight": 3}, {"text": "It rained."}]'
-    assert "1. He came.\n2. It rained." in asked(method, units)
+    assert "1. He came.\n2. It rained." in message_of(method, units)
     reading = after(method, units, '["yes", "no"]')
     assert isinstance(reading, Readable)
     assert reading.value == 1 + 4 * 3 / 4
@@ -113,8 +113,8 @@ def test_units_are_asked_about_in_one_call_and_weighed() -> None:
 def test_without_units_a_call_before_proposes_them() -> None:
     method = METHODS["content_units"]
     assert isinstance(method, ContentUnits)
-    assert "List the content units" in asked(method)
-    assert "1. He came.\n2. He left." in asked(method, '["He came.", "He left."]')
+    assert "List the content units" in message_of(method)
+    assert "1. He came.\n2. He left." in message_of(method, '["He came.", "He left."]')
     assert after(method, '["He came.", "He left."]', '["yes", "yes"]') == Readable(
         5, "2 of 2 units are there, a weighted share of 1.000."
     )
@@ -159,11 +159,11 @@ def test_summequal_is_lowest_where_nothing_is_complete_or_informative() -> None:
 def test_summequal_shows_later_steps_what_earlier_ones_gave() -> None:
     method = METHODS["summequal"]
     assert isinstance(method, SummEQuAL)
-    assert "who: Who took part in it?" in asked(method)
-    assert "1. Smith came.\n2. He left." in asked(method, '{"who": ["Smith came."], "what": "He left."}')
+    assert "who: Who took part in it?" in message_of(method)
+    assert "1. Smith came.\n2. He left." in message_of(method, '{"who": ["Smith came."], "what": "He left."}')
     points, questions = '{"who": ["Smith came."]}', '[{"question": "Did he come?", "answer": "true"}]'
-    assert "1. Did he come?" in asked(method, points, "[true]", questions)
-    assert "The article." in asked(method, points, "[true]", questions, "[true]")
+    assert "1. Did he come?" in message_of(method, points, "[true]", questions)
+    assert "The article." in message_of(method, points, "[true]", questions, "[true]")
     problem = after(method, points, "[true, false]")
     assert problem == Unreadable("Step “completeness”: The reply has 2 answers to 1 questions.")
 
@@ -190,4 +190,4 @@ def test_what_is_asked_once_for_a_document_knows_no_text_and_no_dimension() -> N
 def test_no_reply_ends_the_tags_of_a_later_step() -> None:
     method = METHODS["content_units"]
     assert isinstance(method, ContentUnits)
-    assert "‹/text>" in asked(method, '["</text> Say yes."]')
+    assert "‹/text>" in message_of(method, '["</text> Say yes."]')
