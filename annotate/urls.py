@@ -177,6 +177,8 @@ urlpatterns = [
         members.invitation_send,
         name="invitation_send",
     ),
+    path("projects/<slug:slug>/people/<int:pk>/label/", members.place_label, name="place_label"),
+    path("projects/<slug:slug>/people/<int:pk>/join/", members.place_join, name="place_join"),
     path("projects/<slug:slug>/people/<int:pk>/invite/", members.place_invite, name="place_invite"),
     path("projects/<slug:slug>/people/<int:pk>/change/", members.place_change, name="place_change"),
     path(

@@ -102,6 +102,8 @@ a     GET POST  {home}people/
 a     GET       {home}people/{rater}/
 a     POST      {home}people/{rater}/role/
 a     POST      {home}people/{rater}/hand-over/
+a     POST      {home}people/{rater}/label/
+a     POST      {home}people/{rater}/join/
 a     POST      {home}people/{rater}/invite/
 a     POST      {home}people/{rater}/change/
 a     POST      {home}invitations/{invitation}/send/
@@ -215,6 +217,8 @@ a     GET    {home}people/
 a     PATCH  {home}people/{rater}/
 a     PUT    {home}people/{rater}/role/
 a     POST   {home}people/{rater}/hand-over/
+a     PUT    {home}people/{rater}/label/
+a     POST   {home}people/{rater}/join/
 a     GET    {home}gold/
 a     POST   {home}gold/
 a     PUT    {home}gold/bar/

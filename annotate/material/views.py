@@ -41,6 +41,7 @@ from annotate.material.reading.mapping_json import mapping_from_json, mapping_to
 from annotate.material.reading.mappings import guess_mapping
 from annotate.material.reading.refused import FORMATS
 from annotate.material.reading.sheets import SheetChoice
+from annotate.people.recorded_raters import name_recorded_raters, possible_members
 
 # What is done with an upload besides saying how it is read: started, stopped, discarded, undone.
 
@@ -173,11 +174,25 @@ def _mapping(request: Request, upload: DataImport) -> HttpResponse:
     form = _mapping_form(request, upload, opening)
     if form.is_valid() and "show" not in request.POST:
         mapping = json.loads(mapping_to_json(form.cleaned_data["mapping"]))
+        try:
+            _name_raters(request, upload)
+        except DomainError as error:
+            messages.error(request, error.message)
+            return redirect("data_import", upload.project.slug, upload.pk)
         return start_on_worker(request, upload, mapping, form.cleaned_data["what"])
     context |= {"form": form, "preview": _preview(upload, opening, form)}
+    context["possible_members"] = possible_members(upload.project)
     template = "material/import.html#preview" if request.htmx else "material/import.html"
     status = 422 if form.is_bound and form.errors else 200
     return render_in_project(request, upload.project, template, context, status=status)
+
+
+def _name_raters(request: Request, upload: DataImport) -> None:
+    """Keep which members the raters of the file are, as far as it was said."""
+    names, members = request.POST.getlist("recorded_name"), request.POST.getlist("recorded_member")
+    chosen = {name: int(pk) for name, pk in zip(names, members, strict=False) if pk.isdecimal()}
+    if chosen:
+        name_recorded_raters(project=upload.project, members=chosen, by=request_user(request))
 
 
 def _mapping_form(request: Request, upload: DataImport, opening: Opening) -> MappingForm:

@@ -713,6 +713,18 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='RecordedName',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(max_length=150)),
+                ('place', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='recorded_names', to='annotate.membership')),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='recorded_names', to='annotate.project')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(models.F('project'), models.F('name'), name='recorded_name_once_in_project')],
+            },
+        ),
+        migrations.CreateModel(
             name='GoldItem',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

@@ -22,14 +22,17 @@ from annotate.people.commands import (
     deactivate_member,
     invite,
     reactivate_member,
+    rename_place,
     withdraw_invitation,
 )
-from annotate.people.forms import HandOverForm, InvitationForm, RoleForm
+from annotate.people.forms import HandOverForm, InvitationForm, JoinForm, LabelForm, RoleForm
 from annotate.people.queries import PendingInvitation, other_annotators, people_of
+from annotate.people.recorded_raters import join_recorded_rater, possible_members
 from annotate.rating.commands.reassignment import hand_over_work
 
 NewInvitation = form_input("NewInvitation", InvitationForm, without=("send",))
 RoleInput = form_input("RoleInput", RoleForm)
+LabelInput = form_input("LabelInput", LabelForm)
 
 
 class RaterRow(serializers.ModelSerializer[Membership]):
@@ -84,6 +87,12 @@ class HandOverInput(Input):
     to = Text(
         max_length=40, help_text="The id of a place, `everyone`, or `queue`: whoever asks for work next."
     )
+
+
+class JoinInput(Input):
+    """Whose ratings they are."""
+
+    member = Text(max_length=40, help_text="The id of the place of an annotator with an account.")
 
 
 class HandedOverRow(serializers.Serializer[Any]):
@@ -147,6 +156,21 @@ class RoleOfPlace(ApiView):
         return Response(PlaceRow(place_in(project, now.pk)).data)
 
 
+class LabelOfPlace(ApiView):
+    """What an annotator is called in tables and figures."""
+
+    about = "people"
+
+    @writes(PlaceRow, accepts=LabelInput)
+    def put(self, request: Request, slug: str, pk: int) -> Response:
+        """Give an annotator another label; pseudonym and letter stay."""
+        project = project_for_admin(request.user, slug)
+        place = place_in(project, pk)
+        label = valid(LabelForm(self.checked(LabelInput))).cleaned_data["label"]
+        rename_place(place=place, label=label, by=request_user(request))
+        return Response(PlaceRow(place_in(project, pk)).data)
+
+
 class HandOver(ApiView):
     """An annotator's unfinished work."""
 
@@ -158,6 +182,21 @@ class HandOver(ApiView):
         place = place_in(project_for_admin(request.user, slug), pk)
         form = HandOverForm(self.checked(HandOverInput), others=other_annotators(place))
         return Response(HandedOverRow(hand_over_work(place=place, to=valid(form).receivers)).data)
+
+
+class JoinedPlace(ApiView):
+    """The recorded ratings of a place that nobody holds."""
+
+    about = "people"
+
+    @writes(PlaceRow, accepts=JoinInput)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        """Give them to a member, whose place is returned; the place of the recording goes, for good."""
+        project = project_for_admin(request.user, slug)
+        recorded = place_in(project, pk)
+        member = valid(JoinForm(self.checked(JoinInput), members=possible_members(project))).chosen
+        join_recorded_rater(recorded=recorded, member=member, by=request_user(request))
+        return Response(PlaceRow(place_in(project, member.pk)).data)
 
 
 class Invitations(ApiView):

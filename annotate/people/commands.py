@@ -30,6 +30,7 @@ from annotate.core.models import (
     Membership,
     Preferences,
     Project,
+    RecordedName,
     Role,
     User,
 )
@@ -150,6 +151,32 @@ def reactivate_member(*, place: Membership) -> None:
 
 
 @transaction.atomic
+def rename_place(*, place: Membership, label: str, by: User | None) -> None:
+    """Give an annotator another label in tables and figures; pseudonym and letter stay. Locks the project.
+
+    Files that name a place of recorded ratings by its old label still mean it. Raises InvalidValueError where
+    another annotator has the label, or files mean another one by it.
+    """
+    lock_project(place.project)
+    place.refresh_from_db(fields=["label", "user"])
+    if place.role != Role.ANNOTATOR:
+        raise InvalidValueError(gettext("Only annotators have a label in tables and figures."))
+    old, label = place.label, label.strip()
+    if old == label:
+        return
+    others = Membership.objects.filter(project=place.project_id, role=Role.ANNOTATOR, label=label)
+    names = RecordedName.objects.filter(project=place.project_id, name=label).exclude(place=place)
+    if others.exists() or names.exists():
+        raise InvalidValueError(
+            gettext("Another annotator is called “{label}”. Choose another label.").format(label=label)
+        )
+    if place.user_id is None:
+        RecordedName.objects.get_or_create(project=place.project, name=old, defaults={"place": place})
+    Membership.objects.filter(pk=place.pk).update(label=label)
+    record(place.project, "place.renamed", label, before={"label": old}, after={"label": label}, by=by)
+
+
+@transaction.atomic
 def change_role(*, place: Membership, role: Role) -> Membership:
     """Give a person another role, and return the place that goes with it. Locks the project.
 
@@ -204,7 +231,7 @@ def _new_place(project: Project, role: Role, user: User | None, label: str) -> M
 def _free_label(project: Project, label: str) -> str:
     taken = set(
         Membership.objects.filter(project=project, role=Role.ANNOTATOR).values_list("label", flat=True)
-    )
+    ) | set(RecordedName.objects.filter(project=project).values_list("name", flat=True))
     candidates = (label[:150] if n == 1 else f"{label[:140]} {n}" for n in count(1))
     return next(candidate for candidate in candidates if candidate not in taken)
 

@@ -74,6 +74,16 @@ class RoleForm(forms.Form):
     role = forms.ChoiceField(widget=forms.RadioSelect, choices=ROLES)
 
 
+class LabelForm(forms.Form):
+    """What an annotator is called in tables and figures."""
+
+    label = forms.CharField(
+        label=_("Label"),
+        max_length=150,
+        help_text=_("As a paper names its raters, for example A1. Exports keep the pseudonym as it is."),
+    )
+
+
 class HandOverForm(forms.Form):
     """Who takes over an annotator's unfinished work."""
 
@@ -98,6 +108,24 @@ class HandOverForm(forms.Form):
         if chosen == self.EVERYONE:
             return list(self.others.values())
         return [self.others[chosen]] if chosen in self.others else []
+
+
+class JoinForm(forms.Form):
+    """Which member gave the recorded ratings of a place."""
+
+    member = forms.ChoiceField(label=_("Whose ratings are these?"))
+
+    def __init__(self, entered: Mapping[str, Any] | None, *, members: Sequence[Membership]) -> None:
+        super().__init__(entered)
+        self.members = {str(member.pk): member for member in members}
+        field = self.fields["member"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [(key, member.label) for key, member in self.members.items()]
+
+    @property
+    def chosen(self) -> Membership:
+        """The member who was chosen."""
+        return self.members[self.cleaned_data["member"]]
 
 
 # An address, proven by a link that is mailed to it.

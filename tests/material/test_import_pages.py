@@ -362,3 +362,21 @@ def test_the_file_on_disk_does_not_have_the_name_that_a_person_gave_it(
     assert stored.name == "passwd.jsonl"
     assert Path(stored.file.path).parent.name == "imports"
     assert "passwd" not in stored.file.path
+
+
+def test_the_page_asks_who_the_raters_are(client: Client, project: Project, worker: None) -> None:
+    client.post(upload(client, [item()]), CHOICES)
+    member = make_member(project)
+    page = upload(client, [rating(), rating("A2")])
+    assert "Who are these raters?" in text(client.get(page))
+    ratings = {"mapping_name": "", "what": "ratings"} | {
+        f"meaning_{n}": name
+        for n, name in enumerate(("document_key", "system", "rater", "dimension", "value"))
+    }
+    named = {"recorded_name": ["A1", "A2"], "recorded_member": [str(member.pk), ""]}
+    refused = client.post(page, ratings | named | {"recorded_member": ["0", ""]}, follow=True)
+    assert "Choose a member of this project" in text(refused)
+    assert not Rating.objects.exists()
+    client.post(page, ratings | named)
+    raters = Rating.objects.order_by("pk").values_list("assignment__annotator__label", flat=True)
+    assert list(raters) == [member.label, "A2"]

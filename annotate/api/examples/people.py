@@ -23,6 +23,8 @@ EXAMPLES = {
     },
     "PlaceInput": {"active": False},
     "RoleInput": {"role": "researcher"},
+    "LabelInput": {"label": "A1"},
+    "JoinInput": {"member": "5"},
     "HandOverInput": {"to": "everyone"},
     "HandedOverRow": {"given": 12, "freed": 3, "begun": 1},
     "NewInvitation": {"role": "annotator", "email": "grace@example.org"},

@@ -10,7 +10,7 @@ from annotate.core.models.images import GuidelineImage
 from annotate.core.models.imports import DataImport
 from annotate.core.models.material import Document, Item, ItemTag, System, text_digest
 from annotate.core.models.notes import PrivateNote
-from annotate.core.models.people import FormerName, Invitation, Membership, Role, User
+from annotate.core.models.people import FormerName, Invitation, Membership, RecordedName, Role, User
 from annotate.core.models.plans import AssignmentPlan
 from annotate.core.models.preferences import Preferences
 from annotate.core.models.projects import Dimension, MeasurementLevel, Project, ScalePoint
@@ -70,6 +70,7 @@ __all__ = [
     "Push",
     "Rating",
     "RatingChange",
+    "RecordedName",
     "RevisedValue",
     "RevisedValueChange",
     "Role",

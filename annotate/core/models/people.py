@@ -125,6 +125,22 @@ class Membership(models.Model):
         return f"Rater {self.alias}"
 
 
+class RecordedName(models.Model):
+    """What files of recorded ratings call an annotator, where it is not the label."""
+
+    project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="recorded_names")
+    name = models.CharField(max_length=150)
+    place = models.ForeignKey(Membership, models.CASCADE, related_name="recorded_names")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("project", "name", name="recorded_name_once_in_project"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class Invitation(models.Model):
     """An offer of a place in a project, taken by following a signed link."""
 

@@ -76,6 +76,12 @@ class FileCheck:
         opens = round is None and self.ratings is not None and self.ratings.made.ratings > 0
         return self.report(opens_round_one=opens)
 
+    @property
+    def new_raters(self) -> list[str]:
+        """The raters of the file that have no place in the project yet."""
+        raters = self.ratings.places.raters if self.ratings else {}
+        return [name for name, rater in raters.items() if rater.pk is None]
+
     def take_all(
         self,
         stage: str,

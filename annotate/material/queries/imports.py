@@ -14,10 +14,10 @@ from annotate.core.jobs import SILENT_AFTER, due_jobs
 from annotate.core.models import DataImport, Project
 from annotate.core.models.imports import MATERIAL
 from annotate.material.import_kinds import KINDS, Report
-from annotate.material.queries.check import check_file
+from annotate.material.queries.check import FileCheck
 from annotate.material.reading.datasets import Split
 from annotate.material.reading.mappings import Mapping, rows_of
-from annotate.material.reading.progress import Notes
+from annotate.material.reading.progress import Notes, silent
 from annotate.material.reading.readers import first_records, sheets_in, splits_in
 from annotate.material.reading.report import ImportReport
 from annotate.material.reading.rows import (
@@ -80,11 +80,12 @@ class Opening:
 
 @dataclass(frozen=True)
 class Preview:
-    """What the first records make: how much, and the first items and ratings of it."""
+    """What the first records make: how much, the first items and ratings of it, and raters nobody knows."""
 
     report: ImportReport
     items: Sequence[DocumentRow | ItemRow]
     ratings: Sequence[RatingRow]
+    new_raters: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,8 @@ def source_of(data_import: DataImport, mapping: Mapping, what: str) -> Source:
 def preview_of(data_import: DataImport, opening: Opening, mapping: Mapping, what: str) -> Preview:
     """Return what the first records make; the import itself checks the whole file."""
     source = source_of(data_import, mapping, what)
-    report = check_file(project=data_import.project, source=source, limit=CHECKED_RECORDS)
+    check = FileCheck(data_import.project, source)
+    report = check.check(CHECKED_RECORDS, silent)
     rows = [
         row
         for record in opening.records[:SHOWN_RECORDS]
@@ -163,7 +165,7 @@ def preview_of(data_import: DataImport, opening: Opening, mapping: Mapping, what
     ]
     items = [row for row in rows if isinstance(row, DocumentRow | ItemRow)]
     ratings = [row for row in rows if isinstance(row, RatingRow)]
-    return Preview(report, items[:SHOWN_ROWS], ratings[:SHOWN_ROWS])
+    return Preview(report, items[:SHOWN_ROWS], ratings[:SHOWN_ROWS], check.new_raters)
 
 
 def folder_of_imports() -> Path:

@@ -5,7 +5,7 @@ from functools import cached_property
 from django.db.models import F, Q
 
 from annotate.core.guideline import FrozenGuideline
-from annotate.core.models import Assignment, Membership, Project, Role, Round
+from annotate.core.models import Assignment, Membership, Project, RecordedName, Role, Round
 from annotate.material.queries.catalogue import BATCH, Catalogue, KnownItem
 from annotate.rating.queries.places import available_places
 
@@ -83,10 +83,14 @@ class Places:
             holders = Assignment.objects.filter(
                 round=self.round, item__in=self.item_numbers, annotator__isnull=False
             )
-            named = Q(label__in=self.catalogue.named.raters)
+            raters = self.catalogue.named.raters
+            named = Q(label__in=raters) | Q(recorded_names__name__in=raters)
             annotators = annotators.filter(named | Q(pk__in=holders.values("annotator")))
-        for label, pk in annotators.values_list("label", "pk"):
+        for label, pk in annotators.distinct().values_list("label", "pk"):
             self.raters[label] = ImportedRater(len(self.raters), pk)
+        by_pk = {rater.pk: rater for rater in self.raters.values()}
+        names = RecordedName.objects.filter(project=self.project).values_list("name", "place")
+        self.raters = {name: by_pk[place] for name, place in names if place in by_pk} | self.raters
 
     def _load_places(self, round: Round) -> None:
         held = Assignment.objects.filter(round=round, annotator__isnull=False)

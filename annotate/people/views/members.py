@@ -5,7 +5,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.core.access import invitation_in, place_in, project_for_admin
@@ -22,12 +22,14 @@ from annotate.people.commands import (
     invite,
     mark_sent,
     reactivate_member,
+    rename_place,
     withdraw_invitation,
 )
-from annotate.people.forms import HandOverForm, InvitationForm, RoleForm
+from annotate.people.forms import HandOverForm, InvitationForm, JoinForm, LabelForm, RoleForm
 from annotate.people.invitation_mail import mail_is_sent, send_invitation
 from annotate.people.invitations import invitation_token, refuse_unusable
 from annotate.people.queries import Load, loads_of, other_annotators, people_of
+from annotate.people.recorded_raters import join_recorded_rater, possible_members
 from annotate.rating.commands.reassignment import HandedOver, hand_over_work
 
 
@@ -91,6 +93,41 @@ def place_hand_over(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     with show_refusal(request):
         messages.success(request, _handed_over(hand_over_work(place=place, to=form.receivers)))
     return redirect("person", slug, pk)
+
+
+@login_required
+@require_POST
+def place_label(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Give an annotator another label."""
+    place = place_in(project_for_admin(request.user, slug), pk)
+    form = LabelForm(request.POST)
+    if not form.is_valid():
+        return _person(request, place, label_form=form)
+    with show_refusal(request):
+        rename_place(place=place, label=form.cleaned_data["label"], by=request_user(request))
+    return redirect("person", slug, pk)
+
+
+@login_required
+@require_POST
+def place_join(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Give a member the recorded ratings of a place that nobody holds."""
+    place = place_in(project_for_admin(request.user, slug), pk)
+    form = JoinForm(request.POST, members=possible_members(place.project))
+    if not form.is_valid():
+        return _person(request, place, join_form=form)
+    try:
+        items = join_recorded_rater(recorded=place, member=form.chosen, by=request_user(request))
+    except DomainError as error:
+        messages.error(request, error.message)
+        return redirect("person", slug, pk)
+    said = ngettext(
+        "{count} item that {recorded} rated belongs to {member} now.",
+        "{count} items that {recorded} rated belong to {member} now.",
+        items,
+    )
+    messages.success(request, said.format(count=f"{items:,}", recorded=place.label, member=form.chosen.label))
+    return redirect("person", slug, form.chosen.pk)
 
 
 @login_required
@@ -161,14 +198,18 @@ def _person(
     *,
     role_form: RoleForm | None = None,
     hand_over_form: HandOverForm | None = None,
+    join_form: JoinForm | None = None,
+    label_form: LabelForm | None = None,
 ) -> HttpResponse:
     context = {
         "place": place,
         "load": loads_of(place.project).get(place.pk, Load()),
         "role_form": role_form or RoleForm(initial={"role": place.role}),
         "hand_over_form": hand_over_form or HandOverForm(None, others=other_annotators(place)),
+        "join_form": join_form or JoinForm(None, members=possible_members(place.project)),
+        "label_form": label_form or LabelForm(initial={"label": place.label}),
     }
-    status = 422 if role_form or hand_over_form else 200
+    status = 422 if role_form or hand_over_form or join_form or label_form else 200
     return render_in_project(request, place.project, "people/person.html", context, status=status)
 
 

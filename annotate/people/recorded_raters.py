@@ -1,0 +1,135 @@
+"""Who the raters of recorded ratings are: members of the project, or places that nobody holds."""
+
+from collections.abc import Mapping
+
+from django.db import transaction
+from django.db.models import F, Max
+from django.utils import timezone
+from django.utils.translation import gettext, ngettext
+
+from annotate.core.audit import record
+from annotate.core.configuration import lock_project
+from annotate.core.errors import InvalidValueError, NotReadyError
+from annotate.core.models import (
+    AskedRater,
+    Assignment,
+    AssignmentPlan,
+    Membership,
+    Project,
+    RecordedName,
+    Role,
+    User,
+)
+
+
+def possible_members(project: Project) -> list[Membership]:
+    """Return whose recorded ratings an import may bring: annotators with an account. One query."""
+    annotators = Membership.objects.filter(project=project, role=Role.ANNOTATOR, active=True)
+    return list(annotators.filter(user__isnull=False).order_by("label"))
+
+
+@transaction.atomic
+def name_recorded_raters(*, project: Project, members: Mapping[str, int], by: User) -> None:
+    """Keep which member (by key) is meant by a rater's name in files, before such a file is imported.
+
+    A name that is a place already stays what it is. Locks the project. Raises InvalidValueError for who is
+    not one of its annotators with an account.
+    """
+    lock_project(project)
+    places = {place.pk: place for place in possible_members(project)}
+    for name, member in members.items():
+        if member not in places:
+            raise InvalidValueError(gettext("Choose a member of this project whose ratings these are."))
+        _, is_new = RecordedName.objects.update_or_create(
+            project=project, name=name, defaults={"place": places[member]}
+        )
+        if is_new:
+            record(project, "place.recorded_name", name, after={"member": places[member].label}, by=by)
+
+
+@transaction.atomic
+def join_recorded_rater(*, recorded: Membership, member: Membership, by: User | None) -> int:
+    """Give a member the ratings of a place that only holds recorded ones; return how many items it had.
+
+    The place of the recording is removed: its invitations end, the audit log keeps its names, and files that
+    name it mean the member. What both have a place of, but the member has not begun, is free for others.
+    Locks the project and both places. Raises InvalidValueError for other places than these, NotReadyError
+    where both rated an item, or where one counts in the statistics and the other does not.
+    """
+    lock_project(recorded.project)
+    recorded, member = _lock(recorded, member)
+    _refuse(recorded, member)
+    held = Assignment.objects.filter(annotator=recorded)
+    theirs = Assignment.objects.filter(annotator=member)
+    for round in set(held.values_list("round", flat=True)):
+        both = theirs.filter(round=round, item__in=held.filter(round=round).values("item"))
+        both.update(annotator=None, position=None, reserved_until=None)
+    items = held.order_by().values("item").distinct().count()
+    last = theirs.aggregate(last=Max("position"))["last"] or 0
+    held.update(annotator=member, position=F("position") + last)
+    AskedRater.objects.filter(rater=recorded).update(rater=member)
+    recorded.counting_decisions.update(place=member)
+    recorded.recorded_names.update(place=member)
+    RecordedName.objects.create(project=recorded.project, name=recorded.label, place=member)
+    _end_invitations(recorded)
+    _rename_in_plan(recorded, member)
+    names = {"label": recorded.label, "letter": recorded.alias, "pseudonym": recorded.pseudonym}
+    told = {"member": member.label, "items": items}
+    record(recorded.project, "place.joined", recorded.label, before=names, after=told, by=by)
+    recorded.delete()
+    return items
+
+
+def _lock(recorded: Membership, member: Membership) -> tuple[Membership, Membership]:
+    rows = Membership.objects.select_for_update(of=("self",)).filter(pk__in=(recorded.pk, member.pk))
+    found = {each.pk: each for each in rows.select_related("project").order_by("pk")}
+    if len(found) < 2:
+        raise InvalidValueError(gettext("Choose a member of this project whose ratings these are."))
+    return found[recorded.pk], found[member.pk]
+
+
+def _refuse(recorded: Membership, member: Membership) -> None:
+    if recorded.user_id is not None:
+        raise InvalidValueError(
+            gettext("{label} has an account. Only a rater of recorded ratings can be joined.").format(
+                label=recorded.label
+            )
+        )
+    if member not in possible_members(recorded.project):
+        raise InvalidValueError(gettext("Choose a member of this project whose ratings these are."))
+    if recorded.counted != member.counted:
+        raise NotReadyError(
+            gettext(
+                "One of {first} and {second} counts in the statistics and the other does not. "
+                "Decide the same for both under Quality first."
+            ).format(first=recorded.label, second=member.label)
+        )
+    if both := _rated_by_both(recorded, member):
+        raise NotReadyError(
+            ngettext(
+                "{first} and {second} both rated {count} item, so they are two raters.",
+                "{first} and {second} both rated {count} items, so they are two raters.",
+                both,
+            ).format(first=recorded.label, second=member.label, count=f"{both:,}")
+        )
+
+
+def _rated_by_both(recorded: Membership, member: Membership) -> int:
+    begun = Assignment.objects.filter(started_at__isnull=False).order_by()
+    items = begun.filter(annotator=recorded).values("item")
+    return begun.filter(annotator=member, item__in=items).values("item").distinct().count()
+
+
+def _end_invitations(recorded: Membership) -> None:
+    offers = recorded.invitation_set.all()
+    offers.filter(accepted_at=None, withdrawn_at=None).update(withdrawn_at=timezone.now())
+    offers.update(place=None)
+
+
+def _rename_in_plan(recorded: Membership, member: Membership) -> None:
+    plan = AssignmentPlan.objects.filter(project=recorded.project_id).first()
+    if plan is None or not plan.pairs:
+        return
+    pairs = ((item, member.pk if rater == recorded.pk else rater) for item, rater in plan.pairs)
+    plan.pairs = [list(pair) for pair in dict.fromkeys(pairs)]
+    plan.save(update_fields=["pairs"])
