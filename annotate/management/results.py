@@ -13,11 +13,12 @@ from annotate.core.errors import DomainError
 from annotate.core.models import Project
 from annotate.management.projects import project_called
 from annotate.results.commands import current_page
+from annotate.results.latex import Environment, Intervals
 from annotate.results.queries.kept import KeptPage
 from annotate.results.queries.plain import plain_result
 from annotate.results.registry import PAGES, Parameter, Result, result_of
 from annotate.results.table import Table
-from annotate.results.text import FORMATS
+from annotate.results.table_files import CONTENT_TYPES, writer_of
 
 
 class ResultsCommand(BaseCommand):
@@ -36,7 +37,8 @@ class ResultsCommand(BaseCommand):
         for parameter in PAGES[self.page].parameters:
             parser.add_argument(_option(parameter), dest=parameter.name, help=parameter.label)
         parser.add_argument("--table", help="Only the table with this key; all where it is “all”.")
-        parser.add_argument("--format", choices=sorted(FORMATS), default="md", help="Of the tables.")
+        parser.add_argument("--format", choices=sorted(CONTENT_TYPES), default="md", help="Of the tables.")
+        add_latex_arguments(parser)
         parser.add_argument("--json", action="store_true", help="Everything, as JSON.")
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002
@@ -48,7 +50,7 @@ class ResultsCommand(BaseCommand):
             everything = {"project": project.slug, **plain_result(result, kept)}
             self.stdout.write(json.dumps(everything, indent=1, cls=DjangoJSONEncoder))
         else:
-            write, _ = FORMATS[options["format"]]
+            write = writer_of(options["format"], project, options)
             self.stdout.write("\n\n".join(write(table) for table in self.tables(kept, options["table"])))
         for warning in kept.warnings:
             self.stderr.write(warning)
@@ -68,6 +70,17 @@ class ResultsCommand(BaseCommand):
             known = ", ".join(table.key for table in kept.tables)
             raise CommandError(f"There is no table {key!r}; there are: {known or 'none yet'}.")
         return chosen
+
+
+def add_latex_arguments(parser: ArgumentParser) -> None:
+    """Declare how LaTeX is set."""
+    parser.add_argument("--intervals", choices=list(Intervals), help="LaTeX: where intervals stand.")
+    parser.add_argument("--environment", choices=list(Environment), help="LaTeX: what holds the table.")
+    parser.add_argument("--transposed", action="store_true", help="LaTeX: rows as columns.")
+    parser.add_argument("--digits", type=int, help="LaTeX: decimals of figures.")
+    parser.add_argument(
+        "--width", type=int, help="LaTeX: points of a line: 345 in article, 219 in a column for the ACL."
+    )
 
 
 def current_result(project: Project, page: str, options: Mapping[str, Any]) -> tuple[Result, KeptPage]:

@@ -17,7 +17,8 @@ from annotate.results.plots import CONTENT_TYPES, draw
 from annotate.results.queries.kept import KeptPage
 from annotate.results.queries.plain import plain_pages, plain_result
 from annotate.results.registry import PAGES, Result, result_of
-from annotate.results.text import FORMATS
+from annotate.results.table_files import CONTENT_TYPES as TABLE_TYPES
+from annotate.results.table_files import writer_of
 
 CHOSEN = OpenApiParameter(
     "parameters",
@@ -106,9 +107,9 @@ class ResultFile(ApiView):
         table = kept.table(key)
         if table is None:
             raise Http404("There is no such table, or it is still being computed.")
-        if ending in FORMATS:
-            write, content_type = FORMATS[ending]
-            return HttpResponse(write(table), content_type=content_type)
+        if ending in TABLE_TYPES:
+            content = writer_of(ending, project, request.query_params)(table)
+            return HttpResponse(content, content_type=TABLE_TYPES[ending])
         if ending not in CONTENT_TYPES or not (table.plot and table.rows):
             raise Http404("There is no such file of this result.")
         drawn = plot_of(project, result, kept, table) if ending == "svg" else draw(table, ending)

@@ -1,20 +1,40 @@
 """A table as a file to take away, on every page that offers one."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any
 
 from django.http import Http404, HttpResponse
 from django.utils.translation import gettext
 
+from annotate.core.models import Project
+from annotate.results.latex import LatexChoices, latex
 from annotate.results.table import Table
-from annotate.results.text import FORMATS
+from annotate.results.text import comma_separated, markdown
+
+CONTENT_TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "md": "text/markdown; charset=utf-8",
+    "tex": "application/x-tex; charset=utf-8",
+}
+"""By the end of a file's name."""
 
 
-def table_file(tables: Iterable[Table], key: str, name: str, format: str) -> HttpResponse:
-    """Give the table of this key as CSV, Markdown or LaTeX, in a file of this name; 404 without one."""
+def writer_of(format: str, project: Project, given: Mapping[str, Any]) -> Callable[[Table], str]:
+    """Return what writes a table in this format; `given` says how LaTeX is set (see LatexChoices)."""
+    if format == "tex":
+        return partial(latex, choices=LatexChoices.read(given), project=project.name)
+    return comma_separated if format == "csv" else markdown
+
+
+def table_file(
+    project: Project, tables: Iterable[Table], key: str, name: str, format: str, given: Mapping[str, Any]
+) -> HttpResponse:
+    """Give the table of this key in a file of this name; 404 without one."""
     table = next((each for each in tables if each.key == key), None)
-    if table is None or format not in FORMATS:
+    if table is None or format not in CONTENT_TYPES:
         raise Http404(gettext("There is no such table or format."))
-    write, content_type = FORMATS[format]
-    response = HttpResponse(write(table), content_type=content_type)
+    content = writer_of(format, project, given)(table)
+    response = HttpResponse(content, content_type=CONTENT_TYPES[format])
     response["Content-Disposition"] = f'attachment; filename="{name}.{format}"'
     return response

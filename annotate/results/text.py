@@ -1,9 +1,9 @@
-"""A result's table as CSV, Markdown or LaTeX."""
+"""A result's table as CSV or Markdown, and what its figures look like in texts."""
 
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count as numbers_from
 from string import ascii_lowercase
 
@@ -12,19 +12,6 @@ from annotate.results.table import Cell, Column, Kind, Table
 MINUS = "−"
 _PARTS = ("low", "high", "count", "reason", "how")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]+")
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': "''",
-    MINUS: "$-$",
-    **{sign: f"\\{sign}" for sign in "&%$#_"},
-}
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|~#$])")
 
 
@@ -54,10 +41,10 @@ def markdown(table: Table) -> str:
     """Return a pipe table with its title above, and how its figures were computed below."""
     heads = [_escape_markdown(column.name) for column in table.columns]
     rule = ["---" if column.kind is Kind.TEXT else "---:" for column in table.columns]
-    marks = _marks(table)
+    marks = marks_of(table)
     rows = [
         [
-            _escape_markdown(_format_cell(cell, column, marks))
+            _escape_markdown(f"{format_cell(cell, column, marks)} {interval(cell, column)}".strip())
             for cell, column in zip(row, table.columns, strict=True)
         ]
         for row in table.rows
@@ -67,55 +54,8 @@ def markdown(table: Table) -> str:
         "",
         *(f"| {' | '.join(row)} |" for row in [heads, rule, *rows]),
     ]
-    notes = [_escape_markdown(note) for note in _notes(table)]
+    notes = [_escape_markdown(note) for note in notes_of(table)]
     return "\n".join([*lines, *(line for note in notes for line in ("", note))]) + "\n"
-
-
-def latex(table: Table) -> str:
-    r"""Return a `table` environment for the packages booktabs and, in UTF-8, any LaTeX since 2018.
-
-    `\label` is `tab:` and the table's key; how its figures were computed follows in small print.
-    """
-    marks = _marks(table)
-    rows = [
-        " & ".join(
-            escape_latex(_format_cell(cell, column, marks))
-            for cell, column in zip(row, table.columns, strict=True)
-        )
-        + r" \\"
-        for row in table.rows
-    ]
-    align = "".join("l" if column.kind is Kind.TEXT else "r" for column in table.columns)
-    notes = [rf"\par\smallskip\footnotesize {escape_latex(note)}" for note in _notes(table)]
-    lines = [
-        r"\begin{table}",
-        r"\centering",
-        rf"\caption{{{escape_latex(table.title)}}}",
-        rf"\label{{tab:{table.key}}}",
-        rf"\begin{{tabular}}{{{align}}}",
-        r"\toprule",
-        " & ".join(escape_latex(column.name) for column in table.columns) + r" \\",
-        r"\midrule",
-        *rows,
-        r"\bottomrule",
-        r"\end{tabular}",
-        *notes,
-        r"\end{table}",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-FORMATS: Mapping[str, tuple[Callable[[Table], str], str]] = {
-    "csv": (comma_separated, "text/csv; charset=utf-8"),
-    "md": (markdown, "text/markdown; charset=utf-8"),
-    "tex": (latex, "application/x-tex; charset=utf-8"),
-}
-"""By the end of a file's name: what writes it, and its content type."""
-
-
-def escape_latex(value: str) -> str:
-    """Return text as LaTeX shows it, on one line."""
-    return "".join(_LATEX.get(sign, sign) for sign in _CONTROL.sub(" ", value))
 
 
 def number(value: float, column: Column) -> str:
@@ -138,15 +78,16 @@ def interval(cell: Cell, column: Column) -> str:
     return f"[{number(cell.low, column)}, {number(cell.high, column)}]"
 
 
-def _format_cell(cell: Cell, column: Column, marks: Mapping[str, str]) -> str:
+def format_cell(cell: Cell, column: Column, marks: Mapping[str, str]) -> str:
+    """Return a cell without its interval; `marks` has a letter for each reason why one is undefined."""
     if cell.value is None:
         return f"undefined ({marks[cell.reason]})"
     if isinstance(cell.value, str):
         return cell.value
-    return " ".join(part for part in (number(cell.value, column), interval(cell, column)) if part)
+    return number(cell.value, column)
 
 
-def _marks(table: Table) -> dict[str, str]:
+def marks_of(table: Table) -> dict[str, str]:
     """Return a letter for each reason why a figure is undefined."""
     return dict(zip(table.reasons, _letters(), strict=False))
 
@@ -157,8 +98,9 @@ def _letters() -> Iterator[str]:
         yield ascii_lowercase[index % 26] + (str(index // 26) if index >= 26 else "")
 
 
-def _notes(table: Table) -> Sequence[str]:
-    undefined = [f"({letter}) {reason}" for reason, letter in _marks(table).items()]
+def notes_of(table: Table) -> Sequence[str]:
+    """Return what is to be read below: why figures are undefined, their counts, how they were computed."""
+    undefined = [f"({letter}) {reason}" for reason, letter in marks_of(table).items()]
     return [note for note in (table.says, *undefined, _counts_line(table), *table.how) if note]
 
 

@@ -24,8 +24,8 @@ from annotate.results.registry import PAGES, UNIT_PARTS, Result, UnknownChoiceEr
 from annotate.results.reproduction.queries import Reproduction, paper_of, reproduction
 from annotate.results.reproduction.table_form import as_result
 from annotate.results.table import Table
+from annotate.results.table_files import CONTENT_TYPES as TABLE_TYPES
 from annotate.results.table_files import table_file
-from annotate.results.text import FORMATS
 
 # Results: pages of tables and plots from what is kept, computed again when the data are others.
 
@@ -88,8 +88,8 @@ def result_file(request: Request, slug: str, name: str, key: str, format: str) -
     project = access.project_for_reader(request.user, slug)
     asked, kept, table = _table(request, project, name, key)
     file_name = f"{project.slug}-{name}-{key}"
-    if format in FORMATS:
-        return table_file([table], key, file_name, format)
+    if format in TABLE_TYPES:
+        return table_file(project, [table], key, file_name, format, request.GET)
     if format not in CONTENT_TYPES or not (table.plot and table.rows):
         raise Http404(gettext("There is no such file of this result."))
     if format == "svg":
@@ -181,7 +181,7 @@ def disagreement(request: HttpRequest, slug: str, pk: int, key: str) -> HttpResp
 def reproduction_page(request: HttpRequest, slug: str) -> HttpResponse:
     """Show every published figure beside the project's to admins and researchers."""
     project, found = _reproduction_or_404(request, slug)
-    context = {"found": found, "formats": list(FORMATS)}
+    context = {"found": found, "formats": list(TABLE_TYPES)}
     return render_in_project(request, project, "results/reproduction.html", context)
 
 
@@ -191,7 +191,8 @@ def reproduction_table(request: HttpRequest, slug: str, name: str, format: str) 
     """Give one table as CSV, Markdown or LaTeX."""
     project, found = _reproduction_or_404(request, slug)
     key = f"table-{name}"
-    return table_file(map(as_result, found.tables), key, f"{project.slug}-{key}", format)
+    tables = map(as_result, found.tables)
+    return table_file(project, tables, key, f"{project.slug}-{key}", format, request.GET)
 
 
 def _reproduction_or_404(request: HttpRequest, slug: str) -> tuple[Project, Reproduction]:

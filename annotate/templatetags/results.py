@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import parse_qsl
 
 from django import template
 from django.utils.html import format_html, format_html_join
@@ -9,6 +10,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from annotate.core.models import Project
+from annotate.results.latex import Environment
 from annotate.results.registry import Result
 from annotate.results.table import Cell, Column, Kind, Table
 from annotate.results.text import interval, number
@@ -40,7 +42,14 @@ def result_table(project: Project, result: Result, table: Table, *, whole: bool 
 @register.inclusion_tag("results/_table_files.html")
 def table_files(here: str, table: Table, query: str) -> dict[str, Any]:
     """Link to the files of a table below the page's address `here`, computed for its `query`."""
-    return {"here": here, "table": table, "query": query, "table_files": TABLE_FILES}
+    return {
+        "here": here,
+        "table": table,
+        "query": query,
+        "query_fields": parse_qsl(query),
+        "table_files": TABLE_FILES,
+        "environments": [Environment.TABLE, Environment.WIDE, Environment.LONG],
+    }
 
 
 @register.simple_tag

@@ -88,7 +88,8 @@ def certificate_table(request: Request, slug: str, pk: int, key: str, format: st
     """Give one table of a calibration as CSV, Markdown or LaTeX."""
     project = project_for_reader(request.user, slug)
     tables = certificates_tables(calibration_state(calibration_in(project, pk)))
-    return table_file(tables, key, f"{project.slug}-certificates-{pk}-{key}", format)
+    name = f"{project.slug}-certificates-{pk}-{key}"
+    return table_file(project, tables, key, name, format, request.GET)
 
 
 @login_required

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from annotate.agreement import ReliabilityData, krippendorff_alpha
+from annotate.results.latex import LatexChoices, escape_latex, latex
 from annotate.results.table import Cell, Column, Kind, Table, figure, text
-from annotate.results.text import comma_separated, escape_latex, latex, markdown
+from annotate.results.text import comma_separated, markdown
 
 SYSTEM = Column("system", "System", Kind.TEXT)
 VALUES = [[1, 2, 3, 4, 5] * 5, [1, 2, 3, 4, 4] * 5]
@@ -69,6 +70,7 @@ def test_csv_reads_back_with_every_digit_and_says_why_there_is_no_value() -> Non
         ("a\nb\tc", "a b c"),
         ("−0.5", "$-$0.5"),
         ("Müller ’s", "Müller ’s"),
+        ("ω ≤ α", r"$\omega$ $\leq$ $\alpha$"),
     ],
 )
 def test_latex_shows_every_sign_as_it_is(plain: str, tex: str) -> None:
@@ -115,3 +117,34 @@ def test_a_table_that_is_kept_is_read_back_the_same_with_empty_names_and_zeros()
     )
     again = Table.from_dict(json.loads(json.dumps(table.as_dict())))
     assert again.rows == table.rows
+
+
+def wide_table(columns: int, rows: int = 3) -> Table:
+    """Figures with intervals, each column named by three words, each row by a long text."""
+    names = [Column(f"c{n}", f"correlation with people{n}") for n in range(columns)]
+    name = "a system whose name is a sentence of its own, which nobody would expect in a table"
+    cells = [Cell(0.5, low=0.41, high=0.6, count=12, how="by hand")] * columns
+    return Table("wide", "Wide", [SYSTEM, *names], [[text(f"{name} {n}"), *cells] for n in range(rows)])
+
+
+@pytest.mark.parametrize(
+    ("columns", "choices", "expected"),
+    [
+        (1, {}, [r"\normalsize", "0.500 [0.410, 0.600]"]),
+        (9, {}, [r"\footnotesize", r"\scriptsize [0.410, 0.600]", r"\par\medskip"]),
+        (2, {"intervals": "off", "digits": "1"}, ["& 0.5 & 0.5"]),
+        (2, {"transposed": "1", "digits": "wrong"}, ["correlation with people1 & 0.500"]),
+        (1, {"environment": "table*"}, [r"\begin{table*}", r"\end{table*}"]),
+        (1, {"environment": "longtable"}, [r"\begin{longtable}", r"\endhead"]),
+    ],
+)
+def test_latex_is_set_as_asked_or_so_that_it_fits(columns, choices, expected) -> None:
+    tex = latex(wide_table(columns), LatexChoices.read(choices), project="A & B")
+    assert r"\caption{A \& B. Wide}" in tex
+    assert [each for each in expected if each not in tex] == []
+    if choices.get("intervals") == "off":
+        assert "0.4" not in tex.split(r"\bottomrule")[0]
+
+
+def test_a_table_longer_than_a_page_goes_on_over_pages() -> None:
+    assert r"\begin{longtable}" in latex(wide_table(1, rows=60))

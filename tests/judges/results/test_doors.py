@@ -3,7 +3,8 @@
 import csv
 import json
 import re
-from collections.abc import Callable, Sequence
+import shutil
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from html import unescape
 from io import StringIO
@@ -30,6 +31,7 @@ from tests.api.client import ApiClient
 from tests.factories import Cast, make_member, make_project
 from tests.judges.factories import make_judge, make_judgments, make_metric
 from tests.judges.measured import begun, place
+from tests.results.typesetting import overfull
 
 pytestmark = pytest.mark.django_db
 
@@ -155,13 +157,24 @@ def by_csv_of_the_page(client: Client, cast: Cast, name: str, tables: list[Table
                         assert written == ("" if getattr(cell, part) is None else str(getattr(cell, part)))
 
 
-def by_markdown_and_latex(client: Client, cast: Cast, name: str, tables: list[Table], chosen: Chosen) -> None:
+def by_markdown(client: Client, cast: Cast, name: str, tables: list[Table], chosen: Chosen) -> None:
     for table in tables:
-        for ending, escaped in (("md", lambda text: re.sub(r"([\[\]<])", r"\\\1", text)), ("tex", in_latex)):
-            content = file_of(client, cast, name, table, ending, **chosen)
-            for row in table.rows:
-                for column, cell in zip(table.columns, row, strict=True):
-                    assert escaped(shown(cell, column)) in content
+        content = file_of(client, cast, name, table, "md", **chosen)
+        for cell, column in figures_in(table):
+            assert re.sub(r"([\[\]<])", r"\\\1", shown(cell, column)) in content
+
+
+def by_latex(client: Client, cast: Cast, name: str, tables: list[Table], chosen: Chosen) -> None:
+    for table in tables:
+        fitting = file_of(client, cast, name, table, "tex", **chosen)
+        beside = file_of(client, cast, name, table, "tex", **chosen, intervals="beside")
+        for cell, column in figures_in(table):
+            assert in_latex(shown(cell, column)) in beside
+            assert all(in_latex(part) in fitting for part in shown(cell, column).split(" [", 1))
+
+
+def figures_in(table: Table) -> Iterator[tuple[Cell, Column]]:
+    return ((cell, column) for row in table.rows for cell, column in zip(row, table.columns, strict=True))
 
 
 def by_the_page(client: Client, cast: Cast, name: str, tables: list[Table], chosen: Chosen) -> None:
@@ -189,7 +202,7 @@ def by_the_data_sheet(client: Client, cast: Cast, name: str, tables: list[Table]
 
 
 Door = Callable[[Client, Cast, str, list[Table], Chosen], None]
-DOORS_WITH_CHOICES: list[Door] = [by_command, by_csv_of_the_page, by_markdown_and_latex, by_the_page]
+DOORS_WITH_CHOICES: list[Door] = [by_command, by_csv_of_the_page, by_markdown, by_latex, by_the_page]
 DOORS: list[Door] = [*DOORS_WITH_CHOICES, by_the_data_sheet]
 
 
@@ -220,6 +233,13 @@ def test_every_door_leaves_corrected_judgments_out_as_if_nobody_had_made_them(
     without_gaps = {place: found for place, found in left_out.items() if place[1] != gaps}
     assert len(without_gaps) < len(left_out)
     assert figures_of(cast, OF_JUDGES) == without_gaps
+
+
+@pytest.mark.skipif(not shutil.which("pdflatex"), reason="There is no pdflatex here; CI installs it.")
+def test_no_table_stands_out_of_the_line_of_a_paper(client: Client, cast: Cast, tmp_path: Path) -> None:
+    tables = [(name, table) for name in NAMES for table in tables_of(of_api(cast, name))]
+    files = [file_of(client, cast, name, table, "tex") for name, table in tables if table.rows]
+    assert overfull(files, tmp_path) == []
 
 
 def file_of(client: Client, cast: Cast, name: str, table: Table, ending: str, **chosen: str) -> str:

@@ -1,0 +1,321 @@
+"""A result's table as LaTeX that fits between the margins of its page."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, TypeVar
+from unicodedata import name as unicode_name
+
+from annotate.results.table import Column, Kind, Table
+from annotate.results.text import MINUS, format_cell, interval, marks_of, notes_of
+
+Choice = TypeVar("Choice", bound=StrEnum)
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]+")
+_ESCAPED = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': "''",
+    MINUS: "$-$",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
+    **{sign: f"\\{sign}" for sign in "&%$#_"},
+    **{sign: rf"$\{unicode_name(sign).split()[-1].lower()}$" for sign in "αβγδεζηθικλμνξπρστυφχψω"},
+}
+# Of Computer Modern Roman at 10 pt, in thousandths of its size; other signs are taken to be as wide as W.
+_WIDTHS = {
+    **dict.fromkeys("0123456789aghkoqvxy/+=", 528),
+    **dict.fromkeys("bdnpu", 556),
+    **dict.fromkeys("cefrstz()", 444),
+    **dict.fromkeys(" ijlI,.;:[]'-", 361),
+    **dict.fromkeys("mwMW%", 1028),
+}
+_WIDEST = 1028
+_SCRIPT = 0.8  # of 10 pt, whatever is around
+_LINES_OF_A_PAGE = 38
+
+
+class Intervals(StrEnum):
+    """Where intervals stand: where there is room for them, beside or below their figures, or nowhere."""
+
+    FIT = "fit"
+    BESIDE = "beside"
+    BELOW = "below"
+    OFF = "off"
+
+
+class Environment(StrEnum):
+    """What holds the table: what its length asks for, a float, one over both columns, or pages of it."""
+
+    FIT = "fit"
+    TABLE = "table"
+    WIDE = "table*"
+    LONG = "longtable"
+
+
+@dataclass(frozen=True)
+class LatexChoices:
+    """How a table is set. digits: decimals of figures, None as on the page. width: of a line, in points.
+
+    A line has 345 points in `article`, 455 on a page and 219 in a column of two for the ACL.
+    """
+
+    intervals: Intervals = Intervals.FIT
+    environment: Environment = Environment.FIT
+    transposed: bool = False
+    digits: int | None = None
+    width: float = 345
+
+    @classmethod
+    def read(cls, given: Mapping[str, Any]) -> "LatexChoices":
+        """Return what an address or a command line says; what it does not say, or wrongly, is as usual."""
+        usual = cls()
+        digits, width = str(given.get("digits") or ""), str(given.get("width") or "")
+        return cls(
+            intervals=_one_of(Intervals, given.get("intervals")),
+            environment=_one_of(Environment, given.get("environment")),
+            transposed=bool(given.get("transposed")),
+            digits=min(int(digits), 9) if digits.isdecimal() else None,
+            width=min(max(float(width), 100), 2000) if width.isdecimal() else usual.width,
+        )
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """A size of letters and its part of 10 pt, the gap at each side of a cell, and where intervals are."""
+
+    size: str
+    part: float
+    gap: float
+    below: bool
+
+
+_BESIDE = [_Setting(r"\normalsize", 1, 6, False), _Setting(r"\small", 0.925, 4, False)]
+_BELOW = [_Setting(r"\small", 0.925, 4, True), _Setting(r"\footnotesize", 0.85, 3, True)]
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """What a table shows: its columns' names, each cell with its interval; the first `heads` name the row."""
+
+    names: Sequence[str]
+    rows: Sequence[Sequence[tuple[str, str]]]
+    words: Sequence[bool]
+    heads: int
+
+    def part(self, columns: Sequence[int]) -> "_Grid":
+        """Return some of the columns, after those that name the rows."""
+        kept = [*range(self.heads), *columns]
+        return _Grid(
+            [self.names[at] for at in kept],
+            [[row[at] for at in kept] for row in self.rows],
+            [self.words[at] for at in kept],
+            self.heads,
+        )
+
+
+def latex(table: Table, choices: LatexChoices | None = None, *, project: str = "") -> str:
+    r"""Return a table for the packages array, booktabs and longtable, in UTF-8.
+
+    It is made to fit: letters get smaller, intervals go below, texts are broken, and at last its columns
+    stand in several parts; what is longer than a page is a `longtable`. The caption names the project,
+    `\label` is `tab:` and the table's key; how its figures were computed follows in small print.
+    """
+    choices = choices or LatexChoices()
+    grid = _grid(table, choices)
+    setting = _setting(grid, choices)
+    parts = list(_parts(grid, setting, choices.width))
+    caption = escape_latex(". ".join(each for each in (project, table.title) if each))
+    notes = [escape_latex(note) for note in notes_of(table)]
+    if _environment(choices, parts, setting) is Environment.LONG:
+        return _long(parts, setting, choices, caption, table.key, notes)
+    name = Environment.WIDE if choices.environment is Environment.WIDE else Environment.TABLE
+    bodies: list[str] = []
+    for part in parts:
+        align = _align(part, setting, choices.width)
+        bodies += [r"\par\medskip"] if bodies else []
+        bodies += [rf"\begin{{tabular}}{{{align}}}", *_head(part), *_body(part, setting)]
+        bodies += [r"\bottomrule", r"\end{tabular}"]
+    lines = [
+        rf"\begin{{{name}}}",
+        r"\centering",
+        rf"\caption{{{caption}}}",
+        rf"\label{{tab:{table.key}}}",
+        rf"{setting.size}\setlength{{\tabcolsep}}{{{setting.gap:g}pt}}",
+        *bodies,
+        *(rf"\par\smallskip\footnotesize\raggedright {note}" for note in notes),
+        rf"\end{{{name}}}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def escape_latex(value: str) -> str:
+    """Return text as LaTeX shows it, on one line."""
+    return "".join(_ESCAPED.get(sign, sign) for sign in _CONTROL.sub(" ", value))
+
+
+def _one_of(choices: type[Choice], given: object) -> Choice:
+    found = [each for each in choices if each == given]
+    return found[0] if found else next(iter(choices))
+
+
+def _grid(table: Table, choices: LatexChoices) -> _Grid:
+    columns = [_with_digits(column, choices.digits) for column in table.columns]
+    marks, off = marks_of(table), choices.intervals is Intervals.OFF
+    rows = [
+        [
+            (format_cell(cell, column, marks), "" if off else interval(cell, column))
+            for cell, column in zip(row, columns, strict=True)
+        ]
+        for row in table.rows
+    ]
+    names = [column.name for column in columns]
+    if not choices.transposed or not rows:
+        return _Grid(names, rows, [column.kind is Kind.TEXT for column in columns], table.heads)
+    first, *others = [[(name, ""), *(row[at] for row in rows)] for at, name in enumerate(names)]
+    return _Grid([cell for cell, _ in first], others, [True] + [False] * len(rows), 1)
+
+
+def _with_digits(column: Column, digits: int | None) -> Column:
+    if digits is None or column.kind not in (Kind.NUMBER, Kind.P_VALUE):
+        return column
+    return replace(column, decimals=digits)
+
+
+def _setting(grid: _Grid, choices: LatexChoices) -> _Setting:
+    """Return the largest letters in which the table fits, its texts broken at most, else the smallest."""
+    tried = {
+        Intervals.FIT: [*_BESIDE, *_BELOW],
+        Intervals.BELOW: [replace(_BESIDE[0], below=True), *_BELOW],
+    }.get(choices.intervals, [*_BESIDE, replace(_BELOW[-1], below=False)])
+    return next(
+        (each for each in tried if sum(_narrow_widths(grid, each, choices.width)) <= choices.width),
+        tried[-1],
+    )
+
+
+def _parts(grid: _Grid, setting: _Setting, width: float) -> Iterator[_Grid]:
+    """Yield the table in parts that fit beside the names of the rows, each of one column at least."""
+    widths = _narrow_widths(grid, setting, width)
+    free = width - sum(widths[: grid.heads])
+    columns: list[int] = []
+    for at in range(grid.heads, len(grid.names)):
+        if columns and sum(widths[each] for each in [*columns, at]) > free:
+            yield grid.part(columns)
+            columns = []
+        columns.append(at)
+    yield grid.part(columns)
+
+
+def _narrow_widths(grid: _Grid, setting: _Setting, width: float) -> list[float]:
+    """Return the columns' widths where texts are broken if the whole is too wide: to a third of the line."""
+    widths = _widths(grid, setting)
+    if sum(widths) <= width:
+        return widths
+    words = [_longest_word(grid, at, setting) for at in range(len(widths))]
+    return [
+        max(min(each, width / 3), longest) if is_words else each
+        for each, longest, is_words in zip(widths, words, grid.words, strict=True)
+    ]
+
+
+def _longest_word(grid: _Grid, at: int, setting: _Setting) -> float:
+    texts = [grid.names[at], *(row[at][0] for row in grid.rows)]
+    return (
+        max(_width(word) for text in texts for word in text.split() or [""]) * setting.part + 2 * setting.gap
+    )
+
+
+def _widths(grid: _Grid, setting: _Setting) -> list[float]:
+    """Return how wide each column is at least, with what is left and right of it, in points."""
+    found = []
+    for at, name in enumerate(grid.names):
+        cells = [row[at] for row in grid.rows]
+        heads = [name] if grid.words[at] else name.split()
+        texts = [*heads, *(_lines_of(cell, setting)[0] for cell in cells)]
+        below = [cell[1] for cell in cells] if setting.below else []
+        widest = setting.part * max(map(_width, texts), default=0)
+        widest_below = _SCRIPT * max(map(_width, below), default=0)
+        found.append(max(widest, widest_below) + 2 * setting.gap)
+    return found
+
+
+def _lines_of(cell: tuple[str, str], setting: _Setting) -> tuple[str, str]:
+    value, bounds = cell
+    return (value, bounds) if setting.below else (f"{value} {bounds}".strip(), "")
+
+
+def _width(text: str) -> float:
+    return sum(_WIDTHS.get(sign, _WIDEST if ord(sign) > 255 else 778) for sign in text) / 100
+
+
+def _align(grid: _Grid, setting: _Setting, width: float) -> str:
+    natural, narrow = _widths(grid, setting), _narrow_widths(grid, setting, width)
+    return "".join(
+        (rf">{{\raggedright\arraybackslash}}p{{{less - 2 * setting.gap:.1f}pt}}" if less < whole else "l")
+        if words
+        else "r"
+        for whole, less, words in zip(natural, narrow, grid.words, strict=True)
+    )
+
+
+def _head(grid: _Grid) -> list[str]:
+    """Return the line of names; those of figures are broken at every space."""
+    names = [
+        escape_latex(name)
+        if words or " " not in name
+        else r"\shortstack[r]{" + r"\\".join(map(escape_latex, name.split())) + "}"
+        for name, words in zip(grid.names, grid.words, strict=True)
+    ]
+    return [r"\toprule", " & ".join(names) + r" \\", r"\midrule"]
+
+
+def _body(grid: _Grid, setting: _Setting) -> Iterator[str]:
+    for row in grid.rows:
+        lines = [_lines_of(cell, setting) for cell in row]
+        has_second = any(second for _, second in lines)
+        yield " & ".join(escape_latex(first) for first, _ in lines) + (r" \\*" if has_second else r" \\")
+        if has_second:
+            yield (
+                " & ".join(rf"\scriptsize {escape_latex(second)}" if second else "" for _, second in lines)
+                + r" \\"
+            )
+
+
+def _environment(choices: LatexChoices, parts: Sequence[_Grid], setting: _Setting) -> Environment:
+    if choices.environment is not Environment.FIT:
+        return choices.environment
+    lines = sum(4 + len(list(_body(part, setting))) for part in parts)
+    return Environment.LONG if lines > _LINES_OF_A_PAGE else Environment.TABLE
+
+
+def _long(
+    parts: Sequence[_Grid],
+    setting: _Setting,
+    choices: LatexChoices,
+    caption: str,
+    key: str,
+    notes: Sequence[str],
+) -> str:
+    lines = [rf"{{{setting.size}\setlength{{\tabcolsep}}{{{setting.gap:g}pt}}"]
+    for number, part in enumerate(parts):
+        first = rf"\caption{{{caption}}}\label{{tab:{key}}}\\"
+        lines += [
+            rf"\begin{{longtable}}{{{_align(part, setting, choices.width)}}}",
+            first if number == 0 else r"\caption[]{(continued)}\\",
+            *_head(part),
+            r"\endhead",
+            r"\bottomrule",
+            r"\endfoot",
+            *_body(part, setting),
+            r"\end{longtable}",
+        ]
+    lines += [*(rf"{{\footnotesize\raggedright {note}\par}}" for note in notes), "}"]
+    return "\n".join(lines) + "\n"
