@@ -812,9 +812,9 @@ def test_queries_are_the_same_whatever_the_number_of_disputes_and_posts(client, 
     # session, user, place, dimensions, documents, round, disputes, which need me, nudge, pace, guideline,
     # values, roles
     assert queries(client, listing) == 13
-    # session, user, version, place twice, dispute, look, the page's eight, on the text twice, what is left,
+    # session, user, version, place twice, dispute, look, the page's nine, on the text twice, what is left,
     # pace, where the text stands
-    assert queries(client, url("dispute", cast)) == 20
+    assert queries(client, url("dispute", cast)) == 21
     client.force_login(cast.admin)
     # session, user, place twice, rates, dimensions, raters, rounds, count, disputes, whom for, roles twice,
     # reasons twice
