@@ -172,6 +172,7 @@ def test_the_page_shows_item_document_and_dimension(scene):
     assert "Review 2 of product 1." in html
     assert "How good the fluency is." in html
     assert "What 5 means." in html
+    assert 'aria-label="change to 5, fluency 5"' in html  # screen readers hear what the digit means
 
 
 def test_the_scale_is_told_in_words_too(scene):
