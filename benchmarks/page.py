@@ -36,7 +36,7 @@ from benchmarks.judges import run
 from config.scripts import JOINED
 
 HERE = Path(__file__).resolve().parent
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 BARE = "granian --interface wsgi benchmarks.page_yardstick:application"
 STATIC = HERE.parent / "static"
 SCRIPTS = {path.name: (path.name,) for path in STATIC.glob("*.js")} | JOINED  # of which files each is made

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 WORDS_A_MINUTE = 238
 AIM = 1 / 8
+SEED = 1
 
 
 def measure(data: Path) -> bool:
@@ -124,7 +125,7 @@ def unrated_copy(release: "Project", name: str) -> "Project":
     dimensions = list(release.dimensions.all())
     documents, systems = list(release.documents.all()), list(release.systems.all())
     project: Project
-    (project,) = copies([Project.objects.get(pk=release.pk)], slug=name, name=name)
+    (project,) = copies([Project.objects.get(pk=release.pk)], slug=name, name=name, seed=SEED)
     own_documents = {each.key: each for each in copies(documents, project=project)}
     own_systems = {each.name: each for each in copies(systems, project=project)}
     for each in items:
@@ -132,7 +133,8 @@ def unrated_copy(release: "Project", name: str) -> "Project":
         Item.objects.create(document=of[0], system=of[1], text=each.text, digest=each.digest)
     for each in copies(dimensions, project=project):
         copies(points[each.key], dimension=each)
-    copies(raters, project=project)
+    for rater in raters:  # orders are drawn from seed and pseudonyms: the same in every run
+        copies([rater], project=project, pseudonym=f"R-{rater.alias}")
     return project
 
 

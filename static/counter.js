@@ -13,6 +13,8 @@ const Counter = (() => {
       const place = document.querySelector(`[data-${name}]`);
       if (place) place.textContent = String(Number(place.textContent) + step);
     }
+    // The estimate is from before; where nothing is left it would be wrong until the server is asked.
+    if (document.querySelector("[data-left]")?.textContent === "0") document.querySelector("[data-to-go]")?.remove();
   }
 
   async function ask() {

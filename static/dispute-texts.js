@@ -55,6 +55,7 @@ const DisputeTexts = (() => {
     guideline: () => document.getElementById("guideline").click(),
     find: () => Find.begin(main),
     fold: () => Find.fold(main),
+    comment: () => form?.elements.comment.focus(),
     escape: () => Find.clear(main),
     evidence: add,
     unmark: () => change(() => evidence.remove(form, evidence.count(form) - 1)),

@@ -23,7 +23,7 @@
 
   document.addEventListener("keydown", (event) => {
     if (event.repeat && event.target.closest("#reworded")) event.preventDefault(); // Enter that is still held reads nothing
-    if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     if (event.target.closest("textarea, select, input:not([type=checkbox], [type=radio])")) {
       if (event.key === "Escape") home();
       return;
@@ -32,13 +32,21 @@
     const asked = Keys.asked(event);
     const buttonOf = (key) => document.querySelector(`[data-keys~="${CSS.escape(key)}"]`);
     const button = buttonOf(event.key.toLowerCase()) ?? (asked?.value && buttonOf(asked.value));
-    if (!button && (DisputeTexts.act(asked?.action) || takeUp(asked?.action))) event.preventDefault();
+    if (!button && (help(asked?.action) || DisputeTexts.act(asked?.action) || takeUp(asked?.action))) event.preventDefault();
     const typed = /^[0-9]$/.test(event.key) && document.querySelector("#answer input[type=number]");
     if (typed) typed.focus(); // the digit goes on into it
     if (!button) return;
     event.preventDefault();
     if (performance.now() - shownAt > UNREAD) button.click();
   });
+
+  const keys = document.getElementById("keys");
+  document.querySelector("[data-open]")?.addEventListener("click", () => keys.showModal());
+  keys?.querySelector("[data-close]").addEventListener("click", () => keys.close());
+  function help(action) {
+    if (action === "help") keys?.showModal();
+    return action === "help";
+  }
 
   // The dispute above or below the one at work, by the keys that lead to another dimension.
   function takeUp(action) {

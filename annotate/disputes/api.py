@@ -70,6 +70,12 @@ class Standing(serializers.Serializer[Any]):
     comment_before = serializers.CharField()
     value = serializers.IntegerField()
     comment = serializers.CharField(source="answer.comment", default="")
+    short_reason = serializers.CharField(
+        source="last_change.short_reason", default="", help_text="With which the value was kept, if any."
+    )
+    differs = serializers.BooleanField(
+        help_text="Whether the value was kept because nothing new is left to say."
+    )
     revision = serializers.IntegerField(help_text="Of the answer; 0 where it is the value of Round I.")
 
 

@@ -19,6 +19,7 @@ from annotate.core.keys import ACTIONS
 from annotate.core.models import GoldItem, Membership, Role
 from annotate.core.page import render_in_project, request_user, show_refusal
 from annotate.core.projects import is_frozen
+from annotate.core.rounds import round_one
 from annotate.people.preferences import key_map_of
 from annotate.quality import FASTEST_READING
 from annotate.quality.commands import (
@@ -138,6 +139,7 @@ def practice(request: HttpRequest, slug: str) -> HttpResponse:
         "place": finish_practice(place=place),
         "practice": state,
         "summary": practice_summary(place),
+        "round": round_one(place.project),
     }
     return render_in_project(request, place.project, "quality/practice_end.html", context)
 

@@ -76,6 +76,23 @@ def test_a_key_that_comes_as_soon_as_the_page_is_there_is_not_meant_for_it(
     assert answers() == 1
 
 
+def test_a_key_lists_the_keys_and_another_leads_to_the_reason(context: BrowserContext, cast: Cast) -> None:
+    page = at_dispute(context, cast)
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_contain_text("we differ: keep your value")
+    page.keyboard.press("d")  # what lies under the list takes no answer
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.keyboard.press("c")
+    expect(page.get_by_label("Reason")).to_be_focused()
+    page.keyboard.type("kd")
+    page.keyboard.press("Escape")
+    assert answers() == 0
+    page.keyboard.press("k")
+    page.wait_for_url(f"**{address(cast, 2)}?after=1")
+    assert Rating.objects.get(assignment__round__number=2).comment == "kd"
+
+
 def test_keep_keeps_what_this_window_showed_or_nothing(context: BrowserContext, cast: Cast) -> None:
     one, other = at_dispute(context, cast), at_dispute(context, cast)
     one.keyboard.press("2")

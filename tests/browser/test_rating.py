@@ -11,13 +11,14 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from annotate.core.models import Assignment, Document, Item, Rating, RatingChange, System
+from annotate.core.rounds import round_one
 from annotate.rating.commands.rounds import close_round_one
 from annotate.setup.presets import TEMPLATES
 from tests.browser.long_texts import make_long_project
 from tests.browser.people import signed_in
 from tests.browser.waiting import expect_stored, wait_until
 from tests.factories import Cast, make_dimension, make_project
-from tests.rating.rounds import opened
+from tests.rating.rounds import assigned, opened, rate
 
 SEVEN = tuple(each.name.lower() for each in TEMPLATES["opinion-summaries"].dimensions)
 SAVES = re.compile(r".*/rate/(answers/\d+|\d+/[a-z-]+)/$")
@@ -249,6 +250,24 @@ def sent_by(page: Page) -> list[list[str]]:
 
     page.route(SAVES, note)
     return requests
+
+
+def test_no_time_is_left_when_the_last_item_is_rated(context: BrowserContext, cast: Cast) -> None:
+    round, annotator = round_one(cast.project), cast.annotators[0]
+    assert round
+    places = [assigned(cast, round, annotator, item) for item in cast.items]
+    for place in places:
+        if place.position != 4:
+            for key in ("fluency", "coherence"):
+                rate(cast, round, annotator, place.item, 3, key=key)
+    Rating.objects.update(active_seconds=60)
+    page = first_item(context, cast)
+    expect(page.locator("#progress")).to_contain_text("1 left")
+    expect(page.locator("[data-to-go]")).to_have_text("· about 2 min to go")
+    page.keyboard.press("4")
+    page.keyboard.press("5")
+    expect(page.locator("#progress")).to_contain_text("0 left")
+    expect(page.locator("[data-to-go]")).to_have_count(0)
 
 
 def test_digits_typed_quickly_go_in_one_request_and_one_transaction(live_server, context) -> None:

@@ -172,6 +172,7 @@ def test_the_page_shows_item_document_and_dimension(scene):
     assert "Review 2 of product 1." in html
     assert "How good the fluency is." in html
     assert "What 5 means." in html
+    assert 'aria-label="change to 5, fluency 5"' in html  # screen readers hear what the digit means
 
 
 def test_the_scale_is_told_in_words_too(scene):
@@ -812,9 +813,9 @@ def test_queries_are_the_same_whatever_the_number_of_disputes_and_posts(client, 
     # session, user, place, dimensions, documents, round, disputes, which need me, nudge, pace, guideline,
     # values, roles
     assert queries(client, listing) == 13
-    # session, user, version, place twice, dispute, look, the page's eight, on the text twice, what is left,
+    # session, user, version, place twice, dispute, look, the page's nine, on the text twice, what is left,
     # pace, where the text stands
-    assert queries(client, url("dispute", cast)) == 20
+    assert queries(client, url("dispute", cast)) == 21
     client.force_login(cast.admin)
     # session, user, place twice, rates, dimensions, raters, rounds, count, disputes, whom for, roles twice,
     # reasons twice

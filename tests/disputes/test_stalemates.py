@@ -3,7 +3,9 @@
 import json
 
 import pytest
+from django.test import Client
 from django.urls import reverse
+from django.utils.html import strip_tags
 
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import AskedRater, Dispute, RatingChange
@@ -22,6 +24,7 @@ from annotate.exports.formats.text import export_table
 from annotate.exports.registry import TABLES
 from annotate.people.commands import deactivate_member
 from annotate.rating.commands.rounds import close_round_two
+from tests.api.client import ApiClient
 from tests.factories import Cast, make_project
 from tests.rating.rounds import discussed
 
@@ -85,6 +88,25 @@ def test_an_argument_is_answered_by_the_others_and_a_short_reason_is_none() -> N
     answer_dispute(dispute=dispute, rater=third, value=None, comment="Line two is about the price.")
     assert raters_asked(dispute) == ["A"]  # who has not answered what is new
     assert differ(dispute, first).status == "irresolvable"
+
+
+def test_the_others_see_why_a_value_is_kept(client: Client) -> None:
+    cast, dispute = disputed(1, 3, 5)
+    first, second, third = cast.annotators
+    answer_dispute(dispute=dispute, rater=first, value=None, short_reason="The text supports it")
+    answer_dispute(dispute=dispute, rater=second, value=4)
+    differ(dispute, second, third)
+    client.force_login(second.user)  # type: ignore[arg-type]
+    page = client.get(reverse("dispute", args=[cast.project.slug, dispute.number])).content.decode()
+    text = " ".join(strip_tags(page).split())
+    for said in ("Rater A 1 kept: The text supports it", "You 3 → 4: we differ", "Rater C 5 kept: we differ"):
+        assert said in text
+    found = ApiClient(second.user).get(f"projects/{cast.project.slug}/disputes/{dispute.number}/").json()
+    assert [(each["short_reason"], each["differs"]) for each in found["standpoints"]] == [
+        ("The text supports it", False),
+        ("", True),
+        ("", True),
+    ]
 
 
 @pytest.mark.parametrize("how", ["post", "argument", "value"])

@@ -12,6 +12,7 @@ from annotate.core.models import AuditEntry, GoldItem, PracticeAnswer, Rating, R
 from annotate.quality.commands import RightValue, describe_gold, mark_gold, set_practice_bar, unmark_gold
 from annotate.quality.queries import practice_summary
 from annotate.rating.calibration import Calibration, Side, calibrate
+from annotate.rating.commands.rounds import close_round_one
 from tests.factories import Cast, make_project
 from tests.rating.rounds import opened
 
@@ -160,6 +161,20 @@ def test_at_the_end_each_dimension_is_summed_up_with_what_to_read_again(
     PracticeAnswer.objects.filter(pk=first.pk).update(value=None, cannot_rate=True)
     (summary,) = practice_summary(cast.annotators[0])
     assert (summary.right, summary.calibration and summary.calibration.pairs) == (1, 1)
+
+
+def test_the_end_says_whether_there_is_something_to_rate(annotator: Client, cast: Cast) -> None:
+    html = practise(annotator, cast, 5, 2)
+    assert "You can rate as soon as Round I is open." in html
+    assert "Begin rating" not in html
+    opened(cast)
+    html = annotator.get(address(cast)).content.decode()
+    assert "You can begin to rate." in html
+    assert f'href="{address(cast, "rate/")}">Begin rating</a>' in html
+    close_round_one(project=cast.project, by=cast.admin)
+    html = annotator.get(address(cast)).content.decode()
+    assert "Round I is closed, so there is nothing to rate." in html
+    assert "Begin rating" not in html
 
 
 @pytest.mark.parametrize(

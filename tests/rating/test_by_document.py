@@ -6,7 +6,8 @@ from itertools import groupby
 import pytest
 from django.urls import reverse
 
-from annotate.core.models import Assignment, Dispute, Round
+from annotate.core.models import Assignment, Dispute, Membership, Round
+from annotate.quality.commands import RightValue, describe_gold, mark_gold
 from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.rounds import close_round_one, open_round_two
@@ -79,6 +80,53 @@ def test_disputes_follow_the_order_of_work(work_order):
     second = open_round_two(project=cast.project, by=cast.admin)
     own = Assignment.objects.filter(round=second, annotator=cast.annotators[0]).order_by("position")
     assert len(list(groupby(own.values_list("item__document", flat=True)))) == 5
+
+
+Named = tuple[str, str]
+
+
+def names_in_order(round: Round, annotator: Membership) -> list[Named]:
+    own = Assignment.objects.filter(round=round, annotator=annotator).order_by("position")
+    return list(own.values_list("item__document__key", "item__system__name"))
+
+
+def orders_of_both_rounds(cast: Cast) -> dict[str, list[list[Named]]]:
+    """What each annotator meets in Round I, in the checks hidden in it and in Round II, by pseudonym."""
+    first = opened(cast)
+    checks = Round.with_checks.filter(project=cast.project, number=Round.CHECKS)
+    for annotator, value in zip(cast.annotators, (1, 5), strict=True):
+        for place in places_taken(first, annotator):
+            rate(cast, first, annotator, place.item, value)
+    close_round_one(project=cast.project, by=cast.admin)
+    second = open_round_two(project=cast.project, by=cast.admin)
+    return {
+        annotator.pseudonym: [names_in_order(round, annotator) for round in (first, *checks, second)]
+        for annotator in cast.annotators
+    }
+
+
+def places_taken(round: Round, annotator: Membership) -> list[Assignment]:
+    while round.project.assignment_plan.kind == "queue" and reserve_items(round=round, annotator=annotator):
+        pass
+    return list(Assignment.objects.filter(round=round, annotator=annotator).select_related("item"))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("work_order", ["by_document", "mixed"])
+def test_the_order_follows_names_and_the_seed_not_the_keys_of_a_database(kind, work_order):
+    casts = [make_project(documents=4, systems=4, annotators=2, raters_per_item=2) for _ in range(2)]
+    for mine, copied in zip(*(cast.annotators for cast in casts), strict=True):
+        copied.pseudonym = mine.pseudonym
+        copied.save()
+    for cast in casts:
+        gold = mark_gold(project=cast.project, item=cast.items[0], use="hidden")
+        right = {cast.dimensions[0].pk: RightValue(5, "")}
+        describe_gold(project=cast.project, gold=gold, explanation="", values=right)
+        choose_plan(project=cast.project, kind=kind, work_order=work_order, gold_every=5, repeat_every=12)
+    original, copy = map(orders_of_both_rounds, casts)
+    assert [len(order) for order in original[casts[0].annotators[0].pseudonym]] == [15, 2, 15]
+    assert copy == original
 
 
 def test_groups_stand_in_the_order_of_their_first_item():

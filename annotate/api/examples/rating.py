@@ -136,6 +136,8 @@ EXAMPLES = {
                 "comment_before": "Two mistakes.",
                 "value": 4,
                 "comment": "You are right.",
+                "short_reason": "",
+                "differs": False,
                 "revision": 1,
             }
         ],

@@ -2,10 +2,20 @@
 
 from dataclasses import dataclass
 
+from django.db.models import F
 from django.utils.translation import gettext as _
 
 from annotate.core.guideline import FrozenDimension, FrozenGuideline, FrozenPoint
-from annotate.core.models import Dispute, DisputeEvent, Item, Membership, Post, Rating, Round
+from annotate.core.models import (
+    Dispute,
+    DisputeEvent,
+    Item,
+    Membership,
+    Post,
+    Rating,
+    RatingChange,
+    Round,
+)
 from annotate.core.models.rounds import without_checks
 from annotate.core.raters import raters_of
 from annotate.disputes.marked_text import Mark, Segment, segments_of
@@ -33,12 +43,27 @@ class Standpoint:
     is_me: bool
     first: Rating
     last: Rating | None
+    last_change: RatingChange | None
     dimension: FrozenDimension
 
     @property
     def answer(self) -> Rating | None:
         """What was answered in Round II, None where it was taken back."""
         return self.last if self.last and self.last.value is not None else None
+
+    @property
+    def kept_because(self) -> str:
+        """The short reason with which the value was kept, or that we differ; empty without either."""
+        if self.last_change is None:
+            return ""
+        if self.differs:
+            return _("we differ")
+        return self.last_change.short_reason
+
+    @property
+    def differs(self) -> bool:
+        """Whether the value was kept because nothing new is left to say."""
+        return self.last_change is not None and self.last_change.cause == RatingChange.Cause.DIFFERS
 
     @property
     def value_before(self) -> int | None:
@@ -223,7 +248,7 @@ class DisputePage:
 
 
 def dispute_page(dispute: Dispute, *, reader: Membership | None) -> DisputePage:
-    """Return a disputed unit (see `access`) with values, reasons and thread. Eight queries."""
+    """Return a disputed unit (see `access`) with values, reasons and thread. Nine queries."""
     item = Item.objects.select_related("document").get(pk=dispute.item_id)
     rounds = Round.objects.select_related("guideline").filter(project=dispute.round.project_id)
     by_number = {round.number: round for round in rounds}
@@ -258,21 +283,35 @@ def _ratings_of_unit(dispute: Dispute) -> dict[tuple[int, int | None], Rating]:
     return {(each.assignment.round.number, each.assignment.annotator_id): each for each in ratings}
 
 
+def _last_changes(dispute: Dispute) -> dict[int, RatingChange]:
+    """Return what each rater last did about the unit in Round II, by the key of the rating."""
+    changes = RatingChange.objects.filter(
+        rating__assignment__item=dispute.item_id,
+        rating__assignment__round__number=2,
+        rating__dimension=dispute.dimension_id,
+        revision=F("rating__revision"),
+    )
+    return {each.rating_id: each for each in changes}
+
+
 def _standpoints(
     dispute: Dispute,
     given: dict[tuple[int, int | None], Rating],
     reader: Membership | None,
     dimension: FrozenDimension,
 ) -> list[Standpoint]:
+    changes = _last_changes(dispute)
     return [
         Standpoint(
             rater=rater,
             is_me=reader is not None and rater.pk == reader.pk,
             first=given[1, rater.pk],
-            last=given.get((2, rater.pk)),
+            last=last,
+            last_change=changes.get(last.pk) if last else None,
             dimension=dimension,
         )
         for rater in raters_of(dispute)
+        for last in [given.get((2, rater.pk))]
     ]
 
 

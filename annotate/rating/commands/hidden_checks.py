@@ -44,10 +44,10 @@ def _checks_beside(round: Round) -> Round | None:
 _CHECKS = Prepared(lambda project: Round.with_checks.filter(project=project, number=Round.CHECKS), NUMBERS[0])
 
 
-def gold_for(round: Round, annotator: int) -> list[int]:
+def gold_for(round: Round, annotator: Membership) -> list[int]:
     """Return the hidden gold items in an order of the annotator's own. One query."""
     gold = hidden_gold(round.project)
-    Stream(round.seed).of("gold", annotator).shuffler().shuffle(gold)
+    Stream(round.seed).of("gold", annotator.pseudonym).shuffler().shuffle(gold)
     return gold
 
 
@@ -65,8 +65,8 @@ def give_due_checks(*, round: Round, annotator: Membership) -> int:
         for item, plan in own.filter(partial=False).values_list("item", "plan")
     ]
     last = own.aggregate(last=Max("position"))["last"] or 0
-    generator = Stream(round.seed).of("checks", annotator.pk, len(order)).shuffler()
-    turns = due(order, gold_for(round, annotator.pk), checking_of(plan_of(round.project)), generator)
+    generator = Stream(round.seed).of("checks", annotator.pseudonym, len(order)).shuffler()
+    turns = due(order, gold_for(round, annotator), checking_of(plan_of(round.project)), generator)
     write_checks(checks, [(annotator.pk, last + step, turn) for step, turn in enumerate(turns, start=1)])
     return len(turns)
 

@@ -11,7 +11,7 @@ from annotate.agreement.streams import Stream
 from annotate.core.audit import facts, record
 from annotate.core.configuration import lock_configurable
 from annotate.core.errors import InvalidValueError, NotReadyError
-from annotate.core.models import Assignment, AssignmentPlan, Item, Project, Round, WorkOrder
+from annotate.core.models import Assignment, AssignmentPlan, Item, Membership, Project, Round, WorkOrder
 from annotate.rating.commands.hidden_checks import gold_for, round_of_checks, write_checks
 from annotate.rating.commands.new_places import NewPlace, write_places
 from annotate.rating.planning import CannotBeMetError
@@ -98,8 +98,9 @@ def _give(round: Round, checks: Round | None, work: PlannedWork, plan: Assignmen
             slot_of[work.annotators[annotator].pk][item] = slot
     document_of = dict(Item.objects.filter(document__project=round.project_id).values_list("pk", "document"))
     orders = {
-        annotator: _order(round, checks, annotator, list(items), document_of)
-        for annotator, items in slot_of.items()
+        annotator.pk: _order(round, checks, annotator, list(slot_of[annotator.pk]), document_of)
+        for annotator in work.annotators
+        if annotator.pk in slot_of
     }
     write_places(_places(round, orders, slot_of, plan))
     if checks:
@@ -113,9 +114,14 @@ def _give(round: Round, checks: Round | None, work: PlannedWork, plan: Assignmen
 
 
 def _order(
-    round: Round, checks: Round | None, annotator: int, items: list[int], document_of: Mapping[int, int]
+    round: Round,
+    checks: Round | None,
+    annotator: Membership,
+    items: list[int],
+    document_of: Mapping[int, int],
 ) -> list[Turn]:
-    generator = Stream(round.seed).of("annotator", annotator).shuffler()
+    # By the pseudonym, which a copy of the project in another installation has, too.
+    generator = Stream(round.seed).of("annotator", annotator.pseudonym).shuffler()
     generator.shuffle(items)
     if round.work_order == WorkOrder.BY_DOCUMENT:
         items = by_group(items, document_of)

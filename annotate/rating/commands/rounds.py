@@ -22,6 +22,7 @@ from annotate.core.models import (
     DisputeEvent,
     Guideline,
     Item,
+    Membership,
     Project,
     Round,
     User,
@@ -263,11 +264,12 @@ def _document_of_items(round: Round) -> dict[int, int]:
 
 
 def _hand_disputes_to_raters(first: Round, second: Round) -> None:
-    by_annotator: dict[int, list[Assignment]] = defaultdict(list)
-    for place in places_of_raters(first).order_by("pk"):
-        by_annotator[place.annotator_id or 0].append(place)
+    by_annotator: dict[Membership, list[Assignment]] = defaultdict(list)
+    for place in places_of_raters(first).select_related("annotator").order_by("item"):
+        if place.annotator:
+            by_annotator[place.annotator].append(place)
     for annotator, own in by_annotator.items():
-        Stream(second.seed).of("annotator", annotator).shuffler().shuffle(own)
+        Stream(second.seed).of("annotator", annotator.pseudonym).shuffler().shuffle(own)
     if second.work_order == WorkOrder.BY_DOCUMENT:
         document_of = _document_of_items(second)
         for annotator, own in by_annotator.items():
@@ -279,7 +281,7 @@ def _hand_disputes_to_raters(first: Round, second: Round) -> None:
                 round=second,
                 item_id=place.item_id,
                 slot=place.slot,
-                annotator_id=annotator,
+                annotator=annotator,
                 position=position,
                 plan=Assignment.Plan.DISPUTES,
                 seed=second.seed,

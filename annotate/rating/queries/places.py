@@ -5,8 +5,8 @@ from collections.abc import Collection
 from datetime import datetime
 from functools import lru_cache
 
-from django.db.models import CharField, Exists, Max, OuterRef, Q, QuerySet, Value
-from django.db.models.functions import MD5, Cast, Concat
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet, Value
+from django.db.models.functions import MD5, Concat
 from django.utils import timezone
 
 from annotate.core.models import Assignment, Item, Membership, Round, WorkOrder
@@ -35,8 +35,9 @@ def first_items(round: Round, annotator: Membership, how_many: int) -> list[Item
     """Return the first of these items, with the key of their document only.
 
     They come in an order drawn for the annotator from the round's seed; by document, its items in succession.
+    It follows the names of annotator, documents and systems, which a copy of the project has, too.
     """
-    drawn = f"{round.seed}/{annotator.pk}/"
+    drawn = f"{round.seed}/{annotator.pseudonym}/"
     by_document = round.work_order == WorkOrder.BY_DOCUMENT
     find = _in_order(how_many, by_document)
     return find.all(round.pk, round.project_id, annotator.pk, timezone.now(), drawn)
@@ -45,11 +46,12 @@ def first_items(round: Round, annotator: Membership, how_many: int) -> list[Item
 @lru_cache
 def _in_order(how_many: int, by_document: bool) -> Prepared[Item]:
     def items(round: int, project: int, annotator: int, now: datetime, drawn: str) -> QuerySet[Item]:
-        draws = [MD5(Concat(Value(drawn), Cast("pk", CharField())))]
+        names: tuple[str | Value, ...] = (Value(drawn), "document__key")
+        draws = [MD5(Concat(*names, Value("/"), "system__name"))]
         if by_document:
-            draws.insert(0, MD5(Concat(Value(drawn), Value("document/"), Cast("document", CharField()))))
+            draws.insert(0, MD5(Concat(*names)))
         found = _available_items(round, project, annotator, now)
-        return found.order_by(*draws).only("pk", "document")[:how_many]
+        return found.order_by(*draws, "pk").only("pk", "document")[:how_many]
 
     return Prepared(items, *NUMBERS, MOMENT, WORD)
 
