@@ -307,7 +307,7 @@ def test_queries_are_the_same_whatever_the_number_of_ratings(client, documents, 
         client.get(address(cast))
     with CaptureQueriesContext(connection) as keeping:
         client.get(address(cast))
-    assert (len(computing), len(keeping)) == (31, 12)
+    assert (len(computing), len(keeping)) == (30, 12)
 
 
 # The command

@@ -12,7 +12,7 @@ from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import Item, Project, Round
 from annotate.core.rounds import rounds_of
 from annotate.results.queries.agreement import Drawn
-from annotate.results.queries.reliability_data import RatedItems, rated_items
+from annotate.results.queries.reliability_data import RatedItems, rated_items_of_rounds
 from annotate.results.table import Column
 
 ROMAN = {1: "I", 2: "II"}
@@ -81,12 +81,11 @@ class Items:
 
 
 def rated_rounds(project: Project, drawn: Drawn) -> list[RatedRound]:
-    """Return the project's rounds with their values, Round I first. Five queries at most."""
+    """Return the project's rounds with their values, Round I first. Four queries at most."""
+    rounds = [round for _, round in sorted(rounds_of(project).items())]
     return [
-        RatedRound(
-            round, FrozenGuideline.from_json(round.guideline.content).dimensions, rated_items(round), drawn
-        )
-        for _, round in sorted(rounds_of(project).items())
+        RatedRound(round, FrozenGuideline.from_json(round.guideline.content).dimensions, rated, drawn)
+        for round, rated in zip(rounds, rated_items_of_rounds(rounds), strict=True)
     ]
 
 
