@@ -9,7 +9,7 @@ from annotate.agreement.coefficient import Coefficient
 from annotate.agreement.data import FloatArray, IntArray, MeasurementLevel, ReliabilityData
 from annotate.agreement.estimate import Estimator, estimate, estimates_of_parts
 from annotate.agreement.metric import FIXED_METRICS, expected_disagreement, pair_disagreement
-from annotate.agreement.patterns import SMALL, Patterns, by_value
+from annotate.agreement.patterns import Patterns, by_value
 from annotate.agreement.streams import Randomness
 
 _Disagreements = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
@@ -67,14 +67,13 @@ def _estimator(level: MeasurementLevel) -> Estimator:
 
 def alpha_statistic(patterns: Patterns, level: MeasurementLevel) -> Statistic:
     """Alpha for many weightings of the patterns at once."""
-    is_small = len(patterns.codes) * len(patterns.value_domain) <= SMALL
-    value_counts = patterns.dense_value_counts() if is_small else patterns.value_counts()
+    value_counts = patterns.value_counts()
     disagreements = (
         _ordinal(patterns) if level is MeasurementLevel.ORDINAL else _fixed_disagreements(patterns, level)
     )
 
     def alphas(weights: FloatArray) -> FloatArray:
-        marginals = np.asarray((value_counts.T @ weights.T).T)
+        marginals = np.asarray(weights @ value_counts)
         observed, expected = disagreements(weights, marginals)
         varied = np.count_nonzero(marginals, axis=1) >= 2
         share = np.full(len(weights), np.nan)
@@ -103,14 +102,14 @@ def _ordinal(patterns: Patterns) -> _Disagreements:
     """
     value_counts = patterns.value_counts()
     shares = 1 / (patterns.ratings - 1)
-    spread_counts = value_counts.multiply((patterns.ratings * shares)[:, None]).tocsr()
+    spread_counts = value_counts * (patterns.ratings * shares)[:, None]
 
     def disagreements(weights: FloatArray, marginals: FloatArray) -> tuple[FloatArray, FloatArray]:
         total = marginals.sum(axis=1, keepdims=True)
         midpoints = np.cumsum(marginals, axis=1) - (marginals + total) / 2
         squares = midpoints**2
-        sums = np.asarray((value_counts @ midpoints.T).T)
-        raised = np.asarray((spread_counts.T @ weights.T).T)
+        sums = np.asarray(midpoints @ value_counts.T)
+        raised = np.asarray(weights @ spread_counts)
         observed = np.sum(squares * raised, axis=1) - (weights * sums**2) @ shares
         return 2 * observed, 2 * total[:, 0] * np.sum(squares * marginals, axis=1)
 

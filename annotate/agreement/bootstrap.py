@@ -1,7 +1,8 @@
 """Confidence intervals by resampling units or documents, computed over weights of distinct patterns."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -10,12 +11,13 @@ import scipy
 from annotate.agreement.coefficient import Interval
 from annotate.agreement.data import FloatArray, IntArray
 from annotate.agreement.patterns import Patterns
-from annotate.agreement.streams import Randomness, generator_of
+from annotate.agreement.streams import Randomness, Stream, generator_of
 
 Statistic = Callable[[FloatArray], FloatArray]
 """From weights (replicates, patterns) to values (replicates,), NaN where a replicate has no variation."""
 
 _BLOCK = 2**20  # numbers held at a time
+_KEPT = 2**21  # numbers of the resamples of documents up to which they are kept for the next figure
 _ALIKE = 8  # groups of a kind, on average, from which a binomial for each kind is the faster draw
 
 
@@ -55,16 +57,23 @@ class Population:
     pattern_counts: "scipy.sparse.csr_array | None"
     group_counts: IntArray
     by: str
+    _kept: dict[tuple[Stream, int], FloatArray] = field(default_factory=dict, repr=False)
 
     @property
     def size(self) -> int:
         """How many units (documents) there are to draw from."""
         return int(self.group_counts.sum())
 
+    @property
+    def width(self) -> int:
+        """How many numbers one resample takes."""
+        patterns = 0 if self.pattern_counts is None else int(self.pattern_counts.shape[1])
+        return max(self.size, patterns)
+
     def weights(self, draws: IntArray | FloatArray) -> FloatArray:
         """(replicates, patterns): how often each pattern occurs, given how often each group was drawn."""
         if self.pattern_counts is None:
-            return draws.astype(float)
+            return draws.astype(float, copy=False)
         return np.asarray((self.pattern_counts.T @ draws.T).T, dtype=float)
 
 
@@ -74,11 +83,10 @@ def population(patterns: Patterns, documents: IntArray | None, by: str) -> Popul
         return Population(None, patterns.unit_counts, by)
     if documents is None:
         raise ValueError("Resampling by documents needs the document of each unit.")
-    groups = np.unique(documents, return_inverse=True)[1]
-    number = int(groups.max(initial=-1)) + 1
-    shape = (number, len(patterns.unit_counts))
+    labels, groups = np.unique(documents, return_inverse=True)
+    shape = (len(labels), len(patterns.unit_counts))
     counts = scipy.sparse.csr_array((np.ones(len(groups)), (groups, patterns.of_unit)), shape=shape)
-    return Population(counts, np.ones(number, dtype=np.intp), by)
+    return Population(counts, np.ones(len(labels), dtype=np.intp), by)
 
 
 def independent(size: int, by: str) -> Population:
@@ -104,17 +112,41 @@ def resampled_interval(
         return None, f"An interval needs at least two {drawn_from.by} with values from two raters."
     if drawn_from.size < resampling.jackknife_below:
         return _jackknife(statistic, drawn_from, resampling, bounds)
-    draws = draw_weights(drawn_from, generator_of(generator, resampling.by), resampling.replicates)
-    blocks = [statistic(weights) for weights in draws]
+    blocks = [statistic(weights) for weights in draw_weights(drawn_from, generator, resampling.replicates)]
     return _percentile(np.concatenate(blocks), drawn_from.by, resampling)
 
 
-def draw_weights(
-    drawn_from: Population, generator: np.random.Generator, replicates: int
-) -> Iterator[FloatArray]:
-    """Yield blocks of weights (some replicates, patterns), as often as there are replicates in all."""
-    counts = drawn_from.pattern_counts
-    block = max(1, _BLOCK // max((drawn_from.size,) if counts is None else (drawn_from.size, *counts.shape)))
+def draw_weights(drawn_from: Population, generator: Randomness, replicates: int) -> Iterator[FloatArray]:
+    """Yield blocks of weights (some replicates, patterns), as often as there are replicates in all.
+
+    With a stream, resamples of documents follow from its seed and the number of documents alone: figures
+    about the same documents share them, so that they differ by what was rated and not by what was drawn, and
+    what does not depend on the figure is computed once.
+    """
+    if drawn_from.by != "documents" or not isinstance(generator, Stream):
+        yield from _weights(drawn_from, generator_of(generator, drawn_from.by), replicates)
+        return
+    stream = generator.beside("documents")
+    if replicates * drawn_from.width > _KEPT:
+        yield from _weights(drawn_from, stream.generator(), replicates)
+        return
+    key = (stream, replicates)
+    if key not in drawn_from._kept:
+        drawn_from._kept[key] = drawn_from.weights(_draws_of_documents(stream, drawn_from.size, replicates))
+    yield drawn_from._kept[key]
+
+
+@lru_cache(maxsize=4)
+def _draws_of_documents(stream: Stream, size: int, replicates: int) -> FloatArray:
+    drawn = _draw(independent(size, "documents"), stream.generator(), replicates)
+    draws = np.asfortranarray(drawn, dtype=float)  # a document's draws in a row, as sparse products read them
+    draws.setflags(write=False)
+    return draws
+
+
+def _weights(drawn_from: Population, generator: np.random.Generator, replicates: int) -> Iterator[FloatArray]:
+    """Yield blocks of weights (some replicates, patterns) from a generator that goes on."""
+    block = max(1, _BLOCK // drawn_from.width)
     for start in range(0, replicates, block):
         yield drawn_from.weights(_draw(drawn_from, generator, min(block, replicates - start)))
 
@@ -163,35 +195,44 @@ def _jackknife(
     statistic: Statistic, drawn_from: Population, resampling: Resampling, bounds: tuple[float, float]
 ) -> tuple[Interval | None, str | None]:
     counts = drawn_from.group_counts
-    whole = statistic(drawn_from.weights(counts[None]))[0]
+    whole = statistic(drawn_from.weights(counts[None]))
     without_one = statistic(drawn_from.weights(counts - np.eye(len(counts), dtype=np.intp)))
-    return jackknife_interval(whole, without_one, counts, drawn_from.by, resampling, bounds)
+    only = np.zeros(len(counts), dtype=np.intp)
+    return jackknife_intervals(whole, only, without_one, counts, drawn_from.by, resampling, bounds)[0]
 
 
-def jackknife_interval(
-    whole: float,
+def jackknife_intervals(
+    whole: FloatArray,
+    of_part: IntArray,
     without_one: FloatArray,
     counts: IntArray,
     by: str,
     resampling: Resampling,
     bounds: tuple[float, float],
-) -> tuple[Interval | None, str | None]:
+) -> list[tuple[Interval | None, str | None]]:
     """Leave out each of N in turn: value -+ t sqrt((N - 1) / N sum (value_i - mean)^2), cut at the bounds.
 
-    without_one: (kinds,), the value without one unit of each kind; counts: (kinds,), how many there are.
+    whole: (parts,), the values. Then for the kinds of units of the first part, of the second, ...: of_part
+    (kinds,), the part; without_one (kinds,), its value without a unit of the kind; counts (kinds,), how many
+    such units it has.
     """
-    size = int(counts.sum())
-    if np.isnan(without_one).any():
-        return None, f"Leaving out one of the {size} {by} leaves no variation: rate more of them."
-    spread = without_one - np.average(without_one, weights=counts)
-    error = np.sqrt((size - 1) / size * np.sum(counts * spread**2))
-    if not np.ptp(without_one):
-        return None, _NO_SPREAD.format(by=by)
-    reach = error * scipy.special.stdtrit(size - 1, (1 + resampling.confidence_level) / 2)
-    return Interval(
-        low=float(max(whole - reach, bounds[0])),
-        high=float(min(whole + reach, bounds[1])),
-        method=f"jackknife of {by}, t with {size - 1} degrees of freedom",
-        confidence_level=resampling.confidence_level,
-        replicates=size,
-    ), None
+    sizes = np.bincount(of_part, counts, len(whole))
+    means = np.bincount(of_part, counts * without_one, len(whole)) / sizes
+    squares = np.bincount(of_part, counts * (without_one - means[of_part]) ** 2, len(whole))
+    first = without_one[np.searchsorted(of_part, np.arange(len(whole)))]
+    varied = np.bincount(of_part, without_one != first[of_part], len(whole)) > 0
+    reach = np.sqrt((sizes - 1) / sizes * squares)
+    reach *= scipy.special.stdtrit(sizes - 1, (1 + resampling.confidence_level) / 2)
+    low, high = np.maximum(whole - reach, bounds[0]), np.minimum(whole + reach, bounds[1])
+
+    def interval(part: int) -> tuple[Interval | None, str | None]:
+        size = int(sizes[part])
+        if np.isnan(reach[part]):
+            return None, f"Leaving out one of the {size} {by} leaves no variation: rate more of them."
+        if not varied[part]:
+            return None, _NO_SPREAD.format(by=by)
+        method = f"jackknife of {by}, t with {size - 1} degrees of freedom"
+        limits = float(low[part]), float(high[part])
+        return Interval(*limits, method, resampling.confidence_level, replicates=size), None
+
+    return [interval(part) for part in range(len(whole))]

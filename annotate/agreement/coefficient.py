@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from annotate.agreement.data import ReliabilityData
+from annotate.agreement.data import Parts, ReliabilityData
 
 Parameter = str | int | float | bool | None
 
@@ -86,16 +86,22 @@ class Coefficient:
 
 def count(data: ReliabilityData, *, units_left_out: int = 0) -> Counts:
     """Units, raters and ratings in the data, and how many of them can be paired."""
-    per_unit = data.ratings_per_unit
-    pairable = per_unit[per_unit >= 2]
-    return Counts(
-        units=len(per_unit),
-        pairable_units=len(pairable),
-        raters=int(np.sum((data.codes < len(data.value_domain)).any(axis=1))),
-        ratings=int(per_unit.sum()),
-        pairable_values=int(pairable.sum()),
-        units_left_out=units_left_out,
-    )
+    whole = data.once("count", lambda: counts_of_parts(data, Parts.whole(data))[0])
+    return replace(whole, units_left_out=units_left_out) if units_left_out else whole
+
+
+def counts_of_parts(data: ReliabilityData, parts: Parts) -> list[Counts]:
+    """`count` of each part of the data."""
+    per_unit = data.ratings_per_unit[parts.units]
+    rated = data.codes[:, parts.units] < len(data.value_domain)
+    columns = [
+        parts.sums(np.ones(len(parts.units))),
+        parts.sums(per_unit >= 2),
+        sum((parts.sums(of_rater) > 0 for of_rater in rated), np.zeros(parts.number)),
+        parts.sums(per_unit),
+        parts.sums(np.where(per_unit >= 2, per_unit, 0)),
+    ]
+    return [Counts(*row) for row in np.stack(columns, axis=1).astype(int).tolist()]
 
 
 def why_not_pairable(counts: Counts) -> str | None:

@@ -8,6 +8,10 @@ from annotate.agreement.data import ReliabilityData
 
 def complete_units(data: ReliabilityData) -> tuple[ReliabilityData, int]:
     """The units with a value from every rater who gave any, and how many pairable units that leaves out."""
+    return data.once(("complete units", data.measurement_level), lambda: _complete_units(data))
+
+
+def _complete_units(data: ReliabilityData) -> tuple[ReliabilityData, int]:
     rated = data.codes < len(data.value_domain)
     raters = np.flatnonzero(rated.any(axis=1))
     complete = rated[raters].all(axis=0) if len(raters) else np.zeros(rated.shape[1], dtype=bool)

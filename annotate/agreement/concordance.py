@@ -72,7 +72,7 @@ def _statistic(patterns: Patterns) -> Statistic:
         spread = np.zeros(len(weights))
         varied = np.zeros(len(weights), dtype=bool)
         for rater in raters:
-            marginal = np.asarray((patterns.values_of(rater).T @ weights.T).T)
+            marginal = np.asarray(weights @ patterns.values_of(rater))
             ranks = np.cumsum(marginal, axis=1) - (marginal + marginal.sum(axis=1, keepdims=True)) / 2
             rank_sums += ranks[:, patterns.codes[:, rater]]
             spread += np.sum(marginal * ranks**2, axis=1)

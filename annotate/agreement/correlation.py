@@ -12,7 +12,6 @@ from annotate.agreement.patterns import Patterns
 
 _BLOCK = 2**20  # signs held at a time
 _NOTHING = 1e-20  # a sum of squares of values that are rounded to ten decimals
-_FEW = 2**16  # numbers in a matrix of patterns by values
 
 
 def _all_nan(weights: FloatArray) -> FloatArray:
@@ -68,12 +67,8 @@ def _kendall_tau_b(patterns: Patterns) -> Statistic:
 
 def _marginals_of(patterns: Patterns) -> Callable[[FloatArray], tuple[FloatArray, FloatArray]]:
     """From weights to (replicates, categories) of the first and of the second side."""
-    if patterns.codes.shape[0] * len(patterns.value_domain) > _FEW:
-        sparse = [patterns.values_of(side).T for side in (0, 1)]
-        return lambda weights: (np.asarray((sparse[0] @ weights.T).T), np.asarray((sparse[1] @ weights.T).T))
-    # Of few values a whole matrix is multiplied sooner than a sparse one is made.
-    each = np.eye(len(patterns.value_domain))[patterns.codes]
-    return lambda weights: (weights @ each[:, 0], weights @ each[:, 1])
+    first, second = (patterns.values_of(side) for side in (0, 1))
+    return lambda weights: (np.asarray(weights @ first), np.asarray(weights @ second))
 
 
 def correlations_of_rows(measure: Measure, first: FloatArray, second: FloatArray) -> FloatArray:

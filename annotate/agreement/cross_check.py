@@ -33,7 +33,8 @@ def checked_alpha(
     `warning` and the log an error; ours stays the value. Undefined as `krippendorff_alpha`, and then not
     checked; nor is it where the package would need more than 256 MB.
     """
-    return _checked(krippendorff_alpha(data, generator=generator, resampling=resampling), data)
+    alpha = krippendorff_alpha(data, generator=generator, resampling=resampling)
+    return _checked(alpha, data, np.arange(data.values.shape[1]))
 
 
 def checked_alphas_of_parts(
@@ -45,18 +46,20 @@ def checked_alphas_of_parts(
 ) -> list[Coefficient]:
     """`checked_alpha` of each part of the data; `parts` are the indices of its units."""
     alphas = alphas_of_parts(data, parts, generators=generators, resampling=resampling)
-    return [_checked(alpha, data.of_units(units)) for alpha, units in zip(alphas, parts, strict=True)]
+    return [_checked(alpha, data, units) for alpha, units in zip(alphas, parts, strict=True)]
 
 
-def _checked(alpha: Coefficient, data: ReliabilityData) -> Coefficient:
+def _checked(alpha: Coefficient, data: ReliabilityData, units: IntArray) -> Coefficient:
     if alpha.value is None:
         return alpha
-    counts = _value_counts(data)
-    if counts.size * counts.shape[1] > _MOST_NUMBERS:
-        return _with_parameter(alpha, f"no, {counts.shape[1]} distinct values are too many for {PACKAGE}")
+    values = len(data.value_domain)
+    if alpha.counts.pairable_units * values**2 > _MOST_NUMBERS:
+        return _with_parameter(alpha, f"no, {values} distinct values are too many for {PACKAGE}")
+    counts = data.once("value counts", lambda: _value_counts(data))[units]
     other = float(
         krippendorff.alpha(
-            value_counts=counts,
+            # The package leaves other units out too, but divides by their number of pairs first.
+            value_counts=counts[data.ratings_per_unit[units] >= 2],
             value_domain=data.value_domain,
             level_of_measurement=data.measurement_level.value,
         )
@@ -79,12 +82,7 @@ def _with_parameter(alpha: Coefficient, said: str) -> Coefficient:
 
 
 def _value_counts(data: ReliabilityData) -> IntArray:
-    """(units, values): how many raters gave each value to each unit with two values or more.
-
-    Values of other units are left out by the package too, but it divides by their number of pairs first.
-    """
-    pairable = data.codes[:, data.ratings_per_unit >= 2]
-    width = len(data.value_domain) + 1  # the last column counts gaps
-    places = np.arange(pairable.shape[1]) * width + pairable.astype(np.intp)
-    counts = np.bincount(places.ravel(), minlength=pairable.shape[1] * width)
-    return counts.reshape(-1, width)[:, :-1]
+    """(units, values): how many raters gave each value to each unit."""
+    units, width = data.codes.shape[1], len(data.value_domain) + 1  # the last column counts gaps
+    places = np.arange(units) * width + data.codes.astype(np.intp)
+    return np.bincount(places.ravel(), minlength=units * width).reshape(units, width)[:, :-1]

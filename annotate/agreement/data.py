@@ -1,15 +1,16 @@
 """Reliability data: who gave which value to which unit, on which scale."""
 
-from collections.abc import Sequence
-from copy import copy
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from typing import TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
+Made = TypeVar("Made")
 
 
 class MeasurementLevel(StrEnum):
@@ -39,6 +40,7 @@ class ReliabilityData:
     raters: Sequence[str] = ()
     codes: npt.NDArray[np.unsignedinteger] = field(init=False, repr=False)
     """(raters, units): position of each value in `value_domain`; its length stands for a gap."""
+    _found: dict[Hashable, object] = field(init=False, repr=False)
 
     def __init__(
         self,
@@ -52,46 +54,112 @@ class ReliabilityData:
         table = _table(values)
         level = _level(measurement_level)
         domain = _domain(value_domain, level)
-        fields = {
+        checked = {
             "values": table,
             "measurement_level": level,
             "value_domain": domain,
             "documents": _documents(documents, table.shape[1]),
             "raters": _rater_names(raters, table.shape[0]),
             "codes": _codes(table, domain),
+            "_found": {},
         }
-        for name, value in fields.items():
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
-            object.__setattr__(self, name, value)
+        self._set(checked)
 
     @property
     def ratings_per_unit(self) -> IntArray:
         """(units,): how many raters gave a value."""
-        return np.asarray(np.sum(self.codes < len(self.value_domain), axis=0), dtype=np.intp)
+        return self.once(
+            "ratings", lambda: np.sum(self.codes < len(self.value_domain), axis=0, dtype=np.intp)
+        )
+
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """What `make` returns, made once for these values: figures of one table share counts and resamples.
+
+        The key names what is made of the values; it cannot become stale, since they never change.
+        """
+        if key not in self._found:
+            self._found[key] = make()
+        return cast("Made", self._found[key])
 
     def at_level(self, measurement_level: MeasurementLevel | str) -> "ReliabilityData":
         """The same values read at another measurement level."""
-        return self._with(measurement_level=measurement_level)
+        level = _level(measurement_level)
+        # What is counted of the values says nothing of the level.
+        return self._with(
+            measurement_level=level, value_domain=_domain(self.value_domain, level), _found=self._found
+        )
 
     def of_raters(self, rater_indices: Sequence[int]) -> "ReliabilityData":
         """The same units with these raters only, in this order."""
-        chosen = list(rater_indices)
-        return self._with(values=self.values[chosen], raters=[self.raters[rater] for rater in chosen])
+        chosen = tuple(rater_indices)
+        return self.once(
+            ("raters", self.measurement_level, chosen),
+            lambda: self._with(
+                values=self.values[list(chosen)],
+                codes=self.codes[list(chosen)],
+                raters=_rater_names([self.raters[rater] for rater in chosen], len(chosen)),
+            ),
+        )
 
     def of_units(self, chosen: npt.ArrayLike) -> "ReliabilityData":
         """The same raters with these units only: indices or a mask."""
-        kept, part = np.asarray(chosen), copy(self)  # what has been checked need not be checked again
-        values, codes = self.values[:, kept], self.codes[:, kept]
-        documents = None if self.documents is None else _documents(self.documents[kept], values.shape[1])
-        for name, array in {"values": values, "codes": codes, "documents": documents}.items():
-            if array is not None:
-                array.setflags(write=False)
-            object.__setattr__(part, name, array)
-        return part
+        kept = np.asarray(chosen)
+        documents = None if self.documents is None else self.documents[kept]
+        return self._with(
+            values=self.values[:, kept],
+            codes=self.codes[:, kept],
+            documents=None if documents is None else _documents(documents, len(documents)),
+        )
+
+    def in_documents(self, documents: npt.ArrayLike) -> "ReliabilityData":
+        """The same values whose units belong to these documents (units,), any labels."""
+        return self._with(documents=_documents(documents, self.values.shape[1]))
 
     def _with(self, **changes: object) -> "ReliabilityData":
-        return replace(self, **changes)  # type: ignore[arg-type]
+        """A copy with changes that need no check."""
+        other = object.__new__(ReliabilityData)
+        same = {each.name: getattr(self, each.name) for each in fields(self)}
+        other._set({**same, "_found": {}, **changes})
+        return other
+
+    def _set(self, values: Mapping[str, object]) -> None:
+        for name, value in values.items():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+            object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Parts of the units of reliability data, such as documents; a unit may be in several.
+
+    units: (members,), the indices of the units of the first part, then of the second, ...
+    of_part: (members,), the part that each is in. number: how many parts there are.
+    """
+
+    units: IntArray
+    of_part: IntArray
+    number: int
+
+    @classmethod
+    def of(cls, parts: Sequence[IntArray]) -> "Parts":
+        """The parts whose units have these indices."""
+        sizes = [len(units) for units in parts]
+        return cls(np.concatenate(parts), np.repeat(np.arange(len(parts)), sizes), len(parts))
+
+    @classmethod
+    def whole(cls, data: ReliabilityData) -> "Parts":
+        """All units as the only part."""
+        return cls.of([np.arange(data.values.shape[1])])
+
+    def sums(self, of_member: npt.NDArray[np.number | np.bool_]) -> FloatArray:
+        """(parts,): the sum over each part's members of a number (members,)."""
+        return np.bincount(self.of_part, of_member, self.number).astype(float)
+
+    def counts(self, codes: IntArray, kinds: int) -> IntArray:
+        """(parts, kinds): how often each code 0 to kinds - 1 occurs in each part; codes: (..., members)."""
+        places = (self.of_part * kinds + codes).ravel()
+        return np.bincount(places, minlength=self.number * kinds).reshape(self.number, kinds)
 
 
 def observed_domain(values: npt.ArrayLike) -> FloatArray:

@@ -6,24 +6,34 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from annotate.agreement.bootstrap import (
+    Population,
     Resampling,
     Statistic,
-    jackknife_interval,
+    jackknife_intervals,
     population,
     resampled_interval,
 )
 from annotate.agreement.coefficient import (
     Coefficient,
+    Counts,
     Interval,
     Parameter,
     count,
+    counts_of_parts,
     no_variation,
     why_not_pairable,
 )
-from annotate.agreement.data import IntArray, ReliabilityData
+from annotate.agreement.data import IntArray, Parts, ReliabilityData
 from annotate.agreement.patterns import Patterns
-from annotate.agreement.rare_values import LARGEST_MODAL_SHARE, modal_share, smoothed_interval
+from annotate.agreement.rare_values import (
+    LARGEST_MODAL_SHARE,
+    modal_share,
+    modal_shares_of_parts,
+    smoothed_interval,
+)
 from annotate.agreement.streams import Randomness, generator_of, substream
+
+_BLOCK = 2**20  # numbers held at a time
 
 
 @dataclass(frozen=True)
@@ -72,7 +82,7 @@ def estimate(
         return undefined_coefficient(estimator, data, why if isinstance(why, str) else why(data))
     drawn_with = substream(generator, estimator.name, *sorted(estimator.parameters.items()))
     interval = _interval(estimator, data, patterns, statistic, float(value), drawn_with, plan)
-    return _coefficient(estimator, data, float(value), *interval)
+    return _coefficient(estimator, count(data), float(value), *interval)
 
 
 def estimates_of_parts(
@@ -84,60 +94,55 @@ def estimates_of_parts(
 ) -> list[Coefficient]:
     """`estimate` of each part of the data; `parts` are the indices of its units, each with its generator.
 
-    The patterns of the whole are found once: a part has other weights. Only parts whose interval draws are
-    estimated one by one.
+    Parts whose interval leaves out each unit in turn, and so draws nothing, are computed all at once.
+    """
+    together = _parts_left_out_in_turn(estimator, data, parts, resampling) if resampling.by == "units" else {}
+    return [
+        together.get(part) or estimate(estimator, data.of_units(units), generator, resampling)
+        for part, (units, generator) in enumerate(zip(parts, generators, strict=True))
+    ]
+
+
+def _parts_left_out_in_turn(
+    estimator: Estimator, data: ReliabilityData, parts: Sequence[IntArray], resampling: Resampling
+) -> dict[int, Coefficient]:
+    """The coefficients of the parts that are defined and have few units, by the part's index.
+
+    The patterns of the whole are found once: a part, and a part without a unit, has other weights.
     """
     patterns = estimator.patterns(data)
-    statistic = estimator.statistic(patterns)
-    pattern_of = np.full(len(data.ratings_per_unit), -1)
+    statistic, kinds = estimator.statistic(patterns), len(patterns.unit_counts)
+    pattern_of = np.full(len(data.ratings_per_unit), kinds)
     pattern_of[data.ratings_per_unit >= estimator.least_ratings] = patterns.of_unit
-    found = []
-    for units, generator in zip(parts, generators, strict=True):
-        part, shown = data.of_units(units), pattern_of[units]
-        counts = np.bincount(shown[shown >= 0], minlength=len(patterns.unit_counts))
-        left_out_in_turn = (
-            _with_each_left_out(estimator, part, statistic, counts, resampling)
-            if _is_left_out_in_turn(estimator, part, int(counts.sum()), resampling)
-            else None
+    members = Parts.of(parts)
+    unit_counts = members.counts(pattern_of[members.units], kinds + 1)[:, :-1]
+    sizes = unit_counts.sum(axis=1)
+    few = (sizes >= 2) & (sizes < resampling.jackknife_below)
+    if estimator.smoothed:
+        few &= modal_shares_of_parts(data, members) <= LARGEST_MODAL_SHARE
+    counts, found = counts_of_parts(data, members), {}
+    at_once = max(1, _BLOCK // max(1, kinds * resampling.jackknife_below))
+    for start in range(0, int(few.sum()), at_once):
+        chosen = np.flatnonzero(few)[start : start + at_once]
+        own = unit_counts[chosen]
+        of_part, pattern = np.nonzero(own)
+        without_one = own[of_part]
+        without_one[np.arange(len(pattern)), pattern] -= 1
+        values, values_without = np.split(
+            statistic(np.concatenate([own, without_one]).astype(float)), [len(own)]
         )
-        found.append(left_out_in_turn or estimate(estimator, part, generator, resampling))
+        intervals = jackknife_intervals(
+            values, of_part, values_without, own[of_part, pattern], "units", resampling, estimator.bounds
+        )
+        for part, value, interval in zip(chosen.tolist(), values.tolist(), intervals, strict=True):
+            if not np.isnan(value):
+                found[part] = _coefficient(estimator, counts[part], value, *interval)
     return found
-
-
-def _is_left_out_in_turn(
-    estimator: Estimator, part: ReliabilityData, size: int, resampling: Resampling
-) -> bool:
-    """Whether the interval of a part leaves out each unit in turn, which draws nothing."""
-    if resampling.by != "units" or not 2 <= size < resampling.jackknife_below:
-        return False
-    return not (estimator.smoothed and modal_share(part) > LARGEST_MODAL_SHARE)
-
-
-def _with_each_left_out(
-    estimator: Estimator,
-    part: ReliabilityData,
-    statistic: Statistic,
-    counts: IntArray,
-    resampling: Resampling,
-) -> Coefficient | None:
-    """The coefficient of a part whose patterns occur `counts` times with its jackknife interval; None
-    where it is undefined.
-    """
-    occurring = np.flatnonzero(counts)
-    weights = np.tile(counts.astype(float), (len(occurring) + 1, 1))
-    weights[np.arange(1, len(weights)), occurring] -= 1
-    value, *without_one = statistic(weights)
-    if np.isnan(value):
-        return None
-    interval = jackknife_interval(
-        value, np.array(without_one), counts[occurring], "units", resampling, estimator.bounds
-    )
-    return _coefficient(estimator, part, float(value), *interval)
 
 
 def _coefficient(
     estimator: Estimator,
-    data: ReliabilityData,
+    counts: Counts,
     value: float,
     interval: Interval | None,
     interval_reason: str | None,
@@ -148,7 +153,7 @@ def _coefficient(
         value=value,
         interval=interval,
         interval_reason=interval_reason,
-        counts=count(data),
+        counts=counts,
         parameters=estimator.parameters,
         source=estimator.source,
     )
@@ -166,9 +171,7 @@ def _interval(
     """The interval, or None and why."""
     if drawn_with is None:
         return None, "No interval was asked for."
-    rated = data.ratings_per_unit >= estimator.least_ratings
-    documents = None if data.documents is None else data.documents[rated]
-    drawn_from = population(patterns, documents, plan.by)
+    drawn_from = drawn_population(data, patterns, plan.by, estimator.least_ratings)
     # Resamples hold only what is in the sample, which may lack the rare values of nearly equal ones.
     # Where they hold one value only, as Fleiss' kappa may from lone ratings, no rare one is known.
     if estimator.smoothed and drawn_from.size > 1 and LARGEST_MODAL_SHARE < modal_share(data) < 1:
@@ -177,6 +180,16 @@ def _interval(
             estimator.patterns, estimator.statistic, data, value, own, plan, estimator.least_ratings
         ), None
     return resampled_interval(statistic, drawn_from, drawn_with, plan, estimator.bounds)
+
+
+def drawn_population(data: ReliabilityData, patterns: Patterns, by: str, least_ratings: int) -> Population:
+    """What is resampled of the units that `patterns` are of: those with `least_ratings` values or more."""
+
+    def make() -> Population:
+        rated = data.ratings_per_unit >= least_ratings
+        return population(patterns, None if data.documents is None else data.documents[rated], by)
+
+    return data.once((patterns, by), make)
 
 
 def undefined_coefficient(estimator: Estimator, data: ReliabilityData, reason: str) -> Coefficient:

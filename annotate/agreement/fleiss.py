@@ -105,8 +105,8 @@ def _gwet(patterns: Patterns, metric: Metric, scores: FloatArray) -> Statistic:
 
 def _shares(patterns: Patterns, weights: FloatArray) -> FloatArray:
     """(replicates, categories): mean over rated units of the share of each category in the unit."""
-    in_unit = patterns.value_counts().multiply(1 / patterns.ratings[:, None]).tocsr()
-    return np.asarray((in_unit.T @ weights.T).T / weights.sum(axis=1, keepdims=True))
+    in_unit = patterns.value_counts() * (1 / patterns.ratings[:, None])
+    return np.asarray(weights @ in_unit / weights.sum(axis=1, keepdims=True))
 
 
 def _observed_disagreement(

@@ -6,9 +6,10 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from annotate.agreement.bootstrap import Resampling, independent, population, resampled_interval
+from annotate.agreement.bootstrap import Resampling, Statistic, independent, resampled_interval
 from annotate.agreement.coefficient import Coefficient
 from annotate.agreement.data import FloatArray, IntArray, ReliabilityData
+from annotate.agreement.estimate import drawn_population
 from annotate.agreement.measure import Measure, pair_data
 from annotate.agreement.streams import Randomness, substream
 
@@ -30,8 +31,18 @@ def within_documents(
     (`counts.undefined_groups`). The interval resamples the documents with a value. Undefined where none has
     one.
     """
-    overall = measure(first, second)
-    each = values_within_documents(measure, first, second, documents)
+    return mean_within_documents(measure, pair_data(first, second, documents), generator, resampling)
+
+
+def mean_within_documents(
+    measure: Measure,
+    data: ReliabilityData,
+    generator: Randomness | None = None,
+    resampling: Resampling | None = None,
+) -> Coefficient:
+    """`within_documents` of the values of two raters."""
+    overall = measure.of(data)
+    each = _values_of_documents(measure, data)
     values = each[~np.isnan(each)]
     result = replace(
         overall,
@@ -45,7 +56,7 @@ def within_documents(
     if drawn_with is None or not len(values):
         return result
     interval, interval_reason = resampled_interval(
-        lambda weights: weights @ values / weights.sum(axis=1),
+        _mean_of(values),
         independent(len(values), "documents"),
         drawn_with,
         resampling or Resampling(by="documents"),
@@ -54,42 +65,55 @@ def within_documents(
     return replace(result, interval=interval, interval_reason=interval_reason)
 
 
+def _mean_of(values: FloatArray) -> Statistic:
+    sums = np.stack([values, np.ones_like(values)], axis=1)
+
+    def means(weights: FloatArray) -> FloatArray:
+        totals, sizes = (weights @ sums).T
+        return np.asarray(totals / sizes)
+
+    return means
+
+
 def values_within_documents(
     measure: Measure, first: npt.ArrayLike, second: npt.ArrayLike, documents: npt.ArrayLike
 ) -> FloatArray:
-    """(documents,): the measure within each document, in the order of their labels; NaN where undefined.
+    """(documents,): the measure within each document, in the order of their labels; NaN where undefined."""
+    return _values_of_documents(measure, pair_data(first, second, documents))
 
-    A document is one weighting of the distinct pairs of values, so that many go through one matrix product.
-    """
-    data = pair_data(first, second, documents)
+
+def _values_of_documents(measure: Measure, data: ReliabilityData) -> FloatArray:
+    """A document is one weighting of the distinct pairs of values: many go through one matrix product."""
     if data.documents is None:
         raise ValueError("The document of each unit is needed.")
-    number = int(data.documents.max(initial=-1)) + 1
-    values = np.full(number, np.nan)
-    for units in _batches(data.documents):
-        batch = data.of_units(units)
-        rated = batch.ratings_per_unit == 2
-        if rated.any():
-            documents_of_batch = data.documents[units][rated]
-            values[np.unique(documents_of_batch)] = _values(measure, batch, documents_of_batch)
+    values = np.full(int(data.documents.max(initial=-1)) + 1, np.nan)
+    rated = np.flatnonzero(data.ratings_per_unit == 2)
+    if not len(rated):
+        return values
+    # Where values hardly repeat, nearly each unit is a pattern, so that the weights of all documents together
+    # would be nearly all 0: then some documents at a time.
+    few = len(measure.estimator.patterns(data).unit_counts) <= _BATCH
+    batches = [data] if few else map(data.of_units, _batches(rated, data.documents[rated]))
+    each = [_values(measure, batch) for batch in batches]
+    values[np.unique(data.documents[rated])] = np.concatenate(each)
     return values
 
 
-def _values(measure: Measure, batch: ReliabilityData, documents: IntArray) -> FloatArray:
-    patterns = measure.estimator.patterns(batch)
-    counts = population(patterns, documents, "documents").pattern_counts
+def _values(measure: Measure, data: ReliabilityData) -> FloatArray:
+    patterns = measure.estimator.patterns(data)
+    counts = drawn_population(data, patterns, "documents", least_ratings=2).pattern_counts
     assert counts is not None  # documents have patterns
     return measure.estimator.statistic(patterns)(counts.toarray())
 
 
-def _batches(documents: IntArray) -> Iterator[IntArray]:
-    """Units of whole documents, about `_BATCH` at a time."""
+def _batches(units: IntArray, documents: IntArray) -> Iterator[IntArray]:
+    """The units of whole documents, about `_BATCH` at a time; documents: (units,), that of each."""
     order = np.argsort(documents, kind="stable")
     starts = np.flatnonzero(np.diff(documents[order], prepend=-1))
     start = 0
     for end in [*starts[1:], len(order)]:
         if end - start >= _BATCH or end == len(order):
-            yield order[start:end]
+            yield units[order[start:end]]
             start = end
 
 

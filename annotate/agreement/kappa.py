@@ -95,9 +95,7 @@ def _pair_kappa(
     shared = (patterns.codes[:, pair] < gap).all(axis=1)
     first, second = patterns.codes[shared][:, pair].T
     weights = weights[:, shared]
-    left, right = (
-        np.asarray((patterns.values_of(rater)[np.flatnonzero(shared)].T @ weights.T).T) for rater in pair
-    )
+    left, right = (np.asarray(weights @ patterns.values_of(rater)[np.flatnonzero(shared)]) for rater in pair)
     observed = weights @ metric(scores[first], scores[second]) * weights.sum(axis=1)
     expected = expected_disagreement(left, right, metric, scores)
     share = np.full(len(weights), np.nan)

@@ -32,7 +32,16 @@ class Measure:
 
         With a generator also its interval, by units or, where `documents` (units,) are given, by documents.
         """
-        return estimate(self.estimator, pair_data(first, second, documents), generator, resampling)
+        return self.of(pair_data(first, second, documents), generator, resampling)
+
+    def of(
+        self,
+        data: ReliabilityData,
+        generator: Randomness | None = None,
+        resampling: Resampling | None = None,
+    ) -> Coefficient:
+        """The coefficient of the values of two raters; with a generator also its interval."""
+        return estimate(self.estimator, data, generator, resampling)
 
 
 def units_with_both(data: ReliabilityData) -> Patterns:

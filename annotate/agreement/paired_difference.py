@@ -8,7 +8,7 @@ import scipy
 
 from annotate.agreement.bootstrap import Resampling, Statistic, draw_weights, independent
 from annotate.agreement.data import FloatArray
-from annotate.agreement.streams import Randomness, generator_of
+from annotate.agreement.streams import Randomness, substream
 
 _TINY = 1e-12
 
@@ -61,7 +61,7 @@ def difference_of_figures(
     weights: Iterable[FloatArray] = (
         [1 - np.eye(size)]
         if few
-        else draw_weights(independent(size, noun), generator_of(generator, "paired", noun), replicates)
+        else draw_weights(independent(size, noun), substream(generator, "paired"), replicates)
     )
     differences = np.concatenate([figures[0](each) - figures[1](each) for each in weights])
     varied = differences[~np.isnan(differences)]

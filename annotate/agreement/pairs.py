@@ -1,6 +1,5 @@
 """Every pair of raters, and every rater with the mean."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
@@ -11,8 +10,8 @@ import numpy.typing as npt
 from annotate.agreement.bootstrap import Resampling
 from annotate.agreement.coefficient import Coefficient
 from annotate.agreement.data import FloatArray, ReliabilityData
-from annotate.agreement.groups import within_documents
-from annotate.agreement.measure import Measure
+from annotate.agreement.groups import mean_within_documents
+from annotate.agreement.measure import Measure, pair_data
 from annotate.agreement.streams import Randomness, substream
 
 MEAN = "mean"
@@ -36,16 +35,15 @@ def between_raters(
     resampling: Resampling | None = None,
 ) -> tuple[ComparedRaters, ...]:
     """The measure for every pair of raters; averaged within documents where `within` gives them, (units,)."""
-    compare = _comparison(data, measure, within, resampling)
+    grouped = _grouped(data, within)
     return tuple(
-        ComparedRaters(
-            data.raters[one],
-            data.raters[other],
-            compare(
-                data.values[one],
-                data.values[other],
-                generator=substream(generator, data.raters[one], data.raters[other]),
-            ),
+        _compare(
+            measure,
+            (data.raters[one], data.raters[other]),
+            grouped.of_raters((one, other)),
+            within is not None,
+            generator,
+            resampling,
         )
         for one, other in combinations(range(len(data.values)), 2)
     )
@@ -65,15 +63,18 @@ def with_mean(
     The mean holds the rater's own values too, as in published tables, which raises a correlation; `of_others`
     takes them out.
     """
-    compare = _comparison(data, measure, within, resampling)
-    everyone = range(len(data.values))
-    compared = []
-    for rater in everyone:
-        averaged = [other for other in everyone if not (of_others and other == rater)]
-        drawn_with = substream(generator, MEAN, data.raters[rater])
-        coefficient = compare(mean_values(data.values[averaged]), data.values[rater], generator=drawn_with)
-        compared.append(ComparedRaters(MEAN, data.raters[rater], coefficient))
-    return tuple(compared)
+    grouped = _grouped(data, within)
+    return tuple(
+        _compare(
+            measure,
+            (MEAN, name),
+            grouped.once(("with mean", of_others, rater), partial(_with_mean, grouped, rater, of_others)),
+            within is not None,
+            generator,
+            resampling,
+        )
+        for rater, name in enumerate(data.raters)
+    )
 
 
 def mean_values(values: FloatArray) -> FloatArray:
@@ -85,12 +86,22 @@ def mean_values(values: FloatArray) -> FloatArray:
     return means
 
 
-def _comparison(
-    data: ReliabilityData,
+def _with_mean(data: ReliabilityData, rater: int, of_others: bool) -> ReliabilityData:
+    averaged = [other for other in range(len(data.values)) if not (of_others and other == rater)]
+    return pair_data(mean_values(data.values[averaged]), data.values[rater], data.documents)
+
+
+def _grouped(data: ReliabilityData, within: npt.ArrayLike | None) -> ReliabilityData:
+    return data if within is None or within is data.documents else data.in_documents(within)
+
+
+def _compare(
     measure: Measure,
-    within: npt.ArrayLike | None,
+    raters: tuple[str, str],
+    pair: ReliabilityData,
+    within: bool,
+    generator: Randomness | None,
     resampling: Resampling | None,
-) -> Callable[..., Coefficient]:
-    if within is None:
-        return partial(measure, documents=data.documents, resampling=resampling)
-    return partial(within_documents, measure, documents=within, resampling=resampling)
+) -> ComparedRaters:
+    compare = partial(mean_within_documents, measure) if within else measure.of
+    return ComparedRaters(*raters, compare(pair, substream(generator, *raters), resampling))

@@ -9,7 +9,7 @@ import scipy
 from annotate.agreement.data import FloatArray, IntArray, ReliabilityData
 
 _LARGEST_CODE = 2**62
-SMALL = 2**14  # numbers; a sparse array of fewer takes longer to make than a dense one to multiply
+_SMALL = 2**14  # numbers; a sparse array of fewer takes longer to make than a dense one to multiply
 _TABULATED = 2**20  # up to this many possible patterns, counting in a table beats sorting
 
 
@@ -32,28 +32,30 @@ class Patterns:
         """(patterns,): how many values a unit with this pattern has."""
         return np.asarray(np.sum(self.codes < len(self.value_domain), axis=1), dtype=float)
 
-    def value_counts(self) -> "scipy.sparse.csr_array":
-        """(patterns, categories), sparse: how often each category occurs in each pattern."""
-        rows, raters = np.nonzero(self.codes < len(self.value_domain))
-        shape = (len(self.codes), len(self.value_domain))
-        return scipy.sparse.csr_array((np.ones(len(rows)), (rows, self.codes[rows, raters])), shape=shape)
+    def value_counts(self) -> "FloatArray | scipy.sparse.csr_array":
+        """(patterns, categories): how often each category occurs in each pattern; sparse if large."""
+        return self._table(*np.nonzero(self.codes < len(self.value_domain)))
 
-    def dense_value_counts(self) -> FloatArray:
-        """(patterns, categories): the same as an array, which is faster where it is small."""
-        width = len(self.value_domain) + 1  # the last column counts gaps
-        places = np.arange(len(self.codes))[:, None] * width + self.codes
-        counts = np.bincount(places.ravel(), minlength=len(self.codes) * width)
-        return counts.reshape(-1, width)[:, :-1].astype(float)
-
-    def values_of(self, rater: int) -> "scipy.sparse.csr_array":
-        """(patterns, categories), sparse: 1 at the category that this rater gave."""
+    def values_of(self, rater: int) -> "FloatArray | scipy.sparse.csr_array":
+        """(patterns, categories): 1 at the category that this rater gave; sparse if large."""
         rows = np.flatnonzero(self.codes[:, rater] < len(self.value_domain))
+        return self._table(rows, np.full(len(rows), rater))
+
+    def _table(self, rows: IntArray, raters: IntArray) -> "FloatArray | scipy.sparse.csr_array":
         shape = (len(self.codes), len(self.value_domain))
-        return scipy.sparse.csr_array((np.ones(len(rows)), (rows, self.codes[rows, rater])), shape=shape)
+        columns = self.codes[rows, raters]
+        if shape[0] * shape[1] > _SMALL:
+            return scipy.sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
+        counts = np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1])
+        return counts.reshape(shape).astype(float)
 
 
 def by_rater(data: ReliabilityData, *, least_ratings: int = 1) -> Patterns:
     """The distinct columns among units with enough ratings, raters told apart."""
+    return data.once(("by_rater", least_ratings), lambda: _by_rater(data, least_ratings))
+
+
+def _by_rater(data: ReliabilityData, least_ratings: int) -> Patterns:
     kept = data.codes[:, data.ratings_per_unit >= least_ratings]
     return _patterns(kept, data.value_domain)
 
@@ -64,6 +66,11 @@ def by_value(data: ReliabilityData, *, least_ratings: int = 2, keep_unused: bool
     3 raters on 5 points make at most 35. Categories that nobody used are dropped from the value domain unless
     `keep_unused`.
     """
+    key = ("by_value", least_ratings, keep_unused)
+    return data.once(key, lambda: _by_value(data, least_ratings, keep_unused))
+
+
+def _by_value(data: ReliabilityData, least_ratings: int, keep_unused: bool) -> Patterns:
     columns = by_rater(data, least_ratings=least_ratings)
     sets = _patterns(np.sort(columns.codes, axis=1).T, data.value_domain)
     unit_counts = np.bincount(sets.of_unit, columns.unit_counts, len(sets.codes)).astype(np.intp)

@@ -24,6 +24,10 @@ class Stream:
         """Return the stream of something narrower."""
         return Stream(self.seed, (*self.name, *(str(part) for part in parts)))
 
+    def beside(self, *parts: object) -> "Stream":
+        """Return the stream of the same seed that several figures share."""
+        return Stream(self.seed).of(*parts)
+
     def generator(self) -> np.random.Generator:
         """Return a new generator at the beginning of the stream, for NumPy."""
         return np.random.default_rng([self.seed, *np.frombuffer(self._digest(), dtype="<u4").tolist()])

@@ -11,10 +11,12 @@ from annotate.agreement import (
     Interval,
     ReliabilityData,
     Resampling,
+    bootstrap,
     intraclass_correlation,
     krippendorff_alpha,
     pearson,
     percent_agreement,
+    weighted_kappa,
 )
 from annotate.agreement.alpha import alphas_of_parts
 from annotate.agreement.streams import Stream
@@ -249,6 +251,42 @@ def test_alphas_of_parts_are_those_of_each_part_alone(
     for units, generator, found in zip(parts, generators, together, strict=True):
         alone = krippendorff_alpha(whole.of_units(units), generator=generator, resampling=Resampling(by=by))
         assert rounded(found.as_dict()) == rounded(alone.as_dict())
+
+
+def test_figures_about_the_same_documents_share_their_resamples() -> None:
+    data = ratings(noisy(120, 5)).in_documents(np.arange(120) // 5)
+    first, other = Stream(1).of("people", "fluency"), Stream(1).of("judge", "coherence")
+    by_documents, by_units = (
+        [
+            krippendorff_alpha(data, generator=stream, resampling=Resampling(by=by)).interval
+            for stream in (first, other, Stream(2).of("people", "fluency"))
+        ]
+        for by in ("documents", "units")
+    )
+    assert by_documents[0] == by_documents[1] != by_documents[2]
+    assert by_units[0] != by_units[1]
+
+
+def test_resamples_of_documents_are_the_same_whether_they_are_kept_or_drawn_in_blocks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    generator, plan = Stream(4), Resampling(by="documents")
+
+    def found() -> list[Interval | None]:
+        data = ratings(noisy(90, 6)).in_documents(np.arange(90) // 3)
+        return [
+            figure(data, generator=generator, resampling=plan).interval
+            for figure in (krippendorff_alpha, percent_agreement, weighted_kappa)
+        ]
+
+    kept = found()
+    monkeypatch.setattr(bootstrap, "_KEPT", 0)
+    monkeypatch.setattr(bootstrap, "_BLOCK", 90 * 70)
+    drawn = found()
+    for one, again in zip(kept, drawn, strict=True):
+        assert one is not None
+        assert again is not None
+        assert (one.low, one.high) == pytest.approx((again.low, again.high), abs=1e-12)
 
 
 def rounded(value: object) -> object:

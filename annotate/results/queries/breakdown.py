@@ -75,13 +75,15 @@ def _table(
 ) -> Table:
     """Return a table; a figure of a system or document leads to the units that raters disagree on."""
 
-    def link(dimension: FrozenDimension, name: str) -> str:
-        return "" if head.key == "without" else urlencode({"dimension": dimension.key, head.key: name})
+    queries = [urlencode({head.key: name}) for name in names]
+
+    def link(dimension: FrozenDimension, query: str) -> str:
+        return "" if head.key == "without" else f"{urlencode({'dimension': dimension.key})}&{query}"
 
     columns = [
         [
-            figure(alpha, link=link(dimension, name))
-            for name, alpha in zip(names, alphas(dimension), strict=True)
+            figure(alpha, link=link(dimension, query))
+            for query, alpha in zip(queries, alphas(dimension), strict=True)
         ]
         for dimension in rated.dimensions
     ]
