@@ -65,7 +65,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "annotate.people.sessions.SessionLimitsMiddleware",
-    "annotate.people.preferences.LanguageMiddleware",
+    "annotate.core.preferences.LanguageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "annotate.core.acting_user.ActingMiddleware",
 ]
@@ -83,7 +83,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "annotate.people.preferences.preferences",
+                "annotate.core.preferences.preferences",
             ],
         },
     }

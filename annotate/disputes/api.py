@@ -12,7 +12,6 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate import tasks
 from annotate.api.forms import form_input, valid
 from annotate.api.operations import ApiView, reads, writes
 from annotate.api.values import Input, Text, Whole
@@ -23,6 +22,7 @@ from annotate.core.models import Dispute, DisputeEvent, Membership, Post, Projec
 from annotate.core.page import request_user
 from annotate.core.raters import disputes_of
 from annotate.core.rounds import rounds_of
+from annotate.disputes import tasks
 from annotate.disputes.commands.disputes import adjudicate, answer_dispute, post_message
 from annotate.disputes.commands.nudges import nudge_raters
 from annotate.disputes.commands.rules import set_dispute_rules

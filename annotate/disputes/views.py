@@ -21,12 +21,13 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from django.views.decorators.vary import vary_on_headers
 from django_htmx.http import HttpResponseClientRedirect, replace_url, reswap, retarget
 
-from annotate import tasks
 from annotate.core import access
 from annotate.core.errors import DomainError
 from annotate.core.models import Dispute, Membership, Project, Role
 from annotate.core.page import Request, render_in_project, request_user, show_refusal
+from annotate.core.preferences import key_map_of
 from annotate.core.rounds import rounds_of
+from annotate.disputes import tasks
 from annotate.disputes.commands.digests import stop_digests
 from annotate.disputes.commands.disputes import (
     adjudicate,
@@ -65,7 +66,6 @@ from annotate.disputes.queries.page import DisputePage, dispute_page
 from annotate.disputes.queries.rules import rule_previews
 from annotate.disputes.queries.version import version_of
 from annotate.people.invitation_mail import mail_is_sent
-from annotate.people.preferences import key_map_of
 from annotate.rating.commands.wording import acknowledge_wording
 from annotate.rating.queries.wording import new_wording
 

@@ -17,7 +17,7 @@ from annotate.exports.commands.exports import delete_export, start_export
 from annotate.exports.commands.pushes import start_push
 from annotate.exports.forms import ExportForm, PushForm
 from annotate.exports.queries import exports_of, pushes_of, state_of
-from annotate.tasks import run_export, run_push
+from annotate.exports.tasks import run_export, run_push
 
 ExportInput = form_input("ExportInput", ExportForm)
 PushInput = form_input(

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from annotate.core.models import Project
+from annotate.core.snapshot import snapshot
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.formats.huggingface import write_data_set
 from annotate.exports.formats.parquet import write_parquet, write_shards
@@ -11,7 +12,6 @@ from annotate.exports.formats.text import FORMATS as TEXT_FORMATS
 from annotate.exports.formats.text import in_pieces
 from annotate.exports.manifest import Manifest, Passed, write_manifest
 from annotate.exports.registry import ExportTable, Row
-from annotate.exports.snapshot import snapshot
 
 OnProgress = Callable[[int], None]
 EVERY = 1000  # rows

@@ -11,12 +11,12 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotate import tasks
 from annotate.core import access
 from annotate.core.errors import DomainError
 from annotate.core.models import Export, Push, Role
 from annotate.core.page import Request, render_in_project, request_user
 from annotate.core.workers import worker_health
+from annotate.exports import tasks
 from annotate.exports.choice import Format
 from annotate.exports.commands.exports import delete_export, note_export, restart_export, start_export
 from annotate.exports.commands.pushes import start_push

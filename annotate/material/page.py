@@ -6,9 +6,9 @@ from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect
 
-from annotate import tasks
 from annotate.core.models import DataImport
 from annotate.core.page import Request, show_refusal
+from annotate.material import tasks
 from annotate.material.commands.uploads import start_upload
 from annotate.material.import_kinds import KINDS
 

@@ -12,17 +12,12 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.core.errors import InvitationUnusableError
 from annotate.core.models import User
-from annotate.fastpath.queries import NUMBERS, Prepared
+from annotate.core.preferences import PERSON
 from annotate.people.attempts import count_attempt, take_back
 from annotate.people.commands import accept_invitation
 from annotate.people.session import ADDRESS_IN_SESSION, INVITATION_IN_SESSION, invitation_of, mailed_address
 from annotate.people.sessions import SIGNED_IN_AT
 from annotate.people.sign_in_limits import guess_counters, remember_device
-
-PERSON = Prepared(
-    lambda key: User.objects.select_related("preferences").defer("date_joined", "last_login").filter(pk=key),
-    NUMBERS[0],
-)
 
 
 class Backend(AuthenticationBackend):  # type: ignore[misc]

@@ -9,13 +9,13 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate import tasks
 from annotate.api.forms import form_input, valid
 from annotate.api.operations import ApiView, reads, writes
 from annotate.api.values import Flag, Input, Text
 from annotate.core.access import invitation_in, place_in, project_for_admin, project_for_reader
 from annotate.core.models import Invitation, Membership, Role
 from annotate.core.page import request_user
+from annotate.people import tasks
 from annotate.people.commands import (
     ask_for_mail,
     change_role,

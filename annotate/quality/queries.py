@@ -165,11 +165,6 @@ class _Attempt:
         return calibrate(pairs, is_named=dimension.is_named)
 
 
-def must_practise(place: Membership) -> bool:
-    """Return whether the annotator has to pass practice before work. No query, with the project at hand."""
-    return place.project.practice_bar is not None and place.practised_at is None
-
-
 def practice_values(project: Project) -> "QuerySet[GoldValue]":
     """Return the values that practice asks for, by item."""
     values = GoldValue.objects.filter(gold__item__document__project=project, gold__use=GoldItem.Use.PRACTICE)

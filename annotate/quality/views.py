@@ -18,9 +18,9 @@ from annotate.core.http_errors import error_content, refusals_as_json
 from annotate.core.keys import ACTIONS
 from annotate.core.models import GoldItem, Membership, Role
 from annotate.core.page import render_in_project, request_user, show_refusal
+from annotate.core.preferences import key_map_of
 from annotate.core.projects import is_frozen
 from annotate.core.rounds import round_one
-from annotate.people.preferences import key_map_of
 from annotate.quality import FASTEST_READING
 from annotate.quality.commands import (
     decide_counting,

@@ -26,12 +26,10 @@ from annotate.core.http_errors import error_content, refusals_as_json
 from annotate.core.keys import ACTIONS
 from annotate.core.models import Assignment, AssignmentPlan, Membership, Role, Round
 from annotate.core.page import Request, render_in_project, request_user
+from annotate.core.preferences import PERSON, key_map_of
 from annotate.core.rounds import round_one, rounds_of
 from annotate.core.wording import changes_of_wording
 from annotate.fastpath.prefetch import Question, prefetch_request
-from annotate.people.accounts import PERSON
-from annotate.people.preferences import key_map_of
-from annotate.quality.queries import must_practise
 from annotate.rating.commands.assignments import renew_reservation, renew_reservations, reserve_items
 from annotate.rating.commands.notes import save_note
 from annotate.rating.commands.plans import choose_plan
@@ -78,7 +76,7 @@ def rate(request: HttpRequest, slug: str) -> HttpResponse:
     and items that are not rated are given to others after a time.
     """
     place = access.membership(request.user, slug, Role.ANNOTATOR)
-    if must_practise(place):
+    if place.must_practise:
         return redirect("practice", slug)
     round = round_one(place.project)
     if round is not None and round.is_open:
@@ -103,7 +101,7 @@ def rate_item(request: HttpRequest, slug: str, position: int) -> HttpResponse:
     assignment = access.assignment_for_annotator(request.user, slug, position)
     place = assignment.annotator
     assert place is not None
-    if must_practise(place):
+    if place.must_practise:
         return redirect("practice", slug)
     refusals: list[str] = []
     if request.method == "POST":
@@ -272,7 +270,7 @@ def acknowledge(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _rateable(request: HttpRequest, slug: str, position: int) -> Assignment:
     assignment = _assignment_at(request, slug, position)
-    if assignment.annotator and must_practise(assignment.annotator):
+    if assignment.annotator and assignment.annotator.must_practise:
         raise NotReadyError(gettext("Pass practice before you rate; nothing was saved."))
     return assignment
 

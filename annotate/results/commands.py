@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotate.core.errors import DomainError
 from annotate.core.jobs import GAVE_UP, MAX_ATTEMPTS, MESSAGE_LOST_AFTER, SILENT_AFTER, heartbeat
 from annotate.core.models import ComputedResult, Project
-from annotate.exports.snapshot import in_snapshot, snapshot
+from annotate.core.snapshot import in_snapshot, snapshot
 from annotate.results.queries.kept import RESTS, KeptPage, kept_page, sections_to
 from annotate.results.registry import Result, result_called, version_of
 

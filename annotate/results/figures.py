@@ -2,8 +2,8 @@
 
 from django.db import transaction
 
-from annotate import tasks
 from annotate.core.models import Project
+from annotate.results import tasks
 from annotate.results.commands import ask_for_page, compute_page, keep_plot
 from annotate.results.plots import draw
 from annotate.results.queries.kept import KeptPage, kept_page, kept_plot

@@ -29,10 +29,10 @@ from annotate.core.keys import ACTIONS
 from annotate.core.models import Dimension, Project
 from annotate.core.page import Request, render_in_project, request_user, show_refusal
 from annotate.core.pictures import content_type
+from annotate.core.preferences import key_map_of
 from annotate.core.projects import is_frozen
 from annotate.core.rounds import round_one
 from annotate.core.specification import DimensionSpec, ProjectTemplate
-from annotate.people.preferences import key_map_of
 from annotate.rating.queries.plans import plan_of
 from annotate.rating.rows import rows_as_html
 from annotate.setup.commands import (

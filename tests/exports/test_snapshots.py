@@ -16,13 +16,13 @@ from openpyxl import load_workbook
 from pyarrow import parquet
 
 from annotate.core.models import Item, Project
+from annotate.core.snapshot import snapshot
 from annotate.disputes.commands.disputes import answer_dispute, post_message
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.files import write_file
 from annotate.exports.folder import write_folder
 from annotate.exports.formats import workbook
 from annotate.exports.registry import TABLES, Part
-from annotate.exports.snapshot import snapshot
 from tests.factories import Cast, make_project
 from tests.judges.factories import make_judge, make_judgment
 from tests.rating.rounds import discussed

@@ -120,6 +120,11 @@ class Membership(models.Model):
         return f"{self.label} ({self.role})"
 
     @property
+    def must_practise(self) -> bool:
+        """Whether the annotator has to pass practice before work. No query, with the project at hand."""
+        return self.project.practice_bar is not None and self.practised_at is None
+
+    @property
     def rater_name(self) -> str:
         """The name under which other raters know this annotator."""
         return f"Rater {self.alias}"

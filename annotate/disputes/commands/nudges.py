@@ -17,8 +17,8 @@ from annotate.core.configuration import lock_project
 from annotate.core.errors import MailError, NotReadyError
 from annotate.core.mails import claim_mail, due_mails, give_up_old_mail
 from annotate.core.models import Membership, Nudge, Project, Round, User
+from annotate.core.preferences import preferences_of
 from annotate.people.invitation_mail import SECONDS_TO_WAIT, mail_is_sent
-from annotate.people.preferences import preferences_of
 
 # Nudges sent by e-mail.
 

@@ -9,9 +9,9 @@ from django.utils.translation import get_language, gettext, override
 from django.views.decorators.http import require_http_methods
 
 from annotate.core.page import request_user
+from annotate.core.preferences import preferences_of
 from annotate.people.commands import save_preferences
 from annotate.people.forms import KeysForm, PreferencesForm
-from annotate.people.preferences import preferences_of
 
 
 @login_required

@@ -17,7 +17,6 @@ from annotate.core.guidelines import guideline_of
 from annotate.core.models import Assignment, Membership, Rating, Role, Round
 from annotate.core.page import request_user
 from annotate.core.rounds import round_one
-from annotate.quality.queries import must_practise
 from annotate.rating.api.ratings import PassageRow
 from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.ratings import Sent, save_rating
@@ -213,14 +212,14 @@ def _open_round(place: Membership) -> Round:
     round = round_one(place.project)
     if round is None:
         raise NotReadyError(NOT_OPENED)
-    if must_practise(place):
+    if place.must_practise:
         raise NotReadyError(PRACTISE)
     return round
 
 
 def _page(request: Request, slug: str, position: int) -> ItemPage:
     assignment = access.assignment_for_annotator(request.user, slug, position)
-    if assignment.annotator and must_practise(assignment.annotator):
+    if assignment.annotator and assignment.annotator.must_practise:
         raise NotReadyError(PRACTISE)
     return item_page(assignment)
 

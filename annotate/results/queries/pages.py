@@ -8,11 +8,11 @@ from annotate.results.queries.agreement_page import agreement_sections
 from annotate.results.queries.compared_systems import ABOUT
 from annotate.results.queries.passages import passages_sections
 from annotate.results.queries.severity import severity_sections, size_of_severity
+from annotate.results.queries.so_far import so_far_sections
 from annotate.results.queries.study import TARGET, WAGE, study_sections
 from annotate.results.queries.systems import systems_sections
 from annotate.results.queries.version import ratings_of, version_of_ratings, version_of_revised_values
 from annotate.results.registry import Chosen, Parameter, ResultsPage
-from annotate.watching.queries.so_far import so_far_sections
 
 
 def _ways_to_draw(project: Project) -> Sequence[tuple[str, str]]:

@@ -10,7 +10,6 @@ from annotate.core.rounds import rounds_of
 from annotate.core.workers import WorkerHealth, worker_health
 from annotate.disputes.queries.activity import AgeCount, RaterDisputes, open_by_age, open_by_rater
 from annotate.disputes.queries.disputes import WorkList, count_needing_and_new, work_list
-from annotate.quality.queries import must_practise
 from annotate.rating.queries.progress import Progress, count_left, progress
 from annotate.rating.queries.wording import new_wording
 from annotate.watching.queries.needs import needs_of
@@ -133,5 +132,5 @@ def own_work(place: Membership) -> OwnWork:
         round_two=second,
         progress=progress(first, place) if first else None,
         disputes=work_list(place) if second else None,
-        practises=must_practise(place),
+        practises=place.must_practise,
     )

@@ -9,10 +9,16 @@ from django.utils import translation
 from django.utils.cache import patch_vary_headers
 
 from annotate.core.keys import keys_of, values_of
-from annotate.core.models import Preferences
+from annotate.core.models import Preferences, User
 from annotate.core.sentences import translated_sentences
+from annotate.fastpath.queries import NUMBERS, Prepared
 
 A_YEAR = 60 * 60 * 24 * 365  # seconds
+# Every request reads the person with what they prefer.
+PERSON = Prepared(
+    lambda key: User.objects.select_related("preferences").defer("date_joined", "last_login").filter(pk=key),
+    NUMBERS[0],
+)
 
 
 def preferences_of(user: Any) -> Preferences:

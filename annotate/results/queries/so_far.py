@@ -12,12 +12,12 @@ from annotate.results.page import Section
 from annotate.results.queries.agreement import default_drawn
 from annotate.results.queries.agreement_page import alpha_of
 from annotate.results.queries.material import RatedRound, rated_rounds
+from annotate.results.queries.order import order_section
 from annotate.results.queries.reliability_data import RatedItems
+from annotate.results.queries.stopping import stopping_section
+from annotate.results.queries.timed import UNTIMED, read_timed_ratings, timed_of
 from annotate.results.registry import Chosen
 from annotate.results.table import Cell, Column, Kind, Table, figure, text
-from annotate.watching.queries.order import order_section
-from annotate.watching.queries.stopping import stopping_section
-from annotate.watching.queries.timed import UNTIMED, read_timed_ratings, timed_of
 
 _DIMENSION = Column("dimension", "Dimension", Kind.TEXT)
 _THIRDS = ("first third", "middle", "last third")

@@ -11,8 +11,8 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.models.rounds import WorkOrder
 from annotate.results.page import Section
 from annotate.results.queries.material import RatedRound
+from annotate.results.queries.timed import UNTIMED, timed_of
 from annotate.results.table import Cell, Column, Kind, Table, figure, text
-from annotate.watching.queries.timed import UNTIMED, timed_of
 
 _SAYS = (
     "Items come in an order drawn for each rater, so that without an effect of order values have nothing to "
