@@ -5,7 +5,8 @@ the template puts around them: what looks like one of its tags is written with o
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 MATERIAL = (
     *("document", "text", "text_1", "text_2", "reference"),
@@ -44,10 +45,18 @@ def render(template: str, values: Mapping[str, str], *, required: Iterable[str])
     The system message is empty where the template has none. It is divided before anything is filled in, so
     that no inserted text can end it.
     """
-    check(template, known=values, required=required)
-    tags = _tags(template)
-    *system, user = (_fill(part, values, tags) for part in _system_and_user(template))
+    parts, tags = _checked_parts(template, frozenset(values), frozenset(required))
+    *system, user = (_fill(part, values, tags) for part in parts)
     return "".join(system).strip(), user
+
+
+@lru_cache(maxsize=256)  # a run asks thousands of questions by one template
+def _checked_parts(
+    template: str, known: frozenset[str], required: frozenset[str]
+) -> tuple[Sequence[str], frozenset[str]]:
+    """Return a template's parts and tags; a ValueError says what is wrong with it."""
+    check(template, known=known, required=required)
+    return _system_and_user(template), _tags(template)
 
 
 def _system_and_user(template: str) -> list[str]:

@@ -39,7 +39,7 @@ STORED_AFTER = 0.05  # seconds that an outcome waits for others at the most
 STORED_AT_ONCE = 32  # outcomes that may wait to be stored together, or are being stored
 RENEWED_EVERY = holders.LEASE.total_seconds() / 4
 COME_BACK_AFTER = 0.25
-LOOK_AHEAD = 0.25  # seconds of calls that are leased before there are places for them; slow calls never are
+LOOK_AHEAD = 0.5  # seconds of calls that are leased before there are places for them; slow calls never are
 DATABASE_RETRY_SECONDS = 30.0
 FAILURES_TOLD_EVERY = 1.0
 

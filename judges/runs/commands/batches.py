@@ -33,9 +33,8 @@ from judges.runs.queries.batches import due_batches, expected_cost, open_batches
 from judges.runs.queries.selection import among
 from judges.runs.queries.shared import (
     LOOKED_THROUGH,
-    asking_of_documents,
     by_call,
-    sizes_in_run,
+    shared_calls,
     sizes_of_calls,
 )
 from judges.runs.queries.work import work_of
@@ -99,7 +98,7 @@ def _affordable(
 ) -> tuple[list[tuple[Judge, int]], Decimal | None]:
     """Return how many judgments of each judge fit into a file and the budget, and what they may cost."""
     room, left = MOST_REQUESTS, _remaining_budget(run)
-    sizes = sizes_in_run(run)
+    sizes = shared_calls(run).sizes
     shares: list[tuple[Judge, int]] = []
     costs: list[Decimal | None] = []
     for judge, count in planned:
@@ -244,8 +243,8 @@ def store(*, batch: Batch, said: Mapping[int, Reply | str]) -> None:
 
 def _of_each_judgment(batch: Batch, said: Mapping[int, Reply | str]) -> Mapping[int, Reply | str]:
     """Return what is said of all judgments of a request, which names the first of them, with their shares."""
-    several = set(sizes_of_calls(Judge.objects.filter(endpoint=batch.endpoint_id)))
-    of_documents = asking_of_documents(batch.run)
+    shared = shared_calls(batch.run)
+    several, of_documents = shared.sizes, shared.of_documents
     if not several and not of_documents:
         return said
     held = judgments_in(batch).order_by("pk")

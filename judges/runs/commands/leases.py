@@ -5,7 +5,7 @@ out, another one takes them, or the sweeper frees them. Only the holder of a lea
 each is written once.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -17,7 +17,7 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from annotate.webhooks.commands import announce
-from judges.core.models import Endpoint, Judge, Judgment, Run
+from judges.core.models import Endpoint, Judgment, Run
 from judges.endpoints.work import Call, Outcome, Prices
 from judges.runs.commands import holders
 from judges.runs.commands.budgets import used_up
@@ -26,7 +26,7 @@ from judges.runs.commands.holders import LEASE
 from judges.runs.commands.lost_calls import count_lost_calls
 from judges.runs.queries.affordable import affordable_calls
 from judges.runs.queries.runs import without_living_holder
-from judges.runs.queries.shared import asking_of_documents, first_calls, sizes_in_run
+from judges.runs.queries.shared import SharedCalls, first_calls, shared_calls
 
 WINDOW = timedelta(seconds=6)  # over which an endpoint's limits are kept
 RUN_FINISHED, RUN_STOPPED = "run.finished", "run.stopped"  # events of webhooks
@@ -84,8 +84,8 @@ def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, load: Load = 
         return Leased([])
     now = timezone.now()
     count_lost_calls(run=locked, at=now, besides=holder)
-    most, sizes = how_many + load.ahead, sizes_in_run(locked)
-    affordable, allowed = affordable_calls(locked, server, most, sizes), _allowed_now(server, most)
+    most, shared = how_many + load.ahead, shared_calls(locked)
+    affordable, allowed = affordable_calls(locked, server, most, shared.sizes), _allowed_now(server, most)
     if affordable == 0 and locked.budget and not judgments.filter(status=Judgment.Status.LEASED).exists():
         stop_run(locked, used_up(locked.budget))
         return Leased([])
@@ -98,7 +98,7 @@ def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, load: Load = 
     if allowed < most:  # a window's requests are for all runs
         room = min(room, -(-allowed // claim.runs))
     room = min(room, affordable)
-    taken = _take(judgments, room, holder, sizes, asking_of_documents(locked), now)
+    taken = _take(judgments, room, holder, shared, now)
     _count_against_limits(server, len(taken))
     return Leased(
         list(chain.from_iterable(taken)),
@@ -239,12 +239,7 @@ def stop_run(run: Run, reason: str, *, waits_for: Endpoint | None = None) -> Non
 
 
 def _take(
-    judgments: QuerySet[Judgment],
-    how_many: int,
-    holder: UUID,
-    sizes: Mapping[int, int],
-    of_documents: Mapping[int, Judge],
-    now: datetime,
+    judgments: QuerySet[Judgment], how_many: int, holder: UUID, shared: SharedCalls, now: datetime
 ) -> list[Sequence[int]]:
     """Lease what a dead worker left behind first, then what was never asked; return it by calls.
 
@@ -256,10 +251,10 @@ def _take(
     rows = judgments.select_for_update(skip_locked=True)
     held = rows.filter(status=Judgment.Status.LEASED)
     ended = held.filter(without_living_holder(now)).exclude(lease=holder)
-    taken = list(first_calls(ended.order_by("pk") if sizes else ended, how_many, sizes, of_documents))
+    taken = list(first_calls(ended.order_by("pk") if shared.sizes else ended, how_many, shared))
     planned = rows.filter(status=Judgment.Status.PLANNED).order_by("pk")
     if how_many > len(taken):
-        taken += first_calls(planned, how_many - len(taken), sizes, of_documents)
+        taken += first_calls(planned, how_many - len(taken), shared)
     Judgment.objects.filter(pk__in=list(chain.from_iterable(taken))).update(
         status=Judgment.Status.LEASED, lease=holder, leased_until=now + LEASE
     )

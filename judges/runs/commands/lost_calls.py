@@ -9,7 +9,7 @@ from django.db.models import Count, F, Q
 
 from judges.core.models import Judgment, LeaseHolder, Run
 from judges.runs.queries.affordable import expected_costs
-from judges.runs.queries.shared import count_shared_calls, sizes_in_run
+from judges.runs.queries.shared import count_shared_calls, shared_calls
 
 SMALLEST = Decimal("0.00000001")  # that is stored
 
@@ -35,13 +35,13 @@ def count_lost_calls(*, run: Run, at: datetime, besides: UUID | None = None) -> 
 
 def _lost_by(run: Run, holder: LeaseHolder) -> Decimal:
     """Return the cost of a worker's calls in flight; what was leased ahead of its places was not asked."""
-    sizes = sizes_in_run(run)
+    sizes = shared_calls(run).sizes
     leased = Judgment.objects.filter(run=run, lease=holder.pk, status=Judgment.Status.LEASED)
     by_judge = leased.order_by().values_list("judge")
     counts = list(by_judge.annotate(judgments=Count("pk"), calls=count_shared_calls(Q())))
     costs, calls, cost = expected_costs(run, holder.endpoint, sizes), 0, Decimal(0)
-    for judge, judgments, shared_calls in counts:
-        count = shared_calls if judge in sizes else judgments
+    for judge, judgments, together in counts:
+        count = together if judge in sizes else judgments
         calls += count
         cost += count * costs[sizes.get(judge, 1)]
     in_flight = cost * min(Decimal(1), Decimal(holder.places) / calls) if calls else Decimal(0)

@@ -1,6 +1,7 @@
 """Judgments that one call gives: of an item and sample, by a judge that asks about several dimensions."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
@@ -37,18 +38,32 @@ def sizes_of_calls(judges: QuerySet[Judge]) -> dict[int, int]:
     return {judge: len(together) or count for judge, together in chosen.items()}
 
 
-def sizes_in_run(run: Run) -> dict[int, int]:
-    """Return the same for the judges of a run, by its guideline: that is what its calls ask about.
+@dataclass(frozen=True)
+class SharedCalls:
+    """The judges of a run whose calls give several judgments.
 
-    One query where there is none, two where there are.
+    sizes: how many judgments a call gives, where it asks about several dimensions of the run's guideline.
+    of_documents: the judges whose first call serves all texts of a document.
     """
-    judges = Judge.objects.filter(project=run.project_id, method__in=SEVERAL)
+
+    sizes: Mapping[int, int]
+    of_documents: Mapping[int, Judge]
+
+
+def shared_calls(run: Run) -> SharedCalls:
+    """Return the judges of a run whose calls give several judgments.
+
+    One query, two where a judge asks about several dimensions.
+    """
+    judges = Judge.objects.filter(project=run.project_id, method__in=[*SEVERAL, *OF_DOCUMENTS])
     own = judges.filter(Exists(Judgment.objects.filter(run=run, judge=OuterRef("pk"))))
-    found = list(own)
-    if not found:
-        return {}
-    dimensions = FrozenGuideline.from_json(run.guideline.content).dimensions
-    return {judge.pk: len(judge.dimensions_of_call(dimensions)) for judge in found}
+    found = list(own.select_related("template"))
+    several = [judge for judge in found if judge.asks_several]
+    dimensions = FrozenGuideline.from_json(run.guideline.content).dimensions if several else ()
+    return SharedCalls(
+        {judge.pk: len(judge.dimensions_of_call(dimensions)) for judge in several},
+        {judge.pk: judge for judge in found if judge.asks_of_documents},
+    )
 
 
 def by_call(
@@ -93,27 +108,14 @@ def document_key(judge: Judge, document: int, dimension: int) -> Key:
     return judge.pk, document, dimension if worded else 0, 0
 
 
-def asking_of_documents(run: Run) -> dict[int, Judge]:
-    """Return the judges of a run whose first call serves all texts of a document. One query."""
-    judges = Judge.objects.filter(project=run.project_id, method__in=OF_DOCUMENTS).select_related("template")
-    own = judges.filter(Exists(Judgment.objects.filter(run=run, judge=OuterRef("pk"))))
-    return {judge.pk: judge for judge in own}
-
-
-def first_calls(
-    judgments: QuerySet[Judgment],
-    most: int,
-    sizes: Mapping[int, int],
-    of_documents: Mapping[int, Judge] = _NONE,
-) -> Sequence[Sequence[int]]:
+def first_calls(judgments: QuerySet[Judgment], most: int, shared: SharedCalls) -> Sequence[Sequence[int]]:
     """Return the judgments of the first calls, at most so many. One query.
 
-    Those of one call are planned one after the other, so that none is cut off. sizes: see `sizes_of_calls`.
-    of_documents: see `by_call`; there a document's texts may be beyond the judgments looked through, and are
-    then given the first call's reply later.
+    Those of one call are planned one after the other, so that none is cut off. A document's texts may be
+    beyond the judgments looked through, and are then given the first call's reply later.
     """
-    if not sizes and not of_documents:
+    if not shared.sizes and not shared.of_documents:
         return [[pk] for pk in judgments.values_list("pk", flat=True)[:most]]
-    largest = max([*sizes.values(), LOOKED_THROUGH if of_documents else 1])
+    largest = max([*shared.sizes.values(), LOOKED_THROUGH if shared.of_documents else 1])
     rows = judgments[: most * largest]
-    return list(by_call(rows, sizes, of_documents).values())[:most]
+    return list(by_call(rows, shared.sizes, shared.of_documents).values())[:most]

@@ -23,7 +23,7 @@ from judges.runs.commands.leases import lease, sweep
 from judges.runs.commands.runs import cancel_run, plan_run, start_run
 from judges.runs.queries.corrections import rereadings
 from judges.runs.queries.plans import plan_of
-from judges.runs.queries.shared import sizes_in_run
+from judges.runs.queries.shared import shared_calls
 from tests.factories import Cast, make_dimension, make_project
 from tests.judges.batch_provider import batch_providing
 from tests.judges.factories import make_endpoint, make_judge, make_judgment, make_priced_endpoint, make_run
@@ -254,7 +254,7 @@ def test_calls_of_a_run_give_what_its_guideline_has_whatever_is_added_later() ->
     run = running(cast.project, judge, dimensions=THREE)
     make_judgment(chosen, cast.items[0], cast.dimensions[0], run=run)
     make_dimension(cast.project, "depth")
-    assert sizes_in_run(run) == {judge.pk: 3, chosen.pk: 2}
+    assert shared_calls(run).sizes == {judge.pk: 3, chosen.pk: 2}
 
 
 def test_what_a_dead_worker_held_is_asked_in_one_call_again() -> None:
