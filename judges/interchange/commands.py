@@ -41,14 +41,6 @@ JUDGMENTS = "judgments"
 """The kind of imports that make judgments."""
 
 
-class _RefusedWhileWritingError(Exception):
-    """Something that was free when the file was checked is no longer so."""
-
-    def __init__(self, report: JudgmentReport) -> None:
-        super().__init__()
-        self.report = report
-
-
 def import_judgments(
     *,
     project: Project,
@@ -69,10 +61,7 @@ def import_judgments(
     if report.is_refused or not report.made.total:
         return report
     on_progress("writing", 0.0, report.lines)
-    try:
-        return _write(project, source, checked.skip, on_progress, by)
-    except _RefusedWhileWritingError as error:
-        return error.report
+    return _write(project, source, checked.skip, on_progress, by)
 
 
 @transaction.atomic
@@ -90,7 +79,9 @@ def _write(
     reading.take_all("writing judgments", on_progress)
     report = reading.report()
     if report.is_refused:
-        raise _RefusedWhileWritingError(report)
+        # Something that was free when the file was checked is no longer so.
+        transaction.set_rollback(True)
+        return report
     importer.finish()
     made = {"judges": report.made.judges, "judgments": report.made.judgments}
     record(project, "judgments.imported", source.name, after=made, by=by)

@@ -27,14 +27,6 @@ METRICS = "metrics"
 """The kind of imports that make metrics."""
 
 
-class _RefusedWhileWritingError(Exception):
-    """What was free when the file was checked is no longer so."""
-
-    def __init__(self, report: MetricReport) -> None:
-        super().__init__()
-        self.report = report
-
-
 def import_metrics(
     *, project: Project, source: MetricSource, on_progress: OnProgress | None = None, by: User | None = None
 ) -> MetricReport:
@@ -48,10 +40,7 @@ def import_metrics(
     if report.is_refused or not report.made.total:
         return report
     on_progress("writing", 0.0, report.lines)
-    try:
-        return _write(project, source, on_progress, by)
-    except _RefusedWhileWritingError as error:
-        return error.report
+    return _write(project, source, on_progress, by)
 
 
 @transaction.atomic
@@ -62,7 +51,9 @@ def _write(project: Project, source: MetricSource, on_progress: OnProgress, by: 
     reading.take_all("writing metrics", on_progress)
     report = reading.report()
     if report.is_refused:
-        raise _RefusedWhileWritingError(report)
+        # Something that was free when the file was checked is no longer so.
+        transaction.set_rollback(True)
+        return report
     importer.finish()
     made = {"metrics": report.made.metrics, "values": report.made.values}
     record(project, "metrics.imported", source.name, after=made, by=by)
