@@ -7,10 +7,11 @@ from itertools import combinations
 import numpy as np
 import scipy
 
-from annotate.agreement.data import FloatArray
+from annotate.agreement.data import FloatArray, IntArray
 from annotate.agreement.ranks import holm_by_key
 
 LEAST_DOCUMENTS = 3
+KNOWN = "Every text is rated, so the difference is known and nothing is tested."
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,11 @@ class SystemDifference:
 
 
 def system_differences(
-    scores: FloatArray, systems: Sequence[str], *, confidence_level: float = 0.95
+    scores: FloatArray,
+    systems: Sequence[str],
+    *,
+    texts: IntArray | None = None,
+    confidence_level: float = 0.95,
 ) -> tuple[SystemDifference, ...]:
     """Every pair of systems, from scores (documents, systems), NaN for a gap.
 
@@ -45,12 +50,20 @@ def system_differences(
     both. Where D is the same on every document and not 0, t is undefined and the signs decide: of the 2^n
     signs that the differences could have had without a difference of the systems, 2 give such a mean (Fisher
     1935), and the interval is the one value D at every level that they reach. None where D is 0 throughout.
-    Source: Student 1908; Holm 1979.
+    texts: (systems, systems), how many documents have texts of both, where the question is about these alone:
+    the n rated ones are a random sample of N, so that s^2 / n is times 1 - n / N, and where n = N the
+    difference is known and nothing is tested. Source: Student 1908; Holm 1979; Cochran 1977, section 2.6.
     """
     pairs = list(combinations(range(len(systems)), 2))
     levels = levels_of(confidence_level, len(pairs))
     found = [
-        paired_difference(scores[:, one] - scores[:, other], systems[one], systems[other], levels)
+        paired_difference(
+            scores[:, one] - scores[:, other],
+            systems[one],
+            systems[other],
+            levels,
+            of=None if texts is None else int(texts[one, other]),
+        )
         for one, other in pairs
     ]
     return adjust_p_values(found)
@@ -93,19 +106,27 @@ def with_t_interval(
 
 
 def paired_difference(
-    differences: FloatArray, first: str, second: str, levels: tuple[float, float]
+    differences: FloatArray,
+    first: str,
+    second: str,
+    levels: tuple[float, float],
+    *,
+    of: int | None = None,
 ) -> SystemDifference:
     """One pair as `system_differences` has it, from its differences (documents,), before Holm's correction.
 
-    levels: as `levels_of` gives them.
+    levels: as `levels_of` gives them. of: how many documents there are in all, None for ever more.
     """
     given = differences[~np.isnan(differences)]
     size = len(given)
     value = float(given.mean()) if size else None
     found = SystemDifference(first, second, size, value)
+    if size and size == of:
+        return replace(found, reason=KNOWN)
     if size < LEAST_DOCUMENTS:
         return too_few(found)
-    error = float(given.std(ddof=1) / np.sqrt(size))
+    left_out = 1 - size / of if of else 1.0
+    error = float(given.std(ddof=1) * np.sqrt(left_out / size))
     if error <= 1e-12 * np.abs(given).max(initial=1):
         return _of_signs(found, levels)
     return with_t_interval(found, float(given.mean()), error, size - 1, levels)

@@ -40,3 +40,16 @@ def test_the_signs_are_those_of_all_permutations() -> None:
     means = np.abs((flips * 1.5).mean(axis=1))
     (found,) = system_differences(constant(8, 1.5), ["A", "B"])
     assert found.p_value == np.mean(means >= 1.5 - 1e-12)
+
+
+def test_of_these_documents_only_the_error_shrinks_with_what_is_rated_and_ends_with_all() -> None:
+    scores = np.array([[1.0, 2.0], [3.0, 3.0], [2.0, 4.0], [5.0, 4.0], [np.nan, 4.0]])
+    texts = np.array([[4, 4], [4, 5]])
+    (all_rated,) = system_differences(scores, ["A", "B"], texts=texts)
+    assert (all_rated.value, all_rated.low, all_rated.p_value) == (-0.5, None, None)
+    assert all_rated.reason == "Every text is rated, so the difference is known and nothing is tested."
+    (some,) = system_differences(scores, ["A", "B"], texts=texts * 4)
+    (of_many,) = system_differences(scores, ["A", "B"])
+    assert some.low is not None
+    assert of_many.low is not None
+    assert some.low + 0.5 == pytest.approx((of_many.low + 0.5) * (3 / 4) ** 0.5)

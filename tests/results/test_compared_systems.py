@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from annotate.agreement import CrossedDifferences, ErrorVariances, crossed_differences, system_differences
 from annotate.core.guideline import FrozenGuideline
+from annotate.core.models import GoldItem
 from annotate.rating.commands.rounds import close_round_one, open_round_two
 from annotate.results.commands import current_page
 from annotate.results.queries.resolution import resolution_section
@@ -104,6 +105,43 @@ def test_with_a_gap_the_model_is_fitted_by_its_likelihood() -> None:
     assert np.array(differences_of(cast)) == pytest.approx(np.array(expected))
     (how, *_) = [row["difference"].how for row in cells_of(cast.project, "systems", "differences")]
     assert "restricted maximum likelihood" in how
+
+
+def test_about_these_texts_only_there_is_nothing_to_test_and_there_are_no_ranks() -> None:
+    cast = rated()
+    first, *_ = cells_of(cast.project, "systems", "differences", about="texts")
+    means = values_of(3).mean(axis=(0, 1))
+    assert first["difference"].value == pytest.approx(means[0] - means[1])
+    says = "Every text is rated, so the difference is known and nothing is tested."
+    assert [first["difference"].interval_reason, first["p"].reason, first["p_adjusted"].reason] == [says] * 3
+    assert (first["difference"].low, first["p"].value) == (None, None)
+    for row in cells_of(cast.project, "systems", "ranks", about="texts"):
+        assert row["fluency"].value is None
+        assert "nothing to test" in row["fluency"].reason
+    mean, *_ = cells_of(cast.project, "systems", "means", about="texts")
+    assert mean["fluency"].interval_reason == "Every text is rated, so this mean is known."
+    assert "About these texts only" in says_of(cast, "Which systems differ", about="texts")
+
+
+def test_about_these_texts_only_those_that_are_not_rated_leave_an_error() -> None:
+    """One of eight documents is not rated for one system; a gold item is not among the texts."""
+    cast = make_project(documents=DOCUMENTS + 1, systems=2, annotators=1, raters_per_item=1)
+    round = opened(cast)
+    rows: dict[tuple[int, int], int] = {}
+    *used, gold = sorted({item.document_id for item in cast.items})
+    for item in cast.items:
+        if item.document_id == gold:
+            GoldItem.objects.create(item=item, use="hidden")
+            continue
+        place = used.index(item.document_id)
+        if (place, item.system.name) != (0, "system-2"):
+            system = NAMES.index(item.system.name)
+            rows[place, system] = 1 + (3 * place + 2 * system) % 5
+            rate(cast, round, cast.annotators[0], item, rows[place, system])
+    differences = np.array([rows[place, 0] - rows[place, 1] for place in range(1, DOCUMENTS)], dtype=float)
+    (found,) = differences_of(cast, about="texts")
+    reach = 2.446912 * differences.std(ddof=1) / np.sqrt(7) * np.sqrt(1 - 7 / 8)
+    assert found[1] == pytest.approx(differences.mean() - reach, abs=1e-6)
 
 
 def test_one_rater_is_no_sample_and_the_page_says_so() -> None:

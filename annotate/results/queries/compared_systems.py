@@ -1,4 +1,4 @@
-"""Every pair of systems on a dimension, with raters and documents as samples, or documents alone."""
+"""Every pair of systems on a dimension: raters and documents as samples, documents alone, or neither."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,8 @@ from annotate.agreement import (
     system_differences,
     why_not_crossed,
 )
-from annotate.agreement.data import FloatArray
+from annotate.agreement.data import FloatArray, IntArray
+from annotate.agreement.system_differences import KNOWN
 from annotate.core.models import Project
 from annotate.results.queries.by_system import mean_over_raters
 from annotate.results.registry import Chosen, Parameter
@@ -25,6 +26,11 @@ _PAIRED = (
     "Paired differences by document of the raters’ mean (function system_differences); t interval with n - 1 "
     "degrees of freedom; source: Student 1908."
 )
+_OF_THESE = (
+    "Difference of the raters’ mean over the documents that both have (function system_differences); where "
+    "not all are rated, t interval with the finite population correction; sources: Student 1908; Cochran "
+    "1977, section 2.6."
+)
 _HOW = (
     "Crossed model of ratings, raters and documents random (function crossed_differences); variances by "
     "{method}; t interval with Satterthwaite’s degrees of freedom; source: Satterthwaite 1946."
@@ -36,6 +42,9 @@ _SAYS = {
     DOCUMENTS: "Documents are a sample, raters are these: a difference that counts is one that they would "
     f"find on other documents like these. Other raters may not; choose “{READINGS[RATERS]}” above to ask "
     "that.",
+    TEXTS: "About these texts only, as these raters score them. Where every text is rated the difference is "
+    "known: there is no p value, and there are no ranks. Whether other texts or raters would show it is not "
+    f"asked; choose “{READINGS[RATERS]}” above to ask that.",
 }
 _DISCUSSED = (
     " These values follow a discussion, in which raters came nearer to each other: other raters would differ "
@@ -52,7 +61,7 @@ def about_one_of(*readings: str) -> Parameter:
     return Parameter("about", "About", options)
 
 
-ABOUT = about_one_of(RATERS, DOCUMENTS)
+ABOUT = about_one_of(RATERS, DOCUMENTS, TEXTS)
 
 
 @dataclass(frozen=True)
@@ -67,16 +76,33 @@ class ComparedSystems:
     crossed: CrossedDifferences | None = None
     why_not: str = ""
 
+    @property
+    def is_known(self) -> bool:
+        """Whether no difference has an error: ranks would say more than is asked."""
+        return bool(self.differences) and all(each.reason == KNOWN for each in self.differences)
 
-def compare_systems(values: FloatArray, names: Sequence[str], chosen: Chosen) -> ComparedSystems:
-    """Compare systems by values (raters, documents, systems), NaN for gaps, as was chosen."""
-    wanted = chosen.get(ABOUT.name, RATERS) == RATERS
-    why_not = why_not_crossed(values) if wanted else ""
-    if wanted and not why_not:
+
+def compare_systems(
+    values: FloatArray, names: Sequence[str], chosen: Chosen, texts: IntArray
+) -> ComparedSystems:
+    """Compare systems by values (raters, documents, systems), NaN for gaps, as was chosen.
+
+    texts: (systems, systems), how many documents have texts of both.
+    """
+    about = chosen.get(ABOUT.name, RATERS)
+    why_not = why_not_crossed(values) if about == RATERS else ""
+    if about == RATERS and not why_not:
         found = crossed_differences(values, names)
         return ComparedSystems(found.differences, _HOW.format(method=found.method), found)
-    paired = system_differences(mean_over_raters(values), names)
-    return ComparedSystems(paired, _PAIRED, why_not=why_not)
+    scores = mean_over_raters(values)
+    if is_about_these_texts(chosen):
+        return ComparedSystems(system_differences(scores, names, texts=texts), _OF_THESE)
+    return ComparedSystems(system_differences(scores, names), _PAIRED, why_not=why_not)
+
+
+def is_about_these_texts(chosen: Chosen) -> bool:
+    """Return whether neither documents nor raters count as samples."""
+    return chosen.get(ABOUT.name) == TEXTS
 
 
 def what_differences_are_about(

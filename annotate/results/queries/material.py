@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annotate.agreement import ReliabilityData, Resampling
+from annotate.agreement.data import IntArray
 from annotate.agreement.streams import Stream
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import Item, Project, Round
@@ -66,10 +67,14 @@ class RatedRound:
 
 @dataclass(frozen=True)
 class Items:
-    """The system and the document of every item of a project, by the item's key."""
+    """The system and the document of every item of a project, by the item's key.
+
+    gold: the items that count in no statistic.
+    """
 
     systems: Mapping[int, str]
     documents: Mapping[int, str]
+    gold: frozenset[int] = frozenset()
 
     def systems_of(self, rated: RatedItems) -> npt.NDArray[np.str_]:
         """Return (units,): the system of each column."""
@@ -78,6 +83,14 @@ class Items:
     def documents_of(self, rated: RatedItems) -> npt.NDArray[np.str_]:
         """Return (units,): the document of each column."""
         return np.array([self.documents[item] for item in rated.items.tolist()], dtype=np.str_)
+
+    def shared_texts(self, names: Sequence[str]) -> IntArray:
+        """Return (systems, systems): how many documents have texts of both, gold items aside."""
+        listed = [item for item in self.systems if item not in self.gold]
+        documents = np.unique([self.documents[item] for item in listed], return_inverse=True)[1]
+        there = np.zeros((int(documents.max(initial=-1)) + 1, len(names)), dtype=int)
+        there[documents, np.searchsorted(names, [self.systems[item] for item in listed])] = 1
+        return np.asarray(there.T @ there, dtype=np.intp)
 
 
 def rated_rounds(project: Project, drawn: Drawn) -> list[RatedRound]:
@@ -91,9 +104,10 @@ def rated_rounds(project: Project, drawn: Drawn) -> list[RatedRound]:
 
 def items_of(project: Project) -> Items:
     """Return the system and document of a project's items. One query."""
-    rows = Item.objects.filter(document__project=project).values_list("pk", "system__name", "document__key")
-    listed = list(rows)
+    items = Item.objects.filter(document__project=project)
+    listed = list(items.values_list("pk", "system__name", "document__key", "gold"))
     return Items(
-        systems={item: system for item, system, _ in listed},
-        documents={item: document for item, _, document in listed},
+        systems={item: system for item, system, _, _ in listed},
+        documents={item: document for item, _, document, _ in listed},
+        gold=frozenset(item for item, *_, gold in listed if gold is not None),
     )

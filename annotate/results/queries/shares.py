@@ -40,11 +40,12 @@ def shares_section(
     """Return the tables of dimensions with named categories."""
     shares: dict[Category, FloatArray] = {}
     compared: dict[Category, ComparedSystems] = {}
+    texts = items.shared_texts(names)
     for each in dimensions:
         for category in each.values:
             values = values_by_document(rated, items, each, names, category)
             shares[each.key, category] = mean_over_raters(values)
-            compared[each.key, category] = compare_systems(values, names, chosen)
+            compared[each.key, category] = compare_systems(values, names, chosen, texts)
     by_name = {
         f"{each.name} ({each.name_of(category)})": compared[each.key, category]
         for each in dimensions

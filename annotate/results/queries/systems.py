@@ -5,14 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from annotate.agreement import Resampling, SystemDifference, mean, rank_sets
-from annotate.agreement.data import FloatArray
+from annotate.agreement import RankSet, Resampling, SystemDifference, mean, rank_sets
+from annotate.agreement.data import FloatArray, IntArray
 from annotate.core.models import Project
 from annotate.results.page import Section
 from annotate.results.queries.by_system import difference_cell, mean_over_raters, values_by_document
 from annotate.results.queries.compared_systems import (
     ComparedSystems,
     compare_systems,
+    is_about_these_texts,
     what_differences_are_about,
 )
 from annotate.results.queries.material import Items, RatedRound, items_of, rated_rounds
@@ -27,6 +28,10 @@ _ADJUSTED = " p values adjusted over all pairs of a dimension: Holm 1979."
 _RANKS = (
     "Ranks by inverting the simultaneous 95 % intervals (Bonferroni) of all pairs (function rank_sets); "
     "source: Chatzi and others 2024, algorithm 1."
+)
+_KNOWN_MEAN = "Every text is rated, so this mean is known."
+_NO_RANKS = (
+    "Every text is rated: about these texts only there is nothing to test, and no rank to be unsure of."
 )
 Compared = Mapping[str, ComparedSystems]
 
@@ -47,9 +52,10 @@ def systems_sections(project: Project, chosen: Chosen) -> list[Section]:
 def _of_scores(rated: RatedRound, items: Items, names: Sequence[str], chosen: Chosen) -> list[Section]:
     compared: dict[str, ComparedSystems] = {}
     tables: dict[str, FloatArray] = {}
+    texts = items.shared_texts(names)
     for each in rated.dimensions:
         values = values_by_document(rated, items, each, names)
-        compared[each.key] = compare_systems(values, names, chosen)
+        compared[each.key] = compare_systems(values, names, chosen, texts)
         tables[each.key] = mean_over_raters(values)
     crossed = {key: each.crossed for key, each in compared.items() if each.crossed}
     about = what_differences_are_about(
@@ -61,12 +67,13 @@ def _of_scores(rated: RatedRound, items: Items, names: Sequence[str], chosen: Ch
         "An item’s score is the mean of its raters’ values at the end of "
         f"{rated.label.split(',')[0]}. Intervals of means are over documents like these, by these raters."
     )
+    all_there_are = texts.diagonal() if is_about_these_texts(chosen) else None
     found = [
         Section(
             "Mean scores",
             says,
             [
-                _means(rated, tables, names),
+                _means(rated, tables, names, all_there_are),
                 _ranks(rated, compared, names),
                 _quartiles(rated, tables, names),
             ],
@@ -80,7 +87,13 @@ def _of_scores(rated: RatedRound, items: Items, names: Sequence[str], chosen: Ch
     return [*found, resolution_section(rated.dimensions, crossed, len(rated.raters))] if crossed else found
 
 
-def _means(rated: RatedRound, tables: Mapping[str, FloatArray], names: Sequence[str]) -> Table:
+def _means(
+    rated: RatedRound,
+    tables: Mapping[str, FloatArray],
+    names: Sequence[str],
+    all_there_are: IntArray | None,
+) -> Table:
+    """all_there_are: (systems,), the texts of each, where the means are about these alone."""
     rows = []
     for index, name in enumerate(names):
         cells = []
@@ -90,7 +103,10 @@ def _means(rated: RatedRound, tables: Mapping[str, FloatArray], names: Sequence[
                 generator=rated.stream(dimension, name),
                 resampling=Resampling(),
             )
-            cells.append(figure(found, count=found.counts.ratings))
+            cell = figure(found, count=found.counts.ratings)
+            if all_there_are is not None and found.counts.ratings == all_there_are[index]:
+                cell = replace(cell, low=None, high=None, interval_reason=_KNOWN_MEAN)
+            cells.append(cell)
         rows.append([text(name), *cells])
     columns = [_SYSTEM, *(Column(each.key, each.name, decimals=2) for each in rated.dimensions)]
     says = "A system has one item for each document; n is the number of its rated items."
@@ -101,22 +117,24 @@ def _ranks(rated: RatedRound, compared: Compared, names: Sequence[str]) -> Table
     sets = {
         key: {each.system: each for each in rank_sets(names, own.differences)}
         for key, own in compared.items()
+        if not own.is_known
     }
     rows = [
         [
             text(name),
-            *(
-                Cell(
-                    f"{found.best}–{found.worst}" if found.best < found.worst else f"{found.best}", how=_RANKS
-                )
-                for found in (sets[each.key][name] for each in rated.dimensions)
-            ),
+            *(_rank_cell(sets[each.key][name] if each.key in sets else None) for each in rated.dimensions),
         ]
         for name in names
     ]
     columns = [_SYSTEM, *(Column(each.key, each.name, Kind.TEXT) for each in rated.dimensions)]
     says = "The ranks that a system may have, 1 the best; 95 % confidence that all sets hold at once."
     return Table("ranks", "Possible ranks", columns, rows, says=says)
+
+
+def _rank_cell(found: RankSet | None) -> Cell:
+    if found is None:
+        return Cell(reason=_NO_RANKS)
+    return Cell(f"{found.best}–{found.worst}" if found.best < found.worst else f"{found.best}", how=_RANKS)
 
 
 def _quartiles(rated: RatedRound, tables: Mapping[str, FloatArray], names: Sequence[str]) -> Table:

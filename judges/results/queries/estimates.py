@@ -78,8 +78,8 @@ class Width:
 class DimensionEstimates:
     """All systems on one dimension. `differences` and `ranks` are empty with `no_differences` saying why.
 
-    There are no ranks either where no difference is estimated, as all are known. pooled: all systems together
-    where units were drawn one by one and not all are rated.
+    There are no ranks either where no difference is estimated. pooled: all systems together where units were
+    drawn one by one and not all are rated.
     """
 
     dimension: FrozenDimension
@@ -207,6 +207,11 @@ def _why_no_differences(samples: Sequence[RatedSample]) -> str:
         return "A difference needs two systems."
     if not any(sample.ratings for sample in samples):
         return "No person has rated a unit yet."
+    if all(sample.ratings == sample.units for sample in samples):
+        return (
+            "Every text is rated, so a judge adds nothing; which systems differ is on the page Systems, with "
+            "the choice of what it is about."
+        )
     return ""
 
 

@@ -66,10 +66,9 @@ _KINDS = (
 )
 _ABOUT = {
     DOCUMENTS: "Documents are a sample: intervals, p values and ranks are about these raters’ scores on "
-    "other documents like these. Whether other raters would agree is on the page of systems.",
+    "other documents like these. Whether other raters would agree, too, is on the page Systems.",
     TEXTS: "About these texts only, as these raters score them (PPI++: about documents like these). What is "
-    "rated is known: a difference between systems that are rated throughout has no p value, and there are no "
-    "ranks where all are.",
+    "rated is known: a difference between systems that are rated throughout has no p value.",
 }
 _APART = (
     "Units were drawn one by one, so where two systems are not both rated throughout their difference is "

@@ -180,37 +180,35 @@ def test_a_skewed_scale_is_warned_about():
 EVERYTHING = [5, 4, 5, 2, 3, 1, 4, 4, 4, 2, 4, 1, 5, 3, 1, 2, 5, 5, 4, 3, 2, 1, 5, 2]
 
 
-def test_about_these_texts_only_what_is_rated_is_known_and_nothing_is_tested():
+@pytest.mark.parametrize("about", ["documents", "texts"])
+def test_where_everything_is_rated_only_the_page_of_systems_says_which_differ(about):
+    cast = estimated()
+    rated_at_once(cast, [EVERYTHING])
+    first, _ = means(cast, about=about)
+    assert first["ranks"].value == ""
+    page = current_page(project=cast.project, result=result_of(cast.project, "estimates", {"about": about}))
+    assert page.table("differences") is None
+    says = next(section.says for section in page.sections if section.title == "Which systems differ")
+    assert "No differences for Fluency: Every text is rated, so a judge adds nothing" in says
+
+
+def test_about_these_texts_only_a_mean_that_is_rated_is_known():
     cast = estimated()
     rated_at_once(cast, [EVERYTHING])
     first, _ = means(cast, about="texts")
     assert bounds(first["humans"]) == pytest.approx([np.mean(EVERYTHING[::2])] * 3)
     assert first["caution"].value == "Every output is rated, so this mean is known and nothing is estimated."
-    assert first["ranks"].value == ""
-    (difference,) = cells_of(cast.project, "estimates", "differences", about="texts")
-    assert difference["p_value"].value is None
-    assert (
-        difference["p_value"].reason
-        == "Every text is rated, so the difference is known and nothing is tested."
-    )
-    assert difference["differ"].value == "not tested"
 
 
-@pytest.mark.parametrize("values", [EVERYTHING, [4, 3] * 12])
-def test_where_everything_is_rated_the_page_of_systems_says_the_same(values):
-    """With the same difference on every document, too, where the signs decide."""
-    cast = estimated()
-    rated_at_once(cast, [values])
-    (here,) = cells_of(cast.project, "estimates", "differences")
-    (there,) = cells_of(cast.project, "systems", "differences", about="documents")
-    assert bounds(here["difference"]) == pytest.approx(bounds(there["difference"]))
-    assert (here["p_value"].value, here["adjusted_p_value"].value) == pytest.approx(
-        (there["p"].value, there["p_adjusted"].value)
-    )
-    ranks = [row["ranks"].value for row in means(cast)]
-    of_systems = cells_of(cast.project, "systems", "ranks", about="documents")
-    assert ranks == [row["fluency"].value.replace("–", " to ") for row in of_systems]
-    assert (here["differ"].value == "yes") == (here["adjusted_p_value"].value <= 0.05)
+def test_about_these_texts_only_a_pair_that_is_rated_is_known_and_not_tested():
+    cast = make_project(documents=DOCUMENTS, systems=3, annotators=1, raters_per_item=1)
+    let_judge(make_judge(cast.project, name="Reasoner"), cast, [*JUDGE, *JUDGE[:12]])
+    rated_at_once(cast, [[None if place % 3 == 2 else 1 + place % 5 for place in range(36)]])
+    known, *_ = cells_of(cast.project, "estimates", "differences", about="texts")
+    assert (known["first"].value, known["second"].value) == ("system-1", "system-2")
+    says = "Every text is rated, so the difference is known and nothing is tested."
+    assert (known["p_value"].value, known["p_value"].reason) == (None, says)
+    assert known["differ"].value == "not tested"
 
 
 def test_units_that_were_drawn_one_by_one_count_by_their_probability(client):
