@@ -45,6 +45,11 @@ from annotate.agreement.severity import (
 from annotate.agreement.streams import Randomness, Stream
 from annotate.agreement.summary import mean, spread_within_units, standard_deviation
 from annotate.agreement.system_differences import SystemDifference, system_differences
+from annotate.agreement.variance_components import (
+    VarianceComponents,
+    variance_components,
+    why_no_components,
+)
 
 __all__ = [
     "COEFFICIENTS",
@@ -74,6 +79,7 @@ __all__ = [
     "Stream",
     "SystemDifference",
     "ValueDistribution",
+    "VarianceComponents",
     "advice",
     "alpha_difference",
     "between_group_means",
@@ -115,7 +121,9 @@ __all__ = [
     "value_distributions",
     "value_ranges",
     "values_within_documents",
+    "variance_components",
     "weighted_kappa",
+    "why_no_components",
     "why_not_crossed",
     "why_not_latent",
     "why_not_severity",

@@ -51,6 +51,17 @@ class ErrorVariances:
         noncentrality = scipy.special.nctdtrinc(freedom, 1 - power, critical)
         return float(noncentrality * np.sqrt(self.of_difference(raters, documents)))
 
+    def power(
+        self, difference: float, systems: int, raters: int, documents: int, *, significance_level: float
+    ) -> float:
+        """The probability that the same test finds a true difference of so many points, with its sign."""
+        error = np.sqrt(self.of_difference(raters, documents))
+        if error == 0:
+            return float(difference != 0)
+        freedom = self.degrees_of_freedom(systems, raters, documents)
+        critical = scipy.special.stdtrit(freedom, 1 - significance_level / 2)
+        return float(1 - scipy.special.nctdtr(freedom, abs(difference) / error, critical))
+
 
 @dataclass(frozen=True, eq=False)
 class MeanSquares:

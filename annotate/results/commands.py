@@ -14,6 +14,8 @@ from annotate.core.snapshot import in_snapshot, snapshot
 from annotate.results.queries.kept import RESTS, KeptPage, kept_page, sections_to
 from annotate.results.registry import Result, result_called, version_of
 
+MOST_ASSUMPTIONS = 60
+"""Pages and plots with somebody's own numbers that are kept of a project and a page."""
 logger = logging.getLogger(__name__)
 
 
@@ -45,6 +47,8 @@ def compute_page(*, project: Project, result: Result) -> KeptPage:
     )
     if not in_snapshot():
         _keep(row)
+        if result.assumes:
+            _forget_old_assumptions(row)
     return KeptPage(row, version, sections)
 
 
@@ -115,6 +119,14 @@ def _compute_held(row: ComputedResult) -> None:
 
 def _give_up(row: ComputedResult, problem: str) -> None:
     ComputedResult.objects.filter(pk=row.pk).update(problem=problem, asked_at=None, heartbeat_at=None)
+
+
+def _forget_old_assumptions(row: ComputedResult) -> None:
+    """Keep the latest pages of a name only: there is no end of numbers that somebody may assume."""
+    page, _, _ = row.name.partition("?")
+    kept = ComputedResult.objects.filter(project=row.project, name__startswith=f"{page}?", asked_at=None)
+    latest = kept.order_by("-computed_at").values_list("pk", flat=True)[:MOST_ASSUMPTIONS]
+    kept.exclude(pk__in=list(latest)).delete()
 
 
 def _keep(row: ComputedResult) -> None:

@@ -1,6 +1,7 @@
 """The registry of results: named pages of tables and plots, annotate's own and those that other apps add."""
 
 import hashlib
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlencode
@@ -35,6 +36,45 @@ class Parameter:
     name: str
     label: str
     choices: Callable[[Project], Sequence[tuple[str, str]]]
+
+    def read(self, asked: str, options: Sequence[tuple[str, str]]) -> str:
+        """Return the value that is asked for; raises UnknownChoiceError where there is none."""
+        if asked not in {key for key, _ in options}:
+            raise UnknownChoiceError(_unknown(self, asked, options))
+        return asked
+
+
+def _as_in_the_data(_project: Project) -> Sequence[tuple[str, str]]:
+    return [("", "as in the data")]
+
+
+@dataclass(frozen=True)
+class NumberParameter(Parameter):
+    """A number that anyone may assume; nothing, the first choice, is what the data say.
+
+    least, most: between which it lies, both included. Numbers are kept to four digits, so that a page is not
+    computed anew for what nobody can see.
+    """
+
+    choices: Callable[[Project], Sequence[tuple[str, str]]] = _as_in_the_data
+    least: float = 0
+    most: float = 1_000
+
+    is_number = True
+
+    def read(self, asked: str, options: Sequence[tuple[str, str]]) -> str:
+        """Return the number in its shortest form, or nothing; raises UnknownChoiceError for another word."""
+        if not asked.strip():
+            return options[0][0]
+        try:
+            number = float(asked)
+        except ValueError:
+            number = math.nan
+        if not self.least <= number <= self.most:
+            says = gettext("%(what)s is a number from %(least)s to %(most)s, not “%(asked)s”.")
+            ends = {"least": f"{self.least:g}", "most": f"{self.most:g}"}
+            raise UnknownChoiceError(says % {"what": self.label, "asked": asked, **ends})
+        return f"{number:.4g}"
 
 
 @dataclass(frozen=True)
@@ -81,8 +121,13 @@ class Result:
 
     @property
     def query(self) -> str:
-        """What its address ends with."""
-        return urlencode(self.chosen)
+        """What its address ends with; numbers that are not given are left out."""
+        return urlencode({name: value for name, value in self.chosen.items() if value})
+
+    @property
+    def assumes(self) -> bool:
+        """Whether it rests on numbers that somebody gave, of which there is no end."""
+        return any(isinstance(each.parameter, NumberParameter) and each.value for each in self.choices)
 
     @property
     def name(self) -> str:
@@ -104,9 +149,7 @@ def result_of(project: Project, page: ResultsPage | str, asked: Mapping[str, str
     choices = []
     for parameter in page.parameters:
         if options := parameter.choices(project):
-            value = (asked or {}).get(parameter.name, options[0][0])
-            if value not in {key for key, _ in options}:
-                raise UnknownChoiceError(_unknown(parameter, value, options))
+            value = parameter.read((asked or {}).get(parameter.name, options[0][0]), options)
             choices.append(Choice(parameter, options, value))
     return Result(page, choices)
 

@@ -1,15 +1,22 @@
 """What a larger study needs, on its page and by its command."""
 
 import json
+from dataclasses import replace
 from io import StringIO
 
 import pytest
 from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
 
-from annotate.agreement import intraclass_correlation
+from annotate.agreement import intraclass_correlation, variance_components
 from annotate.agreement.decision_study import raters_needed, reliability_of_mean
-from annotate.core.models import Assignment, Dimension, Rating
-from annotate.results.queries.material import rated_rounds
+from annotate.core.models import Assignment, ComputedResult, Dimension, Rating
+from annotate.results.commands import current_page
+from annotate.results.queries.by_system import values_by_document
+from annotate.results.queries.material import items_of, rated_rounds
+from annotate.results.queries.study_variances import TYPICAL
+from annotate.results.registry import UnknownChoiceError, result_of
 from tests.factories import Cast, make_project
 from tests.rating.rounds import opened, rate
 from tests.results.reading import cells_of
@@ -75,7 +82,8 @@ def test_the_command_takes_target_and_pay() -> None:
     cast, out = rated_by_two(), StringIO()
     call_command("plan_study", cast.project.slug, "--target", "0.9", "--wage", "20", "--json", stdout=out)
     answer = json.loads(out.getvalue())
-    assert answer["chosen"] == {"target": "0.9", "wage": "20"}
+    given = {name: value for name, value in answer["chosen"].items() if value}
+    assert given == {"target": "0.9", "wage": "20"}
     *_, effort = answer["sections"][0]["tables"]
     keys = [column["key"] for column in effort["columns"]]
     (two,) = [row for row in effort["rows"] if row[0]["value"] == "2"]
@@ -92,3 +100,57 @@ def test_what_has_no_mean_or_no_time_says_so() -> None:
     call_command("plan_study", cast.project.slug, "--json", stdout=out)
     tables = json.loads(out.getvalue())["sections"][0]["tables"]
     assert [each["key"] for each in tables] == ["raters-needed", "documents-needed"]
+
+
+def test_variances_are_those_of_round_one_unless_others_are_assumed() -> None:
+    cast = rated_by_two()
+    (rated,) = rated_rounds(cast.project, "documents")
+    items, dimension = items_of(cast.project), rated.dimensions[0]
+    found = variance_components(values_by_document(rated, items, dimension, ["system-1", "system-2"]))
+    (row,) = cells_of(cast.project, "study", "variances")
+    assert row["rest"].value == pytest.approx(found.rest**0.5)
+    assert row["basis"].value == "Round I"
+    phi = cells_of(cast.project, "study", "dependability")
+    assert phi[1]["documents"].value == "12"
+    assert phi[1]["raters_3"].value == pytest.approx(found.dependability(3, 12))
+    (assumed,) = cells_of(cast.project, "study", "variances", sd_rs="0.25")
+    assert (assumed["raters_by_systems"].value, assumed["basis"].value) == (0.25, "Round I, 1 assumed")
+    assert assumed["rest"].value == row["rest"].value
+
+
+def test_power_and_cost_before_round_one_rest_on_assumptions() -> None:
+    cast = make_project(documents=10, systems=3)
+    (row,) = cells_of(cast.project, "study", "variances", sd_e="0.7")
+    assert row["basis"].value == "SummEval-OP, 1 assumed"
+    power = cells_of(cast.project, "study", "power", find="0.4", sd_e="0.7")[0]
+    expected = replace(TYPICAL, rest=0.7**2).of_differences.power(0.4, 3, 5, 10, significance_level=0.05 / 3)
+    assert (power["find"].value, power["raters_5"].value) == (0.4, pytest.approx(expected))
+    (one, *_) = cells_of(cast.project, "study", "effort", seconds="60", wage="12.5")
+    assert (one["hours_1"].value, one["pay_1"].value) == pytest.approx((0.5, 6.25))
+    page = current_page(project=cast.project, result=result_of(cast.project, "study"))
+    assert {"dependability-curve", "power-curve"} <= {table.key for table in page.tables}
+
+
+@pytest.mark.parametrize("asked", ["many", "-1", "nan", "inf", "1e9"])
+def test_what_is_no_number_is_refused_in_a_sentence(asked: str) -> None:
+    with pytest.raises(UnknownChoiceError, match="Seconds for an item is a number from 1 to 100000, not"):
+        result_of(make_project().project, "study", {"seconds": asked})
+
+
+def test_of_assumptions_only_the_latest_pages_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("annotate.results.commands.MOST_ASSUMPTIONS", 2)
+    cast = make_project(documents=3)
+    for seconds in ("10", "20", "30", "40.00001"):
+        current_page(project=cast.project, result=result_of(cast.project, "study", {"seconds": seconds}))
+    kept = ComputedResult.objects.filter(project=cast.project).values_list("name", flat=True)
+    assert sorted(kept) == ["study?target=0.8&seconds=30", "study?target=0.8&seconds=40"]
+
+
+def test_the_page_has_a_field_for_each_number(client: Client) -> None:
+    cast = make_project(documents=3)
+    client.force_login(cast.admin)
+    address = reverse("results_page", args=[cast.project.slug, "study"])
+    html = client.get(address, {"sd_rs": "0.25"}).content.decode()
+    assert client.get(address, {"sd_rs": "wide"}).status_code == 404
+    assert 'name="sd_rs"' in html
+    assert 'value="0.25"' in html

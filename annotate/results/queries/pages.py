@@ -9,7 +9,7 @@ from annotate.results.queries.compared_systems import ABOUT
 from annotate.results.queries.passages import passages_sections
 from annotate.results.queries.severity import severity_sections, size_of_severity
 from annotate.results.queries.so_far import so_far_sections
-from annotate.results.queries.study import TARGET, WAGE, study_sections
+from annotate.results.queries.study import STUDY_PARAMETERS, study_sections
 from annotate.results.queries.systems import systems_sections
 from annotate.results.queries.version import ratings_of, version_of_ratings, version_of_revised_values
 from annotate.results.registry import Chosen, Parameter, ResultsPage
@@ -77,11 +77,12 @@ OWN_PAGES = (
     ResultsPage(
         "study",
         "How much human work a study needs",
-        "From Round I: raters for a reliable mean, documents for a sure alpha, hours and money.",
+        "From Round I or your assumptions: raters for a reliable mean, documents for a sure alpha, power, "
+        "hours and money.",
         study_sections,
         version_of_ratings,
         ratings_of,
-        [TARGET, WAGE],
+        STUDY_PARAMETERS,
     ),
     ResultsPage(
         "so-far",

@@ -1,6 +1,7 @@
 """The page of planning a study: raters for a reliable mean, documents for a sure alpha, hours and money."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from statistics import median
 
 import numpy as np
@@ -18,8 +19,16 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Assignment, Project, Round
 from annotate.results.page import Section
 from annotate.results.queries.agreement_page import alpha_of
-from annotate.results.queries.material import RatedRound, rated_rounds
-from annotate.results.registry import Chosen, Parameter
+from annotate.results.queries.material import Items, RatedRound, items_of, rated_rounds
+from annotate.results.queries.study_variances import (
+    DEVIATIONS,
+    FIND,
+    curves_of,
+    planned_dimensions,
+    size_of_study,
+    variances_section,
+)
+from annotate.results.registry import Chosen, NumberParameter, Parameter
 from annotate.results.table import Cell, Column, Kind, Table, figure, text
 
 RATERS = (1, 2, 3, 5, 8, 12)
@@ -33,10 +42,8 @@ _HOW_MEAN = (
     "Brennan 2001, chapter 2."
 )
 _HOW_WIDTH = "Today’s width times the square root of documents today by documents planned (expected_width)."
-_SAYS = (
-    "From Round I: what the same kind of raters, texts and guideline would give in a larger study. How far "
-    "apart systems must be to be told apart, by raters and documents, is on the page Systems."
-)
+_SAYS = "From Round I: what the same kind of raters, texts and guideline would give in a larger study."
+_SAYS_BEFORE = "Before Round I: what is planned by the seconds that you assume for an item."
 _NO_END = f"The interval of ICC(A,1) does not exclude that more than {MOST_RATERS} raters are needed."
 _RATERS_SAY = (
     "Reliability of the mean of so many raters, ICC(A,m), if each rates every text, and the fewest raters "
@@ -49,7 +56,8 @@ _ALPHA_SAYS = (
 _CURVES_SAY = "The same for more numbers of raters and documents. Bands are 95 % intervals."
 _EFFORT_SAYS = (
     "Hours of active time if the raters each rate every text of so many documents, from the median time that "
-    "an item took in Round I. Reading the guideline, training and discussion come on top."
+    "an item took in Round I, or the seconds given above. Reading the guideline, training and discussion "
+    "come on top."
 )
 
 
@@ -57,28 +65,34 @@ def _targets(_project: Project) -> Sequence[tuple[str, str]]:
     return [(each, each) for each in ("0.8", "0.7", "0.9")]
 
 
-def _wages(_project: Project) -> Sequence[tuple[str, str]]:
-    return [("0", "not asked"), *((str(each), f"{each} an hour") for each in (10, 15, 20, 30, 50, 80))]
-
-
 TARGET = Parameter("target", "Reliability to reach", _targets)
-WAGE = Parameter("wage", "Pay", _wages)
+WAGE = NumberParameter("wage", "Pay for an hour", most=100_000)
+SECONDS = NumberParameter("seconds", "Seconds for an item", least=1, most=100_000)
+STUDY_PARAMETERS = (TARGET, FIND, SECONDS, WAGE, *DEVIATIONS)
 
 
 def study_sections(project: Project, chosen: Chosen) -> list[Section]:
-    """Return what a larger study would need, nothing before Round I. Seven queries at most."""
+    """Return what a larger study would need, from Round I or from assumptions. Nine queries at most."""
     rounds = rated_rounds(project, "documents")
-    if not rounds:
-        return []
-    first, target = rounds[0], float(chosen.get("target", "0.8"))
-    found = {each.key: intraclass_correlation(first.data(each), form="A,1") for each in first.dimensions}
-    single = [(each, found[each.key]) for each in first.dimensions]
-    tables = [_raters(single, target), _alphas(first), *_effort(first, single, target, chosen)]
-    curves = [each for each in (_reliability_curve(single), _width_curve(first)) if each.rows]
+    first = rounds[0] if rounds else None
+    items, target = items_of(project), float(chosen.get("target", "0.8"))
+    size, planned = size_of_study(first, items), planned_dimensions(first, items, chosen)
+    single = _single(first)
+    tables = [_raters(single, target), _alphas(first)] if first else []
+    tables += _effort(_pace(first, items, chosen), single, target, chosen)
+    curves = [_reliability_curve(single), *([_width_curve(first)] if first else [])]
+    curves = [each for each in (*curves, *curves_of(planned, size, chosen)) if each.rows]
     return [
-        Section("What a study needs", _SAYS, tables),
+        *([Section("What a study needs", _SAYS if first else _SAYS_BEFORE, tables)] if tables else []),
+        variances_section(planned, size, target, chosen),
         *([Section("Curves", _CURVES_SAY, curves, "curves")] if curves else []),
     ]
+
+
+def _single(first: RatedRound | None) -> list[tuple[FrozenDimension, Coefficient]]:
+    """Return ICC(A,1) of each dimension, which that of any number of raters follows from."""
+    dimensions = first.dimensions if first else []
+    return [(each, intraclass_correlation(first.data(each), form="A,1")) for each in dimensions if first]
 
 
 def _raters(single: Sequence[tuple[FrozenDimension, Coefficient]], target: float) -> Table:
@@ -214,32 +228,51 @@ def _pairable_documents(rated: RatedRound, dimension: FrozenDimension) -> int:
     return len(np.unique(data.documents[data.ratings_per_unit >= 2])) if data.documents is not None else 0
 
 
+@dataclass(frozen=True)
+class _Pace:
+    """items and documents of the study as it is; seconds: that one item takes, 0 where nobody knows."""
+
+    items: int
+    documents: int
+    seconds: float
+    source: str
+
+
+def _pace(first: RatedRound | None, items: Items, chosen: Chosen) -> _Pace:
+    if first is None:
+        size = len(items.systems) - len(items.gold)
+        found = _Pace(size, len(set(items.documents.values())), 0.0, "")
+    else:
+        found = _Pace(*_size_and_pace(first.round), "median of Round I")
+    given = chosen.get(SECONDS.name)
+    return replace(found, seconds=float(given), source="assumed") if given else found
+
+
 def _effort(
-    rated: RatedRound,
+    pace: _Pace,
     single: Sequence[tuple[FrozenDimension, Coefficient]],
     target: float,
     chosen: Chosen,
 ) -> list[Table]:
-    """Return hours and money, nothing where no time was measured."""
-    items, documents, seconds = _size_and_pace(rated.round)
-    if not seconds:
+    """Return hours and money, nothing where no time was measured or given."""
+    if not pace.seconds or not pace.items:
         return []
     enough = [raters_needed(one.value, target) for _, one in single if one.value is not None]
     numbers = sorted({1, 2, 3, 5, *(each for each in enough if each)})
-    wage = float(chosen.get("wage", "0"))
-    how = f"Median of {seconds:.0f} seconds an item (Round I) times items and raters."
+    wage = float(chosen.get("wage") or 0)
+    how = f"{pace.seconds:.0f} seconds an item ({pace.source}) times items and raters."
     rows = [
         [
             text(str(number)),
             Cell(sum(each is not None and each <= number for each in enough)),
-            *(Cell(cost, how=how) for cost in _costs(number * seconds * items / 3600, wage)),
+            *(Cell(cost, how=how) for cost in _costs(number * pace.seconds * pace.items / 3600, wage)),
         ]
         for number in numbers
     ]
     columns = [
         Column("raters", "Raters", Kind.TEXT),
         Column("reached", f"dimensions at {target:g}", Kind.COUNT),
-        *(column for times in TIMES for column in _cost_columns(times, times * documents, pays=wage > 0)),
+        *(c for times in TIMES for c in _cost_columns(times, times * pace.documents, pays=wage > 0)),
     ]
     return [Table("effort", "How much work it is", columns, rows, says=_EFFORT_SAYS)]
 

@@ -1,0 +1,293 @@
+"""What a study is planned by: variances from Round I or assumed ones, and what designs make of them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from annotate.agreement import VarianceComponents, variance_components, why_no_components
+from annotate.core.guideline import FrozenDimension
+from annotate.results.page import Section
+from annotate.results.queries.by_system import values_by_document
+from annotate.results.queries.material import Items, RatedRound
+from annotate.results.registry import Chosen, NumberParameter
+from annotate.results.table import Cell, Column, Kind, Table, text
+
+RATERS = (2, 3, 5, 8, 12)
+TIMES = (1, 2, 4, 8)
+CURVE_RATERS = tuple(range(1, 13))
+CURVE_TIMES = (0.25, 0.5, 1, 2, 4, 8)
+MOST_RATERS = 50
+TYPICAL = VarianceComponents(
+    systems=0.87**2,
+    documents=0.04**2,
+    documents_by_systems=0.27**2,
+    raters=0.42**2,
+    raters_by_systems=0.23**2,
+    raters_by_documents=0.32**2,
+    rest=0.59**2,
+)
+"""On a scale from 1 to 5: means over SummEval-OP's dimensions (3 raters, 32 documents, 13 systems)."""
+_TYPICAL_LENGTH = 4
+_LEVEL = 0.05
+_DIMENSION = Column("dimension", "Dimension", Kind.TEXT)
+_DOCUMENTS = Column("documents", "Documents", Kind.TEXT)
+_SOURCES = {
+    "sd_s": ("systems", "systems"),
+    "sd_d": ("documents", "documents"),
+    "sd_ds": ("documents_by_systems", "documents by systems"),
+    "sd_r": ("raters", "raters"),
+    "sd_rs": ("raters_by_systems", "raters by systems"),
+    "sd_rd": ("raters_by_documents", "raters by documents"),
+    "sd_e": ("rest", "the rest"),
+}
+FIND = NumberParameter("find", "Difference to find, in points", least=0.01, most=100)
+DEVIATIONS = tuple(
+    NumberParameter(name, f"SD of {label}, in points", most=100) for name, (_, label) in _SOURCES.items()
+)
+_NAMED = "Categories have no distance, so ratings have no variance."
+_HOW = (
+    "Components of variance by symmetric sums (function variance_components); sources: Koch 1968; Brennan "
+    "2001, chapter 4."
+)
+_HOW_PHI = (
+    "Phi of a system’s mean from the variances above (method VarianceComponents.dependability), each rater "
+    "rating every text; source: Brennan 2001, equations 4.10 to 4.12."
+)
+_HOW_POWER = (
+    "Power of the crossed model’s t test at 5 % after Bonferroni’s correction over all pairs of systems "
+    "(method ErrorVariances.power), each rater rating every text; noncentral t."
+)
+_SAYS = (
+    "What ratings differ by, and what that makes of designs. Raters by systems: raters rank systems "
+    "differently, which only more raters mend; documents by systems: only more documents. Each number can be "
+    "assumed above, for what you plan, or as a project or paper that you know has it."
+)
+_VARIANCES_SAY = "Standard deviations in points of the scale; a variance below 0 is cut at 0."
+_PHI_SAYS = (
+    "Phi of systems’ means: the share of their variance that other raters and documents would find again. "
+    "Needed: the fewest raters that reach the target, for the height of means (phi), and for differences of "
+    "systems alone (E rho squared)."
+)
+_NO_VARIANCE = "There is no variance at all."
+_TOO_MANY = f"More than {MOST_RATERS} raters with so many documents."
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A dimension and the variances that a study of it is planned by; without them `reason` says why.
+
+    length: of its scale, in points. basis: where the variances are from, in words.
+    """
+
+    key: str
+    name: str
+    length: float
+    components: VarianceComponents | None
+    basis: str
+    reason: str = ""
+
+    @property
+    def heading(self) -> Cell:
+        """What a row about it begins with."""
+        return text(self.name, key=self.key)
+
+
+@dataclass(frozen=True)
+class Size:
+    """Of the study as it is: its systems, documents and raters."""
+
+    systems: int
+    documents: int
+    raters: int
+
+    @property
+    def level(self) -> float:
+        """Of the test of one pair of systems, where all pairs are corrected for (Bonferroni)."""
+        return _LEVEL / max(self.systems * (self.systems - 1) / 2, 1)
+
+
+def planned_dimensions(rated: RatedRound | None, items: Items, chosen: Chosen) -> list[Planned]:
+    """Return what is known or assumed of each dimension of Round I; before it, of one that stands for all."""
+    assumed = {field: float(chosen[name]) ** 2 for name, (field, _) in _SOURCES.items() if chosen.get(name)}
+    if rated is None:
+        components = replace(TYPICAL, **assumed)
+        return [Planned("any", "Any dimension", _TYPICAL_LENGTH, components, _basis(assumed, "SummEval-OP"))]
+    names = sorted(set(items.systems.values()))
+    return [_planned(rated, each, items, names, assumed) for each in rated.dimensions]
+
+
+def _planned(
+    rated: RatedRound,
+    dimension: FrozenDimension,
+    items: Items,
+    names: Sequence[str],
+    assumed: Mapping[str, float],
+) -> Planned:
+    found = Planned(
+        dimension.key,
+        dimension.name,
+        dimension.scale_maximum - dimension.scale_minimum,
+        None,
+        _basis(assumed, "Round I"),
+    )
+    if not dimension.has_mean:
+        return replace(found, reason=_NAMED)
+    if len(assumed) == len(_SOURCES):
+        return replace(found, components=VarianceComponents(**assumed))
+    values = values_by_document(rated, items, dimension, names)
+    if reason := why_no_components(values):
+        return replace(found, reason=reason)
+    return replace(found, components=replace(variance_components(values), **assumed))
+
+
+def _basis(assumed: Mapping[str, float], else_from: str) -> str:
+    if len(assumed) == len(_SOURCES):
+        return "assumed"
+    return f"{else_from}, {len(assumed)} assumed" if assumed else else_from
+
+
+def size_of_study(rated: RatedRound | None, items: Items) -> Size:
+    """Return the size of the project: of what Round I has, or of what was imported before it."""
+    shared = items.shared_texts(sorted(set(items.systems.values())))
+    documents = len({items.documents[item] for item in items.systems if item not in items.gold})
+    raters = 0 if rated is None else len(rated.raters)
+    return Size(max(len(shared), 2), max(documents, 2), max(raters, 2))
+
+
+def variances_section(planned: Sequence[Planned], size: Size, target: float, chosen: Chosen) -> Section:
+    """Return variances, and by raters and documents the dependability of means and the power to find."""
+    find = float(chosen["find"]) if chosen.get("find") else None
+    tables = [_variances(planned), _dependability(planned, size, target), _power(planned, size, find)]
+    return Section("Systems’ means and differences", _SAYS, tables, "variances")
+
+
+def curves_of(planned: Sequence[Planned], size: Size, chosen: Chosen) -> list[Table]:
+    """Return dependability by raters and power by documents; nothing where no variances are known."""
+    find = float(chosen["find"]) if chosen.get("find") else None
+    known = [each for each in planned if each.components]
+    return [_dependability_curve(known, size), _power_curve(known, size, find)] if known else []
+
+
+def _variances(planned: Sequence[Planned]) -> Table:
+    rows = [[each.heading, *_deviations(each), text(each.basis)] for each in planned]
+    columns = [
+        _DIMENSION,
+        *(Column(field, label, decimals=2) for field, label in _SOURCES.values()),
+        Column("basis", "from", Kind.TEXT),
+    ]
+    return Table("variances", "By what ratings differ", columns, rows, says=_VARIANCES_SAY)
+
+
+def _deviations(planned: Planned) -> Iterator[Cell]:
+    for field, _ in _SOURCES.values():
+        known = planned.components
+        yield Cell(reason=planned.reason) if known is None else Cell(getattr(known, field) ** 0.5, how=_HOW)
+
+
+def _dependability(planned: Sequence[Planned], size: Size, target: float) -> Table:
+    rows = []
+    for each in planned:
+        for documents in _documents(size):
+            cells = [_phi(each, number, documents) for number in RATERS]
+            rows.append([each.heading, text(str(documents)), *cells, *_needed(each, documents, target)])
+    columns = [
+        _DIMENSION,
+        _DOCUMENTS,
+        *(Column(f"raters_{number}", f"{number} raters") for number in RATERS),
+        Column("needed", f"raters for {target:g}", Kind.COUNT),
+        Column("needed_differences", f"for {target:g} of differences", Kind.COUNT),
+    ]
+    title = "How dependable systems’ means are"
+    return Table("dependability", title, columns, rows, heads=2, says=_PHI_SAYS)
+
+
+def _documents(size: Size) -> list[int]:
+    return [times * size.documents for times in TIMES]
+
+
+def _phi(planned: Planned, raters: int, documents: int) -> Cell:
+    if planned.components is None:
+        return Cell(reason=planned.reason)
+    return Cell(planned.components.dependability(raters, documents), reason=_NO_VARIANCE, how=_HOW_PHI)
+
+
+def _needed(planned: Planned, documents: int, target: float) -> Iterator[Cell]:
+    known = planned.components
+    if known is None:
+        yield from [Cell(reason=planned.reason)] * 2
+        return
+    for measure in (known.dependability, known.generalisability):
+        reached = (
+            number for number in range(1, MOST_RATERS + 1) if (measure(number, documents) or 0) >= target
+        )
+        enough = next(reached, None)
+        yield Cell(enough, reason="" if enough else _TOO_MANY, how=_HOW_PHI)
+
+
+def _power(planned: Sequence[Planned], size: Size, find: float | None) -> Table:
+    rows = [
+        [
+            each.heading,
+            text(str(documents)),
+            Cell(_to_find(each, find)),
+            *(_power_cell(each, size, number, documents, find) for number in RATERS),
+        ]
+        for each in planned
+        for documents in _documents(size)
+    ]
+    columns = [
+        _DIMENSION,
+        _DOCUMENTS,
+        Column("find", "difference", decimals=2),
+        *(Column(f"raters_{number}", f"{number} raters", Kind.SHARE) for number in RATERS),
+    ]
+    says = (
+        f"Probability that a true difference of so many points is found, of {size.systems} systems and "
+        "corrected for all their pairs. An eighth of the scale unless you say otherwise."
+    )
+    return Table("power", "Whether a difference of systems is found", columns, rows, heads=2, says=says)
+
+
+def _to_find(planned: Planned, find: float | None) -> float:
+    return planned.length / 8 if find is None else find
+
+
+def _power_cell(planned: Planned, size: Size, raters: int, documents: int, find: float | None) -> Cell:
+    if planned.components is None:
+        return Cell(reason=planned.reason)
+    power = planned.components.of_differences.power(
+        _to_find(planned, find), size.systems, raters, documents, significance_level=size.level
+    )
+    return Cell(power, how=_HOW_POWER)
+
+
+def _dependability_curve(known: Sequence[Planned], size: Size) -> Table:
+    rows = [
+        [each.heading, Cell(number), _phi(each, number, size.documents)]
+        for each in known
+        for number in CURVE_RATERS
+    ]
+    columns = [
+        _DIMENSION,
+        Column("raters", "raters", Kind.COUNT),
+        Column("phi", "phi of systems’ means"),
+    ]
+    title = f"Dependability of systems’ means by raters, {size.documents} documents"
+    return Table("dependability-curve", title, columns, rows, heads=2, plot="curve")
+
+
+def _power_curve(known: Sequence[Planned], size: Size, find: float | None) -> Table:
+    numbers = np.unique([max(2, round(times * size.documents)) for times in CURVE_TIMES]).tolist()
+    rows = [
+        [each.heading, Cell(number), _power_cell(each, size, size.raters, number, find)]
+        for each in known
+        for number in numbers
+    ]
+    columns = [
+        _DIMENSION,
+        Column("documents", "documents", Kind.COUNT),
+        Column("power", "power"),
+    ]
+    title = f"Power to find the difference by documents, {size.raters} raters"
+    return Table("power-curve", title, columns, rows, heads=2, plot="curve")
