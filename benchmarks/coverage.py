@@ -9,6 +9,7 @@ python benchmarks/coverage.py severity [--simulations 1000]
 python benchmarks/coverage.py passages [--simulations 300]
 python benchmarks/coverage.py stopping [--simulations 300]
 python benchmarks/coverage.py routing [--simulations 600]
+python benchmarks/coverage.py replacement [--simulations 2000]
 
 crossed: shares of true nulls that are rejected at the 5 % level, by the crossed model of ratings and by the
 paired t test over documents, where every project has a panel of raters drawn anew.
@@ -22,6 +23,7 @@ passages: shares of 95 % intervals of agreement on marked passages that hold.
 stopping: shares of projects in which alpha's interval holds at every look, always valid and usual.
 routing: shares of 95 % intervals of mean scores, differences and ranks after routing that hold the truth, by
 estimate, size of a system and least number of audited units, of all and of those shown without a warning.
+replacement: shares of judges that lose by just epsilon and are said to replace an annotator.
 """
 
 import argparse
@@ -50,6 +52,7 @@ from annotate.agreement.patterns import by_value
 from benchmarks.coverage_judges import report_judges
 from benchmarks.coverage_kappas import held_kappas
 from benchmarks.coverage_passages import report_passages
+from benchmarks.coverage_replacement import report_replacement
 from benchmarks.coverage_routing import report_routing
 from benchmarks.coverage_severity import report_severity
 from benchmarks.coverage_stopping import report_stopping
@@ -225,6 +228,7 @@ REPORTS = {
     "crossed": report_crossed,
     "skewed": report_skewed,
     "judges": report_judges,
+    "replacement": report_replacement,
     "routing": report_routing,
     "passages": report_passages,
     "stopping": report_stopping,

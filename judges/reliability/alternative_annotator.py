@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +14,12 @@ from annotate.agreement.pairs import mean_values
 from annotate.agreement.streams import Randomness, generator_of
 from judges.comparison.scores import index_labels, numbers
 from judges.reliability.audit import BoolArray
+from judges.reliability.mean_test import p_value_below
 
 Alignment = Callable[[FloatArray, FloatArray], FloatArray]
 """From values (units,) and the others' (others, units) to how well they fit (units,), larger is better."""
 
 _DECIMALS = 9
-_LEAST_FOR_T = 30
 _LEAST_ANNOTATORS = 3
 
 
@@ -104,8 +103,9 @@ def alternative_annotator_test(
     human: (annotators, units), NaN for a gap; only people who never saw a judge's value. judge: (units,).
     For each annotator j and unit i rated by j, by another and by the judge, W^f = [S(f) >= S(h_j)],
     W^h = [S(h_j) >= S(f)], S the alignment with the other annotators; d = W^h - W^f. Rejected by a one-sided
-    t test (Wilcoxon below 30 values) is "mean d >= epsilon", where epsilon is what a person costs more: .2
-    for experts, .15 for skilled annotators, .1 for a crowd; over annotators by Benjamini and Yekutieli.
+    t test (below 30 values one that allows for skewness, `p_value_below`) is "mean d >= epsilon", where
+    epsilon is what a person costs more: .2 for experts, .15 for skilled annotators, .1 for a crowd; over
+    annotators by Benjamini and Yekutieli.
     documents: (units,), any labels; then d is averaged within each, since units of one document are not
     independent. Annotators with fewer than `least_units` units are left out.
 
@@ -222,7 +222,7 @@ def _compare_annotator(
         units=units,
         judge_wins=float(np.nanmean(judge_wins)),
         annotator_wins=float(np.nanmean(annotator_wins)),
-        p_value=_p_value(differences, setting.epsilon),
+        p_value=p_value_below(differences, setting.epsilon),
         judge_replaces=False,
     )
 
@@ -231,19 +231,6 @@ def _by_group(values: FloatArray, groups: npt.NDArray[np.intp]) -> FloatArray:
     """(groups with a value,): the mean of the values (units,) in each."""
     means = means_by_group(values, groups, int(groups.max(initial=-1)) + 1)
     return means[~np.isnan(means)]
-
-
-def _p_value(differences: FloatArray, epsilon: float) -> float:
-    """One-sided, for a mean difference of epsilon or more; equal ones are counted by a sign test."""
-    if np.ptp(differences) == 0:
-        return float(0.5 ** len(differences)) if differences[0] < epsilon else 1.0
-    if len(differences) < _LEAST_FOR_T:
-        shifted = differences - epsilon
-        # With ties or zeros SciPy would go through all signs, which takes half a minute from 13 values on.
-        is_exact = len(np.unique(np.abs(shifted))) == len(shifted) and np.all(shifted)
-        method: Any = "exact" if is_exact else "asymptotic"  # which SciPy's types do not know
-        return float(scipy.stats.wilcoxon(shifted, alternative="less", method=method).pvalue)
-    return float(scipy.stats.ttest_1samp(differences, epsilon, alternative="less").pvalue)
 
 
 def _best_constant(setting: _Setting, judge: FloatArray) -> tuple[float, AlternativeAnnotatorTest]:
