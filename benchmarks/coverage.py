@@ -10,6 +10,7 @@ python benchmarks/coverage.py passages [--simulations 300]
 python benchmarks/coverage.py stopping [--simulations 300]
 python benchmarks/coverage.py routing [--simulations 600]
 python benchmarks/coverage.py replacement [--simulations 2000]
+python benchmarks/coverage.py spread [--simulations 2000]
 
 crossed: shares of true nulls that are rejected at the 5 % level, by the crossed model of ratings and by the
 paired t test over documents, where every project has a panel of raters drawn anew.
@@ -24,6 +25,7 @@ stopping: shares of projects in which alpha's interval holds at every look, alwa
 routing: shares of 95 % intervals of mean scores, differences and ranks after routing that hold the truth, by
 estimate, size of a system and least number of audited units, of all and of those shown without a warning.
 replacement: shares of judges that lose by just epsilon and are said to replace an annotator.
+spread: shares of 95 % intervals of standard deviations and of one category's F1 that hold.
 """
 
 import argparse
@@ -55,6 +57,7 @@ from benchmarks.coverage_passages import report_passages
 from benchmarks.coverage_replacement import report_replacement
 from benchmarks.coverage_routing import report_routing
 from benchmarks.coverage_severity import report_severity
+from benchmarks.coverage_spread import report_spread
 from benchmarks.coverage_stopping import report_stopping
 from benchmarks.coverage_strengths import report_strengths
 
@@ -229,6 +232,7 @@ REPORTS = {
     "skewed": report_skewed,
     "judges": report_judges,
     "replacement": report_replacement,
+    "spread": report_spread,
     "routing": report_routing,
     "passages": report_passages,
     "stopping": report_stopping,

@@ -1,7 +1,7 @@
 """Mean and spread of one list of values, and how far raters lie apart within a unit."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -9,6 +9,7 @@ import numpy.typing as npt
 from annotate.agreement.bootstrap import Resampling, Statistic
 from annotate.agreement.coefficient import Coefficient, Counts
 from annotate.agreement.data import FloatArray
+from annotate.agreement.deviation_interval import deviation_interval
 from annotate.agreement.streams import Randomness
 from annotate.agreement.weighted import Weighted
 
@@ -39,10 +40,16 @@ def standard_deviation(
 ) -> Coefficient:
     """sqrt(sum (x - mean)^2 / n) over the values (units,) that are there; the divisor is n, not n - 1.
 
-    Undefined without two values.
+    Undefined without two values. With a generator it has an interval, `deviation_interval`.
     """
     summary = _Summary("standard_deviation", "Standard deviation", _NOT_NEGATIVE, _deviations, least=2)
-    return summary.of(values, generator, resampling)
+    found = summary.of(values, None, None)
+    if generator is None or not found.defined:
+        return found
+    listed = np.asarray(values, dtype=float)
+    level = (resampling or Resampling()).confidence_level
+    interval, reason = deviation_interval(np.sort(listed[~np.isnan(listed)]), level)
+    return replace(found, interval=interval, interval_reason=reason)
 
 
 def spread_within_units(

@@ -1,7 +1,7 @@
 """How a judge goes with people where values are names of categories: accuracy and F1."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -9,8 +9,9 @@ import numpy.typing as npt
 from annotate.agreement import Coefficient, Counts, Resampling
 from annotate.agreement.bootstrap import Statistic
 from annotate.agreement.data import FloatArray
-from annotate.agreement.streams import Randomness, substream
+from annotate.agreement.streams import Randomness
 from annotate.agreement.weighted import Weighted
+from judges.comparison.ratio_interval import ratio_interval
 from judges.comparison.scores import Scores
 
 _NO_ITEM = "No item has a value of the judge and one of a person."
@@ -40,8 +41,9 @@ def category_agreement(
     With p_ic the share of an item's raters who gave category c: accuracy is the mean of p_ic at the judge's
     category, F1_c = 2 sum_i p_ic [judge gave c] / (sum_i p_ic + sum_i [judge gave c]). So every item counts
     once, ties of raters need no rule, and no judge reaches 1 where people differ. Macro-F1: the mean of F1_c
-    over the categories that anyone gave. Intervals draw documents. Undefined without such an item, F1 also
-    for a category that nobody gave. Source: van Rijsbergen 1979, Information Retrieval, chapter 7.
+    over the categories that anyone gave. Intervals draw documents; that of one category's F1, of which there
+    may be few, is `ratio_interval`. Undefined without such an item, F1 also for a category that nobody gave.
+    Source: van Rijsbergen 1979, Information Retrieval, chapter 7.
     """
     both = ~np.isnan(scores.human).all(axis=0) & ~np.isnan(scores.judge)
     people, judge = _shares_of_people(scores, both, categories), _given_by_judge(scores, both, categories)
@@ -52,19 +54,25 @@ def category_agreement(
     )
     counts, of = _counts(scores, both), _Sums(np.asarray(sums, dtype=float))
 
-    def coefficient(name: str, label: str, statistic: Statistic, why: str, *part: object) -> Coefficient:
+    def coefficient(
+        name: str, label: str, statistic: Statistic, why: str, drawn_with: Randomness | None = None
+    ) -> Coefficient:
         source = "van Rijsbergen 1979, Information Retrieval, chapter 7"
         weighted = Weighted(name, label, source, statistic, len(sums), "documents", (0.0, 1.0))
-        drawn_with = substream(generator, *part) if part else generator
         return weighted.coefficient(counts, why, drawn_with, Resampling(by="documents"))
 
+    def f1(place: int) -> Coefficient:
+        found = coefficient("f1", "F1", _column(of.f1, place), _NEVER if len(sums) else _NO_ITEM)
+        if generator is None or not found.defined:
+            return found
+        agreed, people, judged = sums[:, place :: len(categories)].T
+        interval, reason = ratio_interval(agreed, (people + judged) / 2)
+        return replace(found, interval=interval, interval_reason=reason)
+
     return CategoryAgreement(
-        coefficient("accuracy", "Accuracy", of.accuracy, _NO_ITEM),
-        coefficient("macro_f1", "Macro-F1", of.macro_f1, _NO_ITEM),
-        tuple(
-            coefficient("f1", "F1", _column(of.f1, place), _NEVER if len(sums) else _NO_ITEM, category)
-            for place, category in enumerate(categories)
-        ),
+        coefficient("accuracy", "Accuracy", of.accuracy, _NO_ITEM, generator),
+        coefficient("macro_f1", "Macro-F1", of.macro_f1, _NO_ITEM, generator),
+        tuple(map(f1, range(len(categories)))),
         tuple(judge.sum(axis=1).astype(int).tolist()),
         tuple(people.sum(axis=1).tolist()),
     )
