@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotate.agreement import rater_severity
+from annotate.agreement import rater_severity, severity_drift
 from annotate.agreement.data import FloatArray, IntArray
 
 SEED = 20_261_123
+LEVEL = 0.05
 _THRESHOLDS = (-2.0, -0.7, 0.7, 2.0)
 
 
@@ -16,6 +17,7 @@ class Panel:
     """Raters of these severities and systems of these means, in logits, on a scale from 1 to 5.
 
     spread: the standard deviation of units within a system. of_document: what a document's units share.
+    drift: how much more severe the last rater is in the last third of time than in the first.
     """
 
     documents: int = 32
@@ -24,19 +26,25 @@ class Panel:
     means: tuple[float, ...] = ()
     spread: float = 1.0
     of_document: float = 0.0
+    drift: float = 0.0
 
     @property
     def means_of_systems(self) -> FloatArray:
         """(systems,), in logits."""
         return np.array(self.means) if self.means else np.linspace(-0.5, 2, self.systems)
 
-    def values(self, generator: np.random.Generator) -> tuple[FloatArray, list[str], IntArray]:
-        """(raters, units) values, and each unit's system and document."""
+    def values(
+        self, generator: np.random.Generator, moved: FloatArray | float = 0.0
+    ) -> tuple[FloatArray, list[str], IntArray]:
+        """(raters, units) values, and each unit's system and document.
+
+        moved: (raters, units), by how much a rater is more severe there.
+        """
         size = self.documents, self.systems
         own = np.sqrt(self.spread**2 - self.of_document**2)
         units = self.means_of_systems + own * generator.normal(size=size)
         units += self.of_document * generator.normal(size=(self.documents, 1))
-        shares = _shares(units.reshape(-1) - np.array(self.severities)[:, None])
+        shares = _shares(units.reshape(-1) - np.array(self.severities)[:, None] - moved)
         drawn = generator.random((*shares.shape[:2], 1))
         values = 1.0 + (shares.cumsum(axis=2) < drawn).sum(axis=2)
         names = [f"S{place}" for place in range(self.systems)] * self.documents
@@ -77,6 +85,30 @@ def held_severities(kind: Panel, simulations: int) -> tuple[float, float, float]
     return float(found[0] / simulations), float(found[1] / simulations), float(found[2] / simulations)
 
 
+def held_drifts(kind: Panel, simulations: int) -> tuple[float, float]:
+    """Return how often intervals of changes hold, and how often raters who hold still are said to change.
+
+    Every rater has an order of documents of the rater's own. The last rater drifts by steps at each third.
+    """
+    generator, held, rejected = np.random.default_rng(SEED), [], []
+    for _ in range(simulations):
+        times = np.array(
+            [generator.permutation(kind.documents).repeat(kind.systems) for _ in kind.severities]
+        )
+        third = times * 3 // kind.documents
+        moved = np.zeros(times.shape)
+        moved[-1] = kind.drift * (third[-1] - 1) / 2
+        values, systems, documents = kind.values(generator, moved)
+        names = [str(place) for place in range(len(kind.severities))]
+        found = severity_drift(values, times.astype(float), [1, 2, 3, 4, 5], systems, documents, names)
+        for each, true in zip(found, [*[0.0] * (len(names) - 1), kind.drift], strict=True):
+            if each.change is not None:
+                held.append(each.change.low <= true <= each.change.high)
+                if not true:
+                    rejected.append((each.p_value or 1) <= LEVEL)
+    return float(np.mean(held)), float(np.mean(rejected))
+
+
 def report_severity(simulations: int) -> None:
     """Print a line for each kind of panel."""
     print(f"Share of 95 % intervals that hold, and mean outfit; {simulations:,} panels of each kind")
@@ -84,3 +116,8 @@ def report_severity(simulations: int) -> None:
         severities, fair, fit = held_severities(kind, simulations)
         print(f"{kind.documents:>4} documents, shared {kind.of_document:g}", end="  ")
         print(f"severities {severities:.3f}  fair means {fair:.3f}  outfit {fit:.3f}")
+    print("Changes from the first third of time to the last: intervals that hold, true nulls rejected at .05")
+    for kind in (Panel(9), Panel(18), Panel(33), Panel(33, drift=0.8), Panel(33, of_document=0.7)):
+        held, rejected = held_drifts(kind, simulations)
+        print(f"{kind.documents:>4} documents, shared {kind.of_document:g}, drift {kind.drift:g}", end="  ")
+        print(f"held {held:.3f}  rejected {rejected:.3f}", flush=True)

@@ -42,6 +42,7 @@ from annotate.agreement.severity import (
     rater_severity,
     why_not_severity,
 )
+from annotate.agreement.severity_drift import SeverityDrift, severity_drift
 from annotate.agreement.streams import Randomness, Stream
 from annotate.agreement.summary import mean, spread_within_units, standard_deviation
 from annotate.agreement.system_differences import SystemDifference, system_differences
@@ -76,6 +77,7 @@ __all__ = [
     "ReliabilityData",
     "Resampling",
     "Severity",
+    "SeverityDrift",
     "Stream",
     "SystemDifference",
     "ValueDistribution",
@@ -113,6 +115,7 @@ __all__ = [
     "rank_sets",
     "rater_severity",
     "root_mean_squared_error",
+    "severity_drift",
     "spearman",
     "spread_within_units",
     "standard_deviation",

@@ -14,6 +14,9 @@ from annotate.agreement.severity_likelihood import LOG_SPREADS, SeverityLikeliho
 from annotate.agreement.severity_values import RatedPoints
 
 LEAST_DOCUMENTS = 5
+NO_END = "The search for the most likely severities did not end, so none are given."
+PENALTY = 0.25
+"""Half of it is what each squared severity and threshold costs, so that none is infinite."""
 _STEPS = 500
 _CLOSE = 1e-6  # of log-likelihoods that tell nothing apart
 MOST_POINTS = 11
@@ -85,7 +88,7 @@ def rater_severity(
     documents: npt.NDArray[Any],
     raters: Sequence[str],
     *,
-    penalty: float = 0.25,
+    penalty: float = PENALTY,
     confidence_level: float = 0.95,
 ) -> Severity:
     """The rating scale model with raters as a facet, from values (raters, units), NaN for gaps.
@@ -105,18 +108,22 @@ def rater_severity(
     if reason := why_not_severity(values, points, documents):
         raise ValueError(reason)
     rated = RatedPoints.of(values, points, systems, documents)
-    likelihood = SeverityLikelihood(rated, penalty)
-    found = _search(likelihood)
-    if not found.success:
-        why = "The search for the most likely severities did not end, so none are given."
-        return Severity((), (), None, rated.number_of_documents, why)
-    fit = _Fit(likelihood, found, confidence_level)
+    fit = fit_severities(rated, penalty, confidence_level)
+    if fit is None:
+        return Severity((), (), None, rated.number_of_documents, NO_END)
     return Severity(
         tuple(_raters(fit, rated, raters)),
         tuple(_systems(fit, rated)),
         float(np.exp(fit.parameters[-1])),
         rated.number_of_documents,
     )
+
+
+def fit_severities(rated: RatedPoints, penalty: float, confidence_level: float) -> "SeverityFit | None":
+    """Return the model at the top of its penalised likelihood, None where the search does not end."""
+    likelihood = SeverityLikelihood(rated, penalty)
+    found = _search(likelihood)
+    return SeverityFit(likelihood, found, confidence_level) if found.success else None
 
 
 def _search(likelihood: SeverityLikelihood) -> "scipy.optimize.OptimizeResult":  # quoted: it loads 20 MB
@@ -130,7 +137,7 @@ def _search(likelihood: SeverityLikelihood) -> "scipy.optimize.OptimizeResult": 
     )
 
 
-class _Fit:
+class SeverityFit:
     """Parameters at the top of the penalised likelihood, their covariance, and intervals of what follows."""
 
     def __init__(
@@ -175,7 +182,7 @@ class _Fit:
         ]
 
 
-def _raters(fit: _Fit, rated: RatedPoints, names: Sequence[str]) -> list[RaterSeverity]:
+def _raters(fit: SeverityFit, rated: RatedPoints, names: Sequence[str]) -> list[RaterSeverity]:
     likelihood = fit.likelihood
     severities = fit.of(*likelihood.with_slopes(likelihood.severities, fit.parameters))
     fair = fit.of_means(*likelihood.with_slopes(likelihood.means_of_raters, fit.parameters))
@@ -197,7 +204,7 @@ def _raters(fit: _Fit, rated: RatedPoints, names: Sequence[str]) -> list[RaterSe
     return found
 
 
-def _systems(fit: _Fit, rated: RatedPoints) -> list[FairAverage]:
+def _systems(fit: SeverityFit, rated: RatedPoints) -> list[FairAverage]:
     likelihood = fit.likelihood
     fair = fit.of_means(*likelihood.with_slopes(likelihood.means_of_systems, fit.parameters))
     means = rated.means_of_systems()

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-from annotate.agreement import rater_severity, severity, why_not_severity
+from annotate.agreement import rater_severity, severity, severity_drift, why_not_severity
 from annotate.agreement.severity_likelihood import SeverityLikelihood
 from annotate.agreement.severity_values import RatedPoints
-from benchmarks.coverage_severity import Panel, held_severities
+from benchmarks.coverage_severity import Panel, held_drifts, held_severities
 
 pytestmark = pytest.mark.fast
 
@@ -121,7 +121,7 @@ def test_without_differences_of_units_the_spread_at_its_bound_has_no_variance() 
     values[2] = 4 - values[0]
     documents = np.repeat(np.arange(10), 4)
     likelihood = SeverityLikelihood(RatedPoints.of(values, [1, 2, 3], ["S"] * 40, documents), 0.25)
-    fit = severity._Fit(likelihood, severity._search(likelihood), 0.95)
+    fit = severity.SeverityFit(likelihood, severity._search(likelihood), 0.95)
     assert fit.parameters[-1] == -5
     assert not fit.covariance[-1].any()
     assert not fit.covariance[:, -1].any()
@@ -165,3 +165,36 @@ def test_where_nothing_can_be_told_a_reason_says_why(
     assert why_not_severity(table, points, documents) == reason
     with pytest.raises(ValueError, match=reason):
         rater_severity(table, points, ["A"] * table.shape[1], documents, ["A", "B"])
+
+
+def test_a_rater_who_becomes_more_severe_is_found_and_the_others_are_not() -> None:
+    generator = np.random.default_rng(4)
+    kind = Panel(documents=60, systems=6)
+    times = np.array([generator.permutation(60).repeat(6) for _ in range(3)])
+    moved = np.zeros(times.shape)
+    moved[2] = 1.2 * (times[2] * 3 // 60)
+    values, systems, documents = kind.values(generator, moved)
+    found = severity_drift(values, times.astype(float), [1, 2, 3, 4, 5], systems, documents, ["A", "B", "C"])
+    assert [(each.adjusted_p_value or 0) < 0.001 for each in found] == [False, False, True]
+    change = found[2].change
+    assert change is not None
+    assert change.low < 2.4 < change.high
+    assert change.value == pytest.approx(found[2].by_third[2].value - found[2].by_third[0].value)
+
+
+def test_without_times_or_in_too_little_time_the_reason_is_given() -> None:
+    values, systems, documents = panel(2)
+    times = np.tile(np.arange(values.shape[1], dtype=float), (3, 1))
+    times[1] = np.nan
+    times[2, 2:] = np.nan
+    first, second, third = severity_drift(values, times, [1, 2, 3, 4, 5], systems, documents, ["A", "B", "C"])
+    assert first.change is not None
+    for each in (second, third):
+        assert each.reason == "A third of the rater’s time has no value with a time."
+
+
+@pytest.mark.parametrize("kind", [Panel(18), Panel(18, drift=0.8)])
+def test_intervals_of_changes_hold(kind: Panel) -> None:
+    held, rejected = held_drifts(kind, 25)
+    assert held >= 0.85  # of 75: standard error .025
+    assert rejected <= 0.15

@@ -1,13 +1,16 @@
 """The page of severity: raters, systems, and why there is none."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
-from annotate.core.models import Dimension
+from annotate.core.models import Assignment, Dimension, Rating
 from tests.factories import Cast, make_project
 from tests.rating.rounds import opened, rate
 from tests.results.reading import cells_of
 
 pytestmark = pytest.mark.django_db
+START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 
 def rated_by_a_mild_and_a_severe_rater(*, documents: int = 6) -> Cast:
@@ -45,3 +48,22 @@ def test_categories_and_few_documents_have_no_severity_and_the_row_says_why() ->
     opened(cast)
     (row,) = cells_of(cast.project, "severity", "raters")
     assert "Categories have no order" in row["outfit"].reason
+
+
+def test_severity_by_thirds_of_time_has_a_change_for_each_rater() -> None:
+    cast = rated_by_a_mild_and_a_severe_rater(documents=9)
+    for number, rating in enumerate(Rating.objects.order_by("pk")):
+        Rating.objects.filter(pk=rating.pk).update(created_at=START + timedelta(minutes=number))
+    rows = cells_of(cast.project, "severity", "drift")
+    assert len(rows) == 3
+    for row in rows:
+        assert row["change"].value == pytest.approx(row["last_third"].value - row["first_third"].value)
+        assert (row["change"].low or 0) < row["change"].value < (row["change"].high or 0)
+        assert 0 < row["p_adjusted"].value <= 1
+
+
+def test_recorded_ratings_have_no_times_and_the_row_says_so() -> None:
+    cast = rated_by_a_mild_and_a_severe_rater()
+    Assignment.objects.update(plan=Assignment.Plan.IMPORTED)
+    (row,) = cells_of(cast.project, "severity", "drift")
+    assert "ratings that were recorded elsewhere" in row["change"].reason

@@ -1,18 +1,23 @@
 """The severity page: how severe raters are, and what systems would score with raters of one severity."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from annotate.agreement import Severity, rater_severity, why_not_severity
+import numpy as np
+import numpy.typing as npt
+
+from annotate.agreement import Severity, rater_severity, severity_drift, why_not_severity
 from annotate.agreement.estimated import Estimated
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project
 from annotate.results.page import Section
 from annotate.results.queries.material import Items, RatedRound, items_of, rated_rounds
+from annotate.results.queries.timed import NAMES_OF_THIRDS, UNTIMED, read_timed_ratings, times_of
 from annotate.results.queries.version import ratings_of
 from annotate.results.registry import Chosen
 from annotate.results.table import Cell, Column, Kind, Table, text
 
-_TIMES = 4
+_TIMES = 8
 """How much longer a value takes here than on other pages."""
 _NAMED = "Categories have no order, so no rater is more severe than another."
 _DIMENSION = Column("dimension", "Dimension", Kind.TEXT)
@@ -33,6 +38,16 @@ _RATERS_SAY = (
     "values are as regular as the model has it; above 1.5 they go less with the others’, below 0.5 they vary "
     "less than others predict, as when the middle of the scale is taken throughout."
 )
+_DRIFT_SAYS = (
+    "Each rater’s severity in each third of the rater’s own time, as if these were three raters; change: the "
+    "last minus the first, above 0 more severe. Units and systems hold still, so it is raters who change "
+    "where they had texts in orders of their own. p values are corrected over the raters of a dimension "
+    "(Holm), not over dimensions."
+)
+_HOW_DRIFT = (
+    "Rating scale model with raters by thirds of time as a facet (function severity_drift); sources: Linacre "
+    "1989; Myford and Wolfe 2009; t, variances summed within documents; Holm 1979."
+)
 _SYSTEMS_SAY = (
     "Fair mean: what raters of average severity would give. It differs from the mean where severe raters "
     "happened to get a system’s texts; where all rated everything, it hardly does."
@@ -45,13 +60,13 @@ def size_of_severity(project: Project) -> int:
 
 
 def severity_sections(project: Project, _chosen: Chosen) -> list[Section]:
-    """Return both tables, nothing before Round I. Six queries at most."""
+    """Return all tables, nothing before Round I. Seven queries at most."""
     rounds = rated_rounds(project, "documents")
     if not rounds:
         return []
     first, items = rounds[0], items_of(project)
     found, reasons = _measure(first, items)
-    tables = [_raters(first, found, reasons), _systems(first, found)]
+    tables = [_raters(first, found, reasons), _systems(first, found), _drift(first, items, reasons)]
     return [Section("Severity of raters", _SAYS, [each for each in tables if each.rows])]
 
 
@@ -144,5 +159,49 @@ def _systems(rated: RatedRound, found: Mapping[str, Severity]) -> Table:
     return Table("fair", title, columns, rows, heads=2, says=_SYSTEMS_SAY)
 
 
-def _cell(found: Estimated, count: int) -> Cell:
+def _drift(rated: RatedRound, items: Items, reasons: Mapping[str, str]) -> Table:
+    timed = read_timed_ratings(rated.round)
+    rows = [row for each in rated.dimensions for row in _drift_rows(rated, each, items, reasons, timed)]
+    columns = [
+        _DIMENSION,
+        Column("rater", "Rater", Kind.TEXT),
+        *(Column(name.replace(" ", "_"), name, decimals=2) for name in NAMES_OF_THIRDS),
+        Column("change", "change", decimals=2),
+        Column("p_adjusted", "p, adjusted", Kind.P_VALUE, decimals=4),
+    ]
+    return Table("drift", "Severity by thirds of time", columns, rows, heads=2, says=_DRIFT_SAYS)
+
+
+def _drift_rows(
+    rated: RatedRound,
+    dimension: FrozenDimension,
+    items: Items,
+    reasons: Mapping[str, str],
+    timed: npt.NDArray[Any],
+) -> Iterator[list[Cell]]:
+    named, own = text(dimension.name, key=dimension.key), rated.rated[dimension.key]
+    times = times_of(dimension, own, timed)
+    reason = reasons.get(dimension.key, "") or why_not_severity(
+        np.where(np.isnan(times), np.nan, own.data.values), dimension.values, items.documents_of(own)
+    )
+    if reason:
+        says = reason if dimension.key in reasons or not np.isnan(times).all() else UNTIMED
+        yield [named, text("all raters"), *[Cell(reason=says)] * 5]
+        return
+    for each in severity_drift(
+        own.data.values,
+        times,
+        dimension.values,
+        items.systems_of(own).tolist(),
+        items.documents_of(own),
+        own.data.raters,
+    ):
+        if each.change is None:
+            yield [named, text(each.rater), *[Cell(reason=each.reason)] * 5]
+        else:
+            figures = [_cell(one, None) for one in (*each.by_third, each.change)]
+            yield [named, text(each.rater), *figures, Cell(each.adjusted_p_value, how=_HOW_DRIFT)]
+
+
+def _cell(found: Estimated, count: int | None) -> Cell:
     return Cell(found.value, found.low, found.high, count=count, how=_HOW)

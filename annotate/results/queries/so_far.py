@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from annotate.agreement.drift import RaterDrift, alpha_by_third, rater_drift
 from annotate.core.guideline import FrozenDimension
@@ -15,12 +14,11 @@ from annotate.results.queries.material import RatedRound, rated_rounds
 from annotate.results.queries.order import order_section
 from annotate.results.queries.reliability_data import RatedItems
 from annotate.results.queries.stopping import stopping_section
-from annotate.results.queries.timed import UNTIMED, read_timed_ratings, timed_of
+from annotate.results.queries.timed import NAMES_OF_THIRDS, UNTIMED, read_timed_ratings, times_of
 from annotate.results.registry import Chosen
 from annotate.results.table import Cell, Column, Kind, Table, figure, text
 
 _DIMENSION = Column("dimension", "Dimension", Kind.TEXT)
-_THIRDS = ("first third", "middle", "last third")
 _SAYS = (
     "Round I in thirds of its time. A unit belongs where its last value was given. A rater’s difference is "
     "the mean of own value minus the mean of the others’ on the same units, by thirds of that rater’s own "
@@ -58,19 +56,17 @@ def _drift(rated: RatedRound, timed: np.ndarray) -> Table:
     columns = [
         _DIMENSION,
         Column("of", "of", Kind.TEXT),
-        *(Column(name.replace(" ", "_"), name) for name in _THIRDS),
+        *(Column(name.replace(" ", "_"), name) for name in NAMES_OF_THIRDS),
         Column("change", "change"),
     ]
     return Table("drift", "Alpha, and raters’ differences from the others, by thirds", columns, rows, heads=2)
 
 
 def _drift_of(dimension: FrozenDimension, rated: RatedItems, timed: np.ndarray) -> Iterator[list[Cell]]:
-    rows = timed_of(dimension, rated, timed)
-    if not len(rows):
-        yield [text("alpha"), *[Cell(reason=UNTIMED)] * (len(_THIRDS) + 1)]
+    times = times_of(dimension, rated, timed)
+    if np.isnan(times).all():
+        yield [text("alpha"), *[Cell(reason=UNTIMED)] * (len(NAMES_OF_THIRDS) + 1)]
         return
-    times = np.full(rated.data.values.shape, np.nan)
-    times[_positions(rated.annotators, rows["annotator"]), _positions(rated.items, rows["item"])] = rows["at"]
     alphas = alpha_by_third(rated.data, times)
     yield [text("alpha"), *map(figure, alphas), Cell(reason="Alpha of a third is not compared with another.")]
     for rater in rater_drift(rated.data, times):
@@ -80,8 +76,3 @@ def _drift_of(dimension: FrozenDimension, rated: RatedItems, timed: np.ndarray) 
 def _change(rater: RaterDrift) -> Cell:
     undefined = [each.reason for each in (rater.by_third[0], rater.by_third[-1]) if each.reason]
     return Cell(rater.change, reason=undefined[0] if undefined else "")
-
-
-def _positions(among: npt.NDArray[np.int64], wanted: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
-    order = np.argsort(among)
-    return order[np.searchsorted(among, wanted, sorter=order)]

@@ -1,13 +1,16 @@
 """Ratings of a round with the time at which, and the place in the order of work in which, each was given."""
 
 import numpy as np
+import numpy.typing as npt
 
+from annotate.agreement.data import FloatArray
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Assignment, Rating, Round
 from annotate.results.queries.reliability_data import RatedItems
 
 _NUMBERS = ("dimension", "item", "annotator", "document", "position")
 _TIMED = np.dtype([*((name, "i8") for name in _NUMBERS), ("value", "f8"), ("at", "f8")])
+NAMES_OF_THIRDS = ("first third", "middle", "last third")
 UNTIMED = "Nobody rated this here: ratings that were recorded elsewhere do not say when they were given."
 
 
@@ -31,3 +34,16 @@ def timed_of(dimension: FrozenDimension, rated: RatedItems, timed: np.ndarray) -
     known = np.isin(timed["annotator"], rated.annotators) & np.isin(timed["item"], rated.items)
     rows: np.ndarray = timed[known & (timed["dimension"] == dimension.id)]
     return rows
+
+
+def times_of(dimension: FrozenDimension, rated: RatedItems, timed: np.ndarray) -> FloatArray:
+    """Return (raters, units): when each value of a dimension was given, NaN where nobody knows."""
+    rows = timed_of(dimension, rated, timed)
+    times = np.full(rated.data.values.shape, np.nan)
+    times[_positions(rated.annotators, rows["annotator"]), _positions(rated.items, rows["item"])] = rows["at"]
+    return times
+
+
+def _positions(among: npt.NDArray[np.int64], wanted: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
+    order = np.argsort(among)
+    return order[np.searchsorted(among, wanted, sorter=order)]

@@ -105,9 +105,9 @@ def _meta_correlations(scored: Sequence[Scored]) -> Table:
     columns = [Column(name, measure.estimator.label) for name, measure in CORRELATIONS.items()]
     says = (
         "M: of a system’s correlation with people and its mean human score, over systems. Below 0 the judge "
-        "agrees less with people the better a system is. Intervals are over documents, and about M as so many of "
-        "them show it: correlations of few items vary by chance, which draws M towards 0, and no interval "
-        "undoes that."
+        "agrees less with people the better a system is. Intervals are over documents, and about M as so "
+        "many of them show it: correlations of few items vary by chance, which draws M towards 0, and no "
+        "interval undoes that."
     )
     return Table("meta", "Meta-correlation M", [JUDGE, DIMENSION, *columns], rows, heads=2, says=says)
 
