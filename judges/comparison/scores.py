@@ -83,6 +83,11 @@ class Scores:
         own = np.where(gone, np.nan, self.as_read)
         return self._with(judge=np.where(gone, np.nan, self.judge), as_read=own)
 
+    def of_category(self, category: float) -> "Scores":
+        """1 where a rater or the judge gave this value, 0 where another, so that means are shares."""
+        own, human = (np.where(np.isnan(each), np.nan, each == category) for each in (self.judge, self.human))
+        return self._with(human=human, judge=own, as_read=own)
+
     def without_people(self, chosen: npt.ArrayLike) -> "Scores":
         """The same without what people gave these items (items,), a mask."""
         return self._with(human=np.where(np.asarray(chosen, dtype=bool), np.nan, self.human))

@@ -183,7 +183,7 @@ def test_a_rater_who_becomes_more_severe_is_found_and_the_others_are_not() -> No
 
 
 def test_without_times_or_in_too_little_time_the_reason_is_given() -> None:
-    values, systems, documents = panel(2)
+    values, systems, documents = Panel(documents=18, systems=3).values(np.random.default_rng(2))
     times = np.tile(np.arange(values.shape[1], dtype=float), (3, 1))
     times[1] = np.nan
     times[2, 2:] = np.nan

@@ -51,7 +51,7 @@ def test_categories_and_few_documents_have_no_severity_and_the_row_says_why() ->
 
 
 def test_severity_by_thirds_of_time_has_a_change_for_each_rater() -> None:
-    cast = rated_by_a_mild_and_a_severe_rater(documents=9)
+    cast = rated_by_a_mild_and_a_severe_rater(documents=18)
     for number, rating in enumerate(Rating.objects.order_by("pk")):
         Rating.objects.filter(pk=rating.pk).update(created_at=START + timedelta(minutes=number))
     rows = cells_of(cast.project, "severity", "drift")
@@ -67,3 +67,8 @@ def test_recorded_ratings_have_no_times_and_the_row_says_so() -> None:
     Assignment.objects.update(plan=Assignment.Plan.IMPORTED)
     (row,) = cells_of(cast.project, "severity", "drift")
     assert "ratings that were recorded elsewhere" in row["change"].reason
+
+
+def test_drift_of_few_documents_is_not_measured() -> None:
+    rows = cells_of(rated_by_a_mild_and_a_severe_rater().project, "severity", "drift")
+    assert {row["change"].reason for row in rows} == {"Timed values are on 6 documents; 18 are needed."}

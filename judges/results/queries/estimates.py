@@ -1,7 +1,7 @@
 """Mean human scores from all judgments and the ratings there are, with what people or the judge alone say."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -92,10 +92,20 @@ class DimensionEstimates:
 
 
 @dataclass(frozen=True)
+class CategoryShares:
+    """One category of a dimension of names: its share in each system's items, as a mean of 1 and 0."""
+
+    dimension: FrozenDimension
+    category: int
+    systems: Sequence[SystemEstimates]
+
+
+@dataclass(frozen=True)
 class EstimatesReport:
     """The numbers of one judge and people, from the ratings at the end of a round.
 
-    named: how the judge goes with people on dimensions that have no mean, as their values are names.
+    named: how the judge goes with people on dimensions that have no mean, as their values are names; shares:
+    what share of each system's items has each category there.
     """
 
     judge: Judge
@@ -103,6 +113,7 @@ class EstimatesReport:
     confidence_level: float
     dimensions: Sequence[DimensionEstimates]
     named: Sequence[tuple[FrozenDimension, CategoryAgreement]] = ()
+    shares: Sequence[CategoryShares] = ()
 
 
 def estimates_report(
@@ -124,16 +135,18 @@ def estimates_report(
     drawn = drawn_units(round, material)
     found = []
     named = []
+    shares: list[CategoryShares] = []
     for dimension in material.dimensions:
         scores = scores_of(material, dimension.key, samples[judge.pk, dimension.key])
         if not np.isnan(scores.judge).all():
             stream = stream_of_judge(project, judge, dimension)
+            how = _How(dimension, confidence_level, beyond=beyond)
             if not dimension.has_mean:
                 named.append((dimension, category_agreement(scores, dimension.values, generator=stream)))
+                shares.extend(_estimate_shares(how, scores, drawn, stream))
                 continue
-            how = _How(dimension, confidence_level, beyond=beyond)
             found.append(_estimate_dimension(how, scores, drawn, stream))
-    return EstimatesReport(judge, round, confidence_level, found, named)
+    return EstimatesReport(judge, round, confidence_level, found, named, shares)
 
 
 @dataclass(frozen=True)
@@ -152,15 +165,35 @@ class _How:
         return beyond_batch(estimate, sample, confidence_level=self.level) if self.beyond else estimate
 
 
-def _estimate_dimension(how: _How, scores: Scores, drawn: Drawn, stream: Stream) -> DimensionEstimates:
-    samples = [
+def _estimate_shares(how: _How, scores: Scores, drawn: Drawn, stream: Stream) -> Iterator[CategoryShares]:
+    """Yield each category with its share by system, which lies from 0 to 1 whatever the codes are."""
+    of_shares = replace(how, dimension=replace(how.dimension, scale_minimum=0, scale_maximum=1))
+    for category in how.dimension.values:
+        own = scores.of_category(category)
+        name = how.dimension.name_of(category)
+        systems = _of_systems(of_shares, own, _samples(how, own, drawn), stream.of("share", name))
+        yield CategoryShares(how.dimension, category, systems)
+
+
+def _samples(how: _How, scores: Scores, drawn: Drawn) -> list[RatedSample]:
+    return [
         drawn.sample(scores, how.dimension.id, scores.systems == index)
         for index in range(len(scores.system_names))
     ]
-    systems = [
+
+
+def _of_systems(
+    how: _How, scores: Scores, samples: Sequence[RatedSample], stream: Stream
+) -> list[SystemEstimates]:
+    return [
         _of_system(name, sample, how, stream.of(name))
         for name, sample in zip(scores.system_names, samples, strict=True)
     ]
+
+
+def _estimate_dimension(how: _How, scores: Scores, drawn: Drawn, stream: Stream) -> DimensionEstimates:
+    samples = _samples(how, scores, drawn)
+    systems = _of_systems(how, scores, samples, stream)
     refused, betting = _why_no_differences(samples), how.betting(stream)
     one_by_one = how.dimension.id in drawn.by_dimension
     differences = (

@@ -13,7 +13,7 @@ _SAYS = (
     "Categories have no order and no distance, so there is no correlation and no bias. Accuracy: how often "
     "a person says what the judge says. F1 weighs how often both give a category against how often either "
     "does; macro-F1 is its mean over categories. An item counts once, divided among its raters. Intervals "
-    "draw documents."
+    "draw documents; those of one category’s F1 are Wilson’s."
 )
 _COUNTED = "Items with a value of the judge and of a person; people’s are divided among an item’s raters."
 

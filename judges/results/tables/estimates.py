@@ -74,6 +74,11 @@ _APART = (
     "Units were drawn one by one, so where two systems are not both rated throughout their difference is "
     "that of their combined estimates, with the variances added."
 )
+_ESTIMATES = ("humans", "judge", "combined", "prediction_powered", "guaranteed")
+_SHARES = (
+    "The share of a category on an item is that of its raters who chose it, a system’s the mean over its "
+    "items. Which systems differ in that, where people rated them, is on the page Systems."
+)
 _POOLED = "all systems"
 _ONLY_COMBINED = "All systems together have a combined estimate only."
 _KNOWN = "Every output is rated, so this mean is known and nothing is estimated."
@@ -88,10 +93,50 @@ def _state(report: EstimatesReport, about: str) -> str:
 
 
 def _named_sections(report: EstimatesReport) -> list[Section]:
+    if not report.named:
+        return []
     named = [Named([text(one.name, key=one.key)], one, found) for one, found in report.named]
-    says = "Categories have no mean to estimate; here is how often the judge says what people say."
+    says = "Categories have no mean; here is how often the judge says what people say."
     tables = [accuracy_table(named, [DIMENSION]), f1_table(named, [DIMENSION])]
-    return [Section("Named categories", says, tables)] if named else []
+    return [
+        Section("Named categories", says, tables),
+        Section("Shares of categories", f"{_SHARES} {_KINDS}", [_shares(report)]),
+    ]
+
+
+def _shares(report: EstimatesReport) -> Table:
+    columns = [
+        DIMENSION,
+        Column("category", "category", Kind.TEXT),
+        SYSTEM,
+        Column("rated", "rated", Kind.COUNT),
+        Column("items", "items", Kind.COUNT),
+        Column("humans", "people only, asymptotic", Kind.SHARE),
+        Column("judge", "judge only", Kind.SHARE),
+        Column("combined", "combined, asymptotic", Kind.SHARE),
+        Column("prediction_powered", "PPI++, asymptotic", Kind.SHARE),
+        Column("guaranteed", "guaranteed", Kind.SHARE),
+        Column("caution", "mind", Kind.TEXT),
+    ]
+    rows = [
+        [
+            text(one.dimension.name, key=one.dimension.key),
+            text(one.dimension.name_of(one.category), key=str(one.category)),
+            text(each.system),
+            Cell(each.humans.ratings),
+            Cell(each.humans.units),
+            *(estimate_cell(getattr(each, kind)) for kind in _ESTIMATES),
+            text(_caution(each)),
+        ]
+        for one in report.shares
+        for each in one.systems
+    ]
+    title = "Shares of categories from people and a judge"
+    return Table("shares", title, columns, rows, heads=3, says=f"Judge: {report.judge.name}.")
+
+
+def _caution(each: SystemEstimates) -> str:
+    return _KNOWN if each.complete else " ".join(each.warnings)
 
 
 def _apart(report: EstimatesReport) -> str:
@@ -148,7 +193,7 @@ def _mean(one: DimensionEstimates, each: SystemEstimates) -> list[Cell]:
         estimate_cell(each.prediction_powered),
         estimate_cell(each.guaranteed),
         text(_ranks(one, each.system)),
-        text(_KNOWN if each.complete else " ".join(each.warnings)),
+        text(_caution(each)),
     ]
 
 

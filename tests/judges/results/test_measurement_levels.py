@@ -95,7 +95,7 @@ def test_names_have_accuracy_and_f1_as_the_function_gives_them() -> None:
 
 def test_names_have_accuracy_in_place_of_an_estimate_and_of_0_and_1_the_share() -> None:
     cast = at_level("nominal")
-    assert set(tables_on(cast, "estimates")) == OF_NAMES
+    assert set(tables_on(cast, "estimates")) == OF_NAMES | {"shares"}
     (here,), (there,) = cells_of(cast.project, "estimates", "categories"), of_judge(cast, "categories")
     assert (here["accuracy"], here["macro_f1"]) == (there["accuracy"], there["macro_f1"])
     either = at_level("nominal", low=0)
@@ -104,6 +104,20 @@ def test_names_have_accuracy_in_place_of_an_estimate_and_of_0_and_1_the_share() 
     share = sum(sum(row[::2]) for row in people) / 24
     assert rows[0]["humans"].value == pytest.approx(share)
     assert "categories" in tables_on(either, "judges")
+
+
+def test_names_have_shares_by_system_from_people_and_the_judge() -> None:
+    cast = at_level("nominal")
+    rows = cells_of(cast.project, "estimates", "shares")
+    assert [(row["category"].value, row["system"].value) for row in rows] == [
+        (label, f"system-{number}") for label in LABELS for number in (1, 2)
+    ]
+    slips = next(row for row in rows if (row["category"].value, row["system"].value) == ("Slips", "system-1"))
+    of_people = sum(value == 2 for row in PEOPLE for value in row[::2]) / 24
+    assert slips["humans"].value == pytest.approx(of_people)
+    assert slips["judge"].value == pytest.approx(sum(value == 2 for value in JUDGE[::2]) / 12)
+    assert 0 <= (slips["guaranteed"].low or 0) < of_people < (slips["guaranteed"].high or 0) <= 1
+    assert sum(row["humans"].value for row in rows[::2]) == pytest.approx(1)
 
 
 def test_of_several_samples_a_category_is_the_most_frequent_and_no_mean() -> None:
