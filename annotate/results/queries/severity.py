@@ -17,7 +17,7 @@ from annotate.results.queries.version import ratings_of
 from annotate.results.registry import Chosen
 from annotate.results.table import Cell, Column, Kind, Table, text
 
-_TIMES = 8
+_TIMES = 4
 """How much longer a value takes here than on other pages."""
 _NAMED = "Categories have no order, so no rater is more severe than another."
 _DIMENSION = Column("dimension", "Dimension", Kind.TEXT)
