@@ -31,7 +31,7 @@ from annotate.material.queries.imports import (
     source_of,
 )
 from annotate.material.reading.mapping_json import mapping_from_json
-from annotate.material.reading.progress import OnProgress
+from annotate.material.reading.progress import Notes, OnProgress
 from annotate.material.reading.report import ImportReport
 
 Status = DataImport.Status
@@ -147,6 +147,8 @@ def run_import(*, import_id: int) -> None:
         return
     with heartbeat(lambda: _give_sign(data_import)):
         _import_held(data_import)
+    if not DataImport.objects.filter(pk=import_id, status__in=SILENT_FOR).exists():
+        notes_of(data_import).clear()  # the last beat may have left a sign behind
 
 
 def _take(import_id: int) -> DataImport | None:
@@ -279,13 +281,21 @@ def _held_import(import_id: int, lease: UUID | None) -> QuerySet[DataImport]:
 
 
 def remove_orphans() -> int:
-    """Delete uploads that no import names, as a worker died between its last two steps; return how many."""
+    """Delete uploads that no import names, and notes of none that is under way; return how many.
+
+    A worker that dies between its last two steps leaves them behind.
+    """
     long_ago = time() - ORPHANED_AFTER.total_seconds()
     named = {Path(name).name for name in DataImport.objects.exclude(file="").values_list("file", flat=True)}
+    under_way = set(DataImport.objects.filter(status__in=SILENT_FOR).values_list("pk", flat=True))
+
+    def is_orphan(each: Path) -> bool:
+        if UPLOAD.fullmatch(each.name):
+            return each.name not in named
+        return each.suffix in Notes.SUFFIXES and each.stem.isdecimal() and int(each.stem) not in under_way
+
     orphans = [
-        each
-        for each in folder_of_imports().glob("*")
-        if UPLOAD.fullmatch(each.name) and each.name not in named and each.stat().st_mtime < long_ago
+        each for each in folder_of_imports().glob("*") if is_orphan(each) and each.stat().st_mtime < long_ago
     ]
     for each in orphans:
         each.unlink(missing_ok=True)

@@ -21,6 +21,8 @@ class Notes:
     On SQLite nobody else writes then, and nobody reads what that transaction has written.
     """
 
+    SUFFIXES = (".written", ".unseen", ".cancelled", ".alive")
+
     def __init__(self, folder: Path, number: int) -> None:
         self._written = folder / f"{number}.written"
         self._cancelled = folder / f"{number}.cancelled"
