@@ -36,6 +36,7 @@ from judges.comparison import (
     neighbours,
     position_consistency,
     scores_by_system,
+    self_consistency,
     system_strengths,
 )
 from judges.core.errors import NoJudgesError
@@ -84,12 +85,17 @@ class _Compared:
 class Scored(_Compared):
     """A judge that gives scores.
 
-    samples: (items, samples), all that it said. ranking: the systems by people's scores, the best first.
+    said: all that it said. ranking: the systems by people's scores, the best first.
     """
 
     scores: Scores
-    samples: npt.NDArray[np.float64]
+    said: Samples
     ranking: Sequence[str]
+
+    @property
+    def samples(self) -> npt.NDArray[np.float64]:
+        """(items, samples): all that it said, on the dimension's scale."""
+        return self.said.values
 
     @property
     def items(self) -> int:
@@ -111,6 +117,16 @@ class Scored(_Compared):
         level = self.dimension.measurement_level
         return alpha_with_people(
             self.scores, measurement_level=level, generator=self.stream, people=self.people
+        )
+
+    @cached_property
+    def self_consistency(self) -> Coefficient:
+        """Return alpha over its samples."""
+        return self_consistency(
+            self.samples.T,
+            documents=self.scores.documents,
+            measurement_level=self.dimension.measurement_level,
+            generator=self.stream,
         )
 
     @cached_property
@@ -251,7 +267,7 @@ def _score_judges(
             stream_of_people(project, each),
             *counts[judge.pk, each.key],
             scores_of(material, each.key, own),
-            own.values,
+            own,
             ranking,
         )
         for judge in giving

@@ -4,13 +4,23 @@ from annotate.results.registry import ResultsPage
 from judges.results.tables.estimates import estimates_sections
 from judges.results.tables.indicator import RELIABILITY_PARAMETERS, reliability_sections
 from judges.results.tables.judges import judges_sections
+from judges.results.tables.laboratory import laboratory_sections
 from judges.results.tables.metrics import (
     METRIC_PARAMETERS,
     metrics_sections,
     size_of_metrics,
     version_of_metrics,
 )
-from judges.results.tables.parameters import ABOUT, CONFIDENCE, CORRECTED, JUDGE, ROUND, UNITS
+from judges.results.tables.parameters import (
+    ABOUT,
+    COEFFICIENT,
+    CONFIDENCE,
+    CORRECTED,
+    JUDGE,
+    LEVEL,
+    ROUND,
+    UNITS,
+)
 from judges.results.tables.replacement import EPSILON, replacement_sections
 from judges.results.tables.version import values_of, version_of_judges
 
@@ -70,4 +80,23 @@ METRICS_PAGE = ResultsPage(
     filled_by="metrics",
 )
 
-JUDGES_RESULTS = (JUDGES_PAGE, RELIABILITY_PAGE, ESTIMATES_PAGE, REPLACEMENT_PAGE, METRICS_PAGE)
+LABORATORY_PAGE = ResultsPage(
+    "laboratory",
+    "Laboratory: judges and themselves",
+    "Whether a judge agrees with itself, from sample to sample and from one way of asking to another, and "
+    "how many samples are worth asking for.",
+    laboratory_sections,
+    version_of_judges,
+    values_of,
+    [COEFFICIENT, LEVEL, ROUND, CORRECTED],
+    filled_by="runs",
+)
+
+JUDGES_RESULTS = (
+    JUDGES_PAGE,
+    RELIABILITY_PAGE,
+    ESTIMATES_PAGE,
+    REPLACEMENT_PAGE,
+    METRICS_PAGE,
+    LABORATORY_PAGE,
+)
