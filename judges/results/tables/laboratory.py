@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from annotate.agreement import Resampling, Stream, bias
 from annotate.core.models import Project
 from annotate.results.page import Section
 from annotate.results.registry import Chosen
@@ -34,7 +35,7 @@ _SELF = (
 _VARIANTS = (
     "Two judges of one model that are asked in different ways, as if each were a rater: their values "
     "(of several samples the mean) at the nearest point of the dimension’s scale, on the "
-    "items that both judged."
+    "items that both judged. First minus second: the mean of their differences, in points."
 )
 _CURVE = (
     "The correlation with people of the mean of so many samples, averaged over random choices of them; "
@@ -104,6 +105,7 @@ def _variants(project: Project, found: Compared) -> list[Table]:
         DIMENSION,
         Column("differ", "differ in", Kind.TEXT),
         Column("alpha", "alpha of both"),
+        Column("shift", "first minus second", decimals=2),
         Column("among_people", "alpha among people"),
     ]
     return [Table("variants", "Variants of a model and each other", columns, rows, heads=3)]
@@ -112,12 +114,13 @@ def _variants(project: Project, found: Compared) -> list[Table]:
 def _variant_row(project: Project, first: Scored, second: Scored, differences: Sequence[str]) -> list[Cell]:
     dimension, values = first.dimension, (first.scores.judge, second.scores.judge)
     both = values if dimension.is_named else tuple(_at_points(each, first) for each in values)
+    stream = stream_of_pair(project, first.judge, second.judge, dimension)
     alpha = variant_agreement(
         both[0],
         both[1],
         documents=first.scores.documents,
         measurement_level=dimension.measurement_level,
-        generator=stream_of_pair(project, first.judge, second.judge, dimension),
+        generator=stream,
     )
     return [
         text(first.judge.name),
@@ -125,8 +128,17 @@ def _variant_row(project: Project, first: Scored, second: Scored, differences: S
         text(dimension.name, key=dimension.key),
         text("; ".join(differences) or "nothing but the name"),
         figure(alpha),
+        _shift(first, second, stream),
         figure(first.alpha.among_people),
     ]
+
+
+def _shift(first: Scored, second: Scored, stream: Stream) -> Cell:
+    if first.dimension.is_named:
+        return Cell(reason="Categories have no mean to be apart.")
+    plan = Resampling(by="documents")
+    values = first.scores.judge, second.scores.judge
+    return figure(bias(*values, documents=first.scores.documents, generator=stream, resampling=plan))
 
 
 def _at_points(values: npt.NDArray[np.float64], of: Scored) -> npt.NDArray[np.float64]:

@@ -1,6 +1,7 @@
 """The results pages about judges."""
 
 from annotate.results.registry import ResultsPage
+from judges.results.tables.biases import biases_sections, version_of_biases
 from judges.results.tables.estimates import estimates_sections
 from judges.results.tables.indicator import RELIABILITY_PARAMETERS, reliability_sections
 from judges.results.tables.judges import judges_sections
@@ -92,6 +93,18 @@ LABORATORY_PAGE = ResultsPage(
     filled_by="runs",
 )
 
+BIASES_PAGE = ResultsPage(
+    "biases",
+    "Laboratory: biases of judges",
+    "Whether judges prefer a place, long texts, their own family or round numbers, how severe they are, and "
+    "where their errors go together: each beside a control without the bias.",
+    biases_sections,
+    version_of_biases,
+    values_of,
+    [ROUND, CORRECTED],
+    filled_by="runs",
+)
+
 JUDGES_RESULTS = (
     JUDGES_PAGE,
     RELIABILITY_PAGE,
@@ -99,4 +112,5 @@ JUDGES_RESULTS = (
     REPLACEMENT_PAGE,
     METRICS_PAGE,
     LABORATORY_PAGE,
+    BIASES_PAGE,
 )

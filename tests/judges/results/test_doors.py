@@ -48,8 +48,9 @@ NAMES = [
     "reliability",
     "metrics",
     "laboratory",
+    "biases",
 ]
-OF_JUDGES = ["estimates", "replacement", "judges", "reliability", "laboratory"]
+OF_JUDGES = ["estimates", "replacement", "judges", "reliability", "laboratory", "biases"]
 DIMENSIONS = ("fluency", "coherence")
 JUDGES = ("Reasoner", "Chooser")
 NONE: Chosen = {}
@@ -229,7 +230,7 @@ def test_every_door_leaves_corrected_judgments_out_as_if_nobody_had_made_them(
         for door in DOORS_WITH_CHOICES:
             door(client, cast, name, tables, {"corrected": "left-out"})
     differ = {place[0] for place in counted if left_out[place] != counted[place]}
-    assert differ == {"estimates", "judges", "reliability", "laboratory"}, (
+    assert differ == {"estimates", "judges", "reliability", "laboratory", "biases"}, (
         "the test of replacement needs three raters"
     )
     corrected.delete()

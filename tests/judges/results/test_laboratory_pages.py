@@ -6,9 +6,10 @@ from io import StringIO
 import pytest
 from django.urls import reverse
 
+from annotate.core.models import ItemTag
 from tests.factories import make_project
-from tests.judges.factories import make_judge, make_judgment
-from tests.judges.measured import PEOPLE, RTS, measured_project
+from tests.judges.factories import make_judge, make_judgment, make_metric
+from tests.judges.measured import MCQ, PEOPLE, RTS, measured_project
 from tests.judges.pages import text_of
 
 pytestmark = pytest.mark.django_db
@@ -80,3 +81,65 @@ def test_a_project_without_judges_or_samples_gets_a_sentence(client):
 def test_an_annotator_does_not_see_it(client, cast):
     client.force_login(cast.annotators[0].user)
     assert client.get(page_of(cast)).status_code == 404
+
+
+def test_biases_are_found_with_controls_and_what_is_missing_is_said(client, cast):
+    (fluency, *_) = rows(client, cast, "severity", "biases")
+    assert fluency["judge"] == "Chooser"
+    assert float(fluency["severity_control_low"]) <= float(fluency["severity_control_high"])
+    found = {row["judge"]: row for row in rows(client, cast, "biases", "biases")}
+    assert "for its own family" in found["Chooser"]["unknown"]
+    assert "SD of samples" in found["Chooser"]["unknown"]
+    assert "SD of samples" not in found["Reasoner"]["unknown"]
+    words = text_of(client.get(page_of(cast, "biases")))
+    assert "A judge that compares two texts" in words
+    assert "“perplexity” in its name" in words
+    assert "tag the items of a system with its family" in words
+
+
+def test_severity_is_the_bias_of_the_page_of_judges(client, cast):
+    severe = {row["judge"]: row["severity"] for row in rows(client, cast, "severity", "biases")}
+    biases = {row["judge"]: row["bias"] for row in rows(client, cast, "differences", "judges")}
+    assert severe == biases
+
+
+def test_families_are_tags_of_items_that_occur_in_the_model_s_name(client, cast):
+    assert "tag the items" in text_of(client.get(page_of(cast, "biases")))
+    for item in cast.items:
+        family = "family: GPT" if item.system.name.endswith("1") else "family: llama"
+        ItemTag.objects.create(item=item, name=family)
+    values = {row["judge"]: row for row in rows(client, cast, "self-preference", "biases")}
+    # Of every document the first text is system 1's.
+    errors = [said - (one + other) / 2 for said, one, other in zip(RTS, *PEOPLE, strict=True)]
+    own, others = errors[::3], [error for place, error in enumerate(errors) if place % 3]
+    # Its first item was given twice 1 and once 5.
+    errors_of_first = (1 + 1 + 5) / 3 - 1.5
+    own[0] = errors_of_first
+    wanted = sum(own) / len(own) - sum(others) / len(others)
+    assert float(values["Reasoner"]["self_preference"]) == pytest.approx(wanted)
+
+
+def test_a_perplexity_that_was_imported_gives_familiarity(client, cast):
+    make_metric(cast, [2.0 + number for number in range(len(cast.items))], name="Perplexity, small model")
+    found = rows(client, cast, "familiarity", "biases")
+    assert [row["judge"] for row in found] == ["Chooser", "Reasoner"]
+
+
+def test_options_in_reverse_order_show_what_their_order_does(client, cast):
+    backwards = make_judge(cast.project, "mcq_reversed", name="Backwards")
+    chooser = cast.project.judges.get(name="Chooser")
+    for judgment in chooser.judgments.all():
+        make_judgment(backwards, judgment.item, cast.dimensions[0], value=min(5, judgment.value + 1))
+    (row,) = rows(client, cast, "options", "biases")
+    assert row["judge"] == "Chooser"
+    moved = [min(5, value + 1) - value for value in MCQ]
+    assert float(row["shift"]) == pytest.approx(sum(moved) / len(moved) / 2)
+    assert float(row["changed"]) == pytest.approx(sum(move > 0 for move in moved) / len(moved))
+
+
+def test_without_judges_biases_are_a_sentence(client):
+    cast = make_project()
+    client.force_login(cast.admin)
+    assert "There is no judge yet" in text_of(client.get(page_of(cast, "biases")))
+    make_judge(cast.project)
+    assert client.get(page_of(cast, "biases")).status_code == 200
