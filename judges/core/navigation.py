@@ -13,6 +13,8 @@ _TRUST = (
 
 _LABORATORY = (
     Page(gettext_noop("Samples"), "results_page", READERS, ("laboratory",), tells=True),
+    Page(gettext_noop("Experiments"), "results_page", READERS, ("experiments",), tells=True),
+    Page(gettext_noop("New experiment"), "experiment_new", READERS, tells=True),
     Page(gettext_noop("Biases"), "results_page", READERS, ("biases",), tells=True),
 )
 

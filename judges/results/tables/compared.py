@@ -224,12 +224,15 @@ class Compared:
         return [each for each in self.versus if each.judge == judge]
 
 
-def compared_values(project: Project, chosen: Chosen) -> Compared:
+def compared_values(project: Project, chosen: Chosen, judges: Sequence[Judge] | None = None) -> Compared:
     """Return a project's judges and people's values of a round, the last one where none is chosen.
+
+    judges: only these, all where left out.
 
     Raises NoJudgesError where there is no judge. Eight queries, and one more for each judge that compares.
     """
-    judges = list(Judge.objects.filter(project=project).order_by("name"))
+    if judges is None:
+        judges = list(Judge.objects.filter(project=project).order_by("name"))
     if not judges:
         raise NoJudgesError("There is no judge yet; add one and plan a run, or import judgments.")
     rounds = rounds_of(project)

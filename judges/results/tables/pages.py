@@ -3,6 +3,7 @@
 from annotate.results.registry import ResultsPage
 from judges.results.tables.biases import biases_sections, version_of_biases
 from judges.results.tables.estimates import estimates_sections
+from judges.results.tables.experiments import RUN, experiments_sections
 from judges.results.tables.indicator import RELIABILITY_PARAMETERS, reliability_sections
 from judges.results.tables.judges import judges_sections
 from judges.results.tables.laboratory import laboratory_sections
@@ -105,6 +106,18 @@ BIASES_PAGE = ResultsPage(
     filled_by="runs",
 )
 
+EXPERIMENTS_PAGE = ResultsPage(
+    "experiments",
+    "Laboratory: variants of judges",
+    "Judges that were asked in different ways, on the same items: agreement with people, cost and time, and"
+    " which differ.",
+    experiments_sections,
+    version_of_judges,
+    values_of,
+    [RUN, COEFFICIENT, LEVEL, ROUND, CORRECTED],
+    filled_by="experiment_new",
+)
+
 JUDGES_RESULTS = (
     JUDGES_PAGE,
     RELIABILITY_PAGE,
@@ -113,4 +126,5 @@ JUDGES_RESULTS = (
     METRICS_PAGE,
     LABORATORY_PAGE,
     BIASES_PAGE,
+    EXPERIMENTS_PAGE,
 )

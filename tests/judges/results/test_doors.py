@@ -49,8 +49,9 @@ NAMES = [
     "metrics",
     "laboratory",
     "biases",
+    "experiments",
 ]
-OF_JUDGES = ["estimates", "replacement", "judges", "reliability", "laboratory", "biases"]
+OF_JUDGES = ["estimates", "replacement", "judges", "reliability", "laboratory", "biases", "experiments"]
 DIMENSIONS = ("fluency", "coherence")
 JUDGES = ("Reasoner", "Chooser")
 NONE: Chosen = {}
@@ -230,7 +231,7 @@ def test_every_door_leaves_corrected_judgments_out_as_if_nobody_had_made_them(
         for door in DOORS_WITH_CHOICES:
             door(client, cast, name, tables, {"corrected": "left-out"})
     differ = {place[0] for place in counted if left_out[place] != counted[place]}
-    assert differ == {"estimates", "judges", "reliability", "laboratory", "biases"}, (
+    assert differ == {"estimates", "judges", "reliability", "laboratory", "biases", "experiments"}, (
         "the test of replacement needs three raters"
     )
     corrected.delete()
