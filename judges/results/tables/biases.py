@@ -142,6 +142,7 @@ _NEEDS_PERPLEXITY = (
     "model that gives log-probabilities (Data, Metrics)."
 )
 _NEEDS_DIMENSIONS = "A judge with values on two dimensions of the same items is needed."
+_NAMED = "anything: categories have no distance"
 _SENSITIVITY = (
     "How far values move with the wording, the scale or the method is in the table of variants of the "
     "laboratory’s first page: their alpha, and the mean shift from one to the other."
@@ -239,6 +240,8 @@ def biases_sections(project: Project, chosen: Chosen) -> list[Section]:
     page.add(_OPTIONS, list(_options(amounts)), _NEEDS_OPTIONS)
     page.add(_ROUND, [_Row(each.names, _round_numbers(each)) for each in amounts])
     page.add(_REPEATS, [_Row(each.names, [_spread(each)]) for each in amounts])
+    for each in found.with_names:
+        page.unknown[each.judge.name, each.dimension.name] = [_NAMED]
     page.add(_QUALITY, [_Row(each.names, [_decline(each)]) for each in amounts])
     sensitivity = Section("Prompt sensitivity", _SENSITIVITY, [], "sensitivity")
     return with_count_of_corrected([page.summary(), *page.sections, sensitivity], found.judges, chosen)

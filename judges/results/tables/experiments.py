@@ -14,6 +14,7 @@ from judges.core.errors import NoJudgesError
 from judges.core.models import Judge, Run
 from judges.results.queries.spending import Spent, spent_by_judges
 from judges.results.tables.between_judges import tables_between_judges
+from judges.results.tables.categories import category_tables
 from judges.results.tables.columns import DIMENSION, JUDGE, known
 from judges.results.tables.compared import Scored, compared_values
 from judges.results.tables.corrected import with_count_of_corrected
@@ -63,11 +64,12 @@ def experiments_sections(project: Project, chosen: Chosen) -> list[Section]:
     if not judges:
         raise NoJudgesError(_NONE)
     found = compared_values(project, {**chosen, "units": SHARED}, judges)
-    amounts = found.with_amounts
-    if not amounts:
+    if not found.scored:
         return with_count_of_corrected([Section("Variants", _NO_SHARED, [])], judges, chosen)
+    amounts, named = found.with_amounts, found.with_names
     spent = spent_by_judges(judges, run, with_corrected=counts_corrected(chosen))
-    tables = [_variants(amounts, spent, chosen), _plot(amounts, chosen)]
+    tables = [_variants(amounts, spent, chosen), _plot(amounts, chosen)] if amounts else []
+    tables += category_tables(named) if named else []
     tests = [*tables_between_judges(found), *_groups(amounts, chosen)]
     sections = [Section("Variants", _SAYS, tables, "variants")]
     if tests:
