@@ -4,6 +4,7 @@ from django.urls import path
 
 from annotate.results import views as annotate_results_views
 from judges.endpoints.views import endpoints, judges, templates
+from judges.experiments import views as experiments_views
 from judges.interchange import views as interchange_views
 from judges.metrics import views as metrics_views
 from judges.results import views as results_views
@@ -86,6 +87,7 @@ urlpatterns = [
     path(f"{PROJECT}prompts/new/<slug:key>/", templates.template_new, name="template_new"),
     path(f"{PROJECT}prompts/<int:pk>/", templates.template, name="template"),
     path(f"{PROJECT}prompts/<int:pk>/text/", templates.template_text, name="template_text"),
+    path(f"{PROJECT}experiments/new/", experiments_views.experiment_new, name="experiment_new"),
     path(f"{PROJECT}runs/", runs_views.runs, name="runs"),
     path(f"{PROJECT}runs/new/", runs_views.run_plan, name="run_plan"),
     path(f"{PROJECT}runs/<int:pk>/", runs_views.run, name="run"),

@@ -170,6 +170,8 @@ ar    GET       {home}judges/prompts/{prompt}/
 a     POST      {home}judges/prompts/{prompt}/
 ar    GET       {home}judges/prompts/{prompt}/text/
 ar    GET       {home}judges/runs/
+ar    GET       {home}judges/experiments/new/
+a     POST      {home}judges/experiments/new/
 a     GET POST  {home}judges/runs/new/
 ar    GET       {home}judges/runs/{run}/
 a     POST      {home}judges/runs/{run}/budget/

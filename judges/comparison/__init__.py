@@ -38,19 +38,24 @@ from judges.comparison.preferences import (
     correct_preferences,
     neighbours,
 )
+from judges.comparison.sample_curve import LEAST_GAIN, CurvePoint, SampleCurve, sample_curve
 from judges.comparison.scores import Scores
+from judges.comparison.self_agreement import binned, share_repeated, variant_agreement
 from judges.comparison.strengths import Strengths, SystemStrength, system_strengths
 
 __all__ = [
     "CORRELATIONS",
+    "LEAST_GAIN",
     "AlphaWithPeople",
     "CategoryAgreement",
     "CorrectPreferences",
+    "CurvePoint",
     "JudgesCompared",
     "Level",
     "PairPoints",
     "PairPreference",
     "PositionConsistency",
+    "SampleCurve",
     "Scores",
     "Standing",
     "Strengths",
@@ -60,6 +65,7 @@ __all__ = [
     "Verdicts",
     "all_pairs",
     "alpha_with_people",
+    "binned",
     "category_agreement",
     "coefficient_values",
     "compare_two_judges",
@@ -77,8 +83,11 @@ __all__ = [
     "position_consistency",
     "reliability_and_correlation",
     "reliability_by_system",
+    "sample_curve",
     "scores_by_system",
     "self_consistency",
+    "share_repeated",
     "standing",
     "system_strengths",
+    "variant_agreement",
 ]

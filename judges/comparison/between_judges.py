@@ -18,11 +18,12 @@ from annotate.agreement import (
     spearman,
 )
 from annotate.agreement.alpha import alpha_statistic
-from annotate.agreement.bootstrap import Statistic, population
+from annotate.agreement.bootstrap import Statistic
 from annotate.agreement.data import FloatArray
-from annotate.agreement.measure import pair_data
-from annotate.agreement.patterns import Patterns, by_value
+from annotate.agreement.patterns import by_value
 from annotate.agreement.streams import Randomness, substream
+from judges.comparison.by_document import correlation_statistic, weigh_documents
+from judges.comparison.correlations import Level
 from judges.comparison.preferences import all_pairs, correct_share, points_of_scores
 from judges.comparison.scores import Scores
 
@@ -152,22 +153,17 @@ def _stream(generator: Randomness, name: str) -> Randomness:
     return substream(generator, "between_judges", name)
 
 
-def _weigh_patterns(patterns: Patterns, statistic: Statistic, scores: Scores) -> Statistic:
-    """From weights of documents to a statistic of weighted patterns."""
-    drawn = population(patterns, scores.documents, "documents")
-    return lambda weights: statistic(drawn.weights(weights))
-
-
 def _spearman(scores: Scores, _level: MeasurementLevel) -> Statistic:
-    patterns = spearman.estimator.patterns(pair_data(scores.human_means, scores.as_read))
-    return _weigh_patterns(patterns, spearman.estimator.statistic(patterns), scores)
+    return correlation_statistic(
+        spearman, Level.DATASET, scores.human_means, scores.as_read, scores.documents
+    )
 
 
 def _alpha(scores: Scores, level: MeasurementLevel) -> Statistic:
     values = np.vstack([scores.human_means, scores.judge])
     data = ReliabilityData(values, measurement_level=level, value_domain=observed_domain(values))
     patterns = by_value(data)
-    return _weigh_patterns(patterns, alpha_statistic(patterns, level), scores)
+    return weigh_documents(patterns, alpha_statistic(patterns, level), scores.documents)
 
 
 def _preferences(scores: Scores, _level: MeasurementLevel) -> Statistic:

@@ -10,6 +10,14 @@ _TRUST = (
     Page(gettext_noop("Certificates"), "certificates", READERS, tells=True),
 )
 
+
+_LABORATORY = (
+    Page(gettext_noop("Samples"), "results_page", READERS, ("laboratory",), tells=True),
+    Page(gettext_noop("Experiments"), "results_page", READERS, ("experiments",), tells=True),
+    Page(gettext_noop("New experiment"), "experiment_new", READERS, tells=True),
+    Page(gettext_noop("Biases"), "results_page", READERS, ("biases",), tells=True),
+)
+
 JUDGES_PAGES = (
     NewPages(gettext_noop("Data"), [Page(gettext_noop("Metrics"), "metrics", ADMINS)], before="Gold"),
     NewPages(
@@ -19,6 +27,14 @@ JUDGES_PAGES = (
             Page(gettext_noop("Prompts"), "templates", READERS),
             Page(gettext_noop("Judges"), "judges", READERS),
             Page(gettext_noop("Run"), "runs", READERS, also=("rereadings",)),
+            Page(
+                gettext_noop("Laboratory"),
+                "results_page",
+                READERS,
+                ("laboratory",),
+                beside=_LABORATORY,
+                tells=True,
+            ),
             Page(gettext_noop("Trust"), "results_page", READERS, ("reliability",), beside=_TRUST, tells=True),
             Page(gettext_noop("Send to people"), "routing", READERS, tells=True),
         ],

@@ -72,11 +72,15 @@ class JudgeSpec:
 
 @dataclass(frozen=True)
 class Scope:
-    """What is to be judged: by whom, on which dimensions (keys), for head-to-head which pairs of systems."""
+    """What is to be judged: by whom, on which dimensions (keys), for head-to-head which pairs of systems.
+
+    documents: how many documents are drawn; all where None.
+    """
 
     judges: Sequence[Judge]
     dimensions: Sequence[str]
     pairs: Sequence[tuple[int, int]] = ()
+    documents: int | None = None
 
 
 CONFIDENCE_LEVELS = (0.95, 0.9, 0.99)

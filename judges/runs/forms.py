@@ -14,6 +14,7 @@ from annotate.core.models import Project
 from judges.core.models import Judge, Run
 from judges.methods import METHODS
 from judges.runs.queries.pairs import NamedPair, Pair
+from judges.runs.queries.samples import MOST_DOCUMENTS
 from judges.runs.queries.selection import Selection, Which
 
 
@@ -132,6 +133,16 @@ class RunForm(forms.Form):
     chosen_pairs = forms.MultipleChoiceField(
         label=_("Chosen pairs"), required=False, widget=forms.SelectMultiple(attrs={"size": 6})
     )
+    documents = forms.IntegerField(
+        label=_("Only so many documents"),
+        required=False,
+        min_value=1,
+        max_value=MOST_DOCUMENTS,
+        help_text=_(
+            "A random sample, the same for all judges. A larger one later asks only for what is new. "
+            "Empty: all."
+        ),
+    )
     via = forms.TypedChoiceField(
         label=_("How to ask"),
         required=False,
@@ -158,13 +169,14 @@ class RunForm(forms.Form):
         judges: QuerySet[Judge],
         dimensions: Sequence[tuple[str, str]],
         pairs: Sequence[NamedPair],
+        begins_with: Mapping[str, Any] | None = None,
     ) -> None:
         usual: dict[str, Any] = {
             "dimensions": [key for key, _ in dimensions],
             "pairs": "all",
             "via": Run.Via.CALLS,
         }
-        super().__init__(entered, initial={**usual, "judges": list(judges)[:1]})
+        super().__init__(entered, initial={**usual, "judges": list(judges)[:1], **(begins_with or {})})
         self.compares = any(METHODS[judge.method].asks_pairs for judge in judges)
         self._pairs = {f"{each.pair[0]}-{each.pair[1]}": each for each in pairs}
         asked, scope, chosen = (self.fields[name] for name in ("judges", "dimensions", "chosen_pairs"))

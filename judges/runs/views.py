@@ -293,7 +293,7 @@ def rereading(request: Request, slug: str, pk: int) -> HttpResponse:
 def run_plan(request: Request, slug: str) -> HttpResponse:
     """Show what a run would be; a POST starts it, unless it is only to `show` that."""
     project = project_for_admin(request.user, slug)
-    form = run_form(project, request.POST if request.method == "POST" else None)
+    form = run_form(project, request.POST if request.method == "POST" else None, _chosen(request))
     plan, remarks, status = None, list[str](), 200
     try:
         if form.is_valid():
@@ -310,13 +310,24 @@ def run_plan(request: Request, slug: str) -> HttpResponse:
     return render_judges(request, project, template, context, status=status)
 
 
-def run_form(project: Project, entered: Mapping[str, Any] | None) -> RunForm:
-    """Return the form of a run with what the project can choose from."""
+def _chosen(request: Request) -> dict[str, Any]:
+    """Return what an address such as ?judges=3&judges=4&documents=20 chooses to begin with."""
+    judges = [pk for pk in request.GET.getlist("judges") if pk.isdecimal()]
+    documents = request.GET.get("documents", "")
+    chosen: dict[str, Any] = {"judges": judges} if judges else {}
+    return {**chosen, "documents": documents} if documents.isdecimal() else chosen
+
+
+def run_form(
+    project: Project, entered: Mapping[str, Any] | None, chosen: Mapping[str, Any] | None = None
+) -> RunForm:
+    """Return the form of a run with what the project can choose from; `chosen` is what it begins with."""
     return RunForm(
         entered,
         judges=usable_judges(project),
         dimensions=list(project.dimensions.values_list("key", "name")),
         pairs=all_pairs(project),
+        begins_with=chosen,
     )
 
 
@@ -328,7 +339,7 @@ def scope_of(project: Project, form: RunForm) -> Scope:
         pairs = [each.pair for each in neighbouring_pairs(project)]
     elif data["pairs"] == "chosen":
         pairs = form.single_pairs()
-    return Scope(list(data["judges"]), data["dimensions"], pairs)
+    return Scope(list(data["judges"]), data["dimensions"], pairs, data["documents"])
 
 
 def _start(request: Request, project: Project, scope: Scope, form: RunForm, plan: RunPlan) -> HttpResponse:

@@ -83,7 +83,8 @@ judges/judgments/ judges/read-again/ judges/read-again/{rereading}/
 judges/import/ judges/import/{judgments}/
 judges/metrics/ judges/metrics/{metrics}/ results/metrics/
 results/judges/ results/reliability/ judges/of-unit/{item}/fluency/
-results/estimates/ results/replacement/
+results/estimates/ results/replacement/ results/laboratory/ results/biases/ results/experiments/
+judges/experiments/new/
 judges/certificates/ judges/certificates/new/ judges/certificates/{calibration}/
 judges/routing/ judges/routing/new/ judges/routing/{policy}/
 judges/endpoints/ judges/endpoints/new/ judges/endpoints/{endpoint}/

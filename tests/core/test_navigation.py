@@ -51,6 +51,8 @@ def test_no_page_is_in_two_places():
         ("judges/3/", ["Judges", "Judges"]),
         ("results/replacement/", ["Judges", "Trust", "Replacement"]),
         ("judges/certificates/3/", ["Judges", "Trust", "Certificates"]),
+        ("results/biases/", ["Judges", "Laboratory", "Biases"]),
+        ("judges/experiments/new/", ["Judges", "Laboratory", "New experiment"]),
     ],
 )
 def test_a_page_says_where_it_is(path, where):

@@ -30,6 +30,7 @@ from judges.runs.queries.pages import moves, waits_for_worker
 from judges.runs.queries.pairs import Pair, all_pairs, neighbouring_pairs
 from judges.runs.queries.plans import RunPlan, plan_of
 from judges.runs.queries.runs import RunProgress, run_progress
+from judges.runs.queries.samples import MOST_DOCUMENTS
 from judges.templatetags.judging import batch_state, counted, duration, money, pace
 
 LOOK_EVERY = 1.0  # seconds
@@ -54,6 +55,9 @@ class Command(BaseCommand):
         parser.add_argument("--judge", action="append", required=True, metavar="NAME", help="once per judge")
         parser.add_argument(
             "--dimension", action="append", metavar="KEY", help="once per dimension; else all"
+        )
+        parser.add_argument(
+            "--documents", type=int, metavar="N", help="only a random sample of N documents, always the same"
         )
         parser.add_argument("--budget", metavar="X", help="stop when so much is spent")
         parser.add_argument(
@@ -292,7 +296,10 @@ def _scope(project: Project, options: dict[str, Any]) -> Scope:
     keys = list(project.dimensions.values_list("key", flat=True))
     if unknown := [key for key in options["dimension"] or () if key not in keys]:
         raise CommandError(f"There is no dimension {unknown[0]!r}; there are: {', '.join(keys) or 'none'}.")
-    return Scope(judges, options["dimension"] or keys, _pairs(project, judges, options["pairs"]))
+    documents = options["documents"]
+    if documents is not None and not 1 <= documents <= MOST_DOCUMENTS:
+        raise CommandError(f"A sample has 1 to {MOST_DOCUMENTS:,} documents; leave it out for all of them.")
+    return Scope(judges, options["dimension"] or keys, _pairs(project, judges, options["pairs"]), documents)
 
 
 def _pairs(project: Project, judges: Sequence[Judge], which: str) -> list[Pair]:

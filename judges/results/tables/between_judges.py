@@ -8,7 +8,7 @@ from annotate.core.guideline import FrozenDimension
 from annotate.results.table import Cell, Column, Kind, Table, text
 from judges.comparison import JudgesCompared, Standing, compare_two_judges, holm_over_pairs, standing
 from judges.comparison.between_judges import AMOUNTS, NAMED
-from judges.results.tables.columns import DIMENSION, JUDGE, known, yes_or_no
+from judges.results.tables.columns import DIMENSION, JUDGE, difference_cell, known, yes_or_no
 from judges.results.tables.compared import Compared, Scored
 from judges.results.tables.streams import stream_of_pair
 
@@ -137,16 +137,8 @@ def _differences(key: str, title: str, pairs: Pairs, figures: Sequence[str]) -> 
 
 def _cells(pair: JudgesCompared, figure: str) -> list[Cell]:
     found = pair.figures.get(figure) or PairedDifference(None, 0, reason=_NO_ITEM)
-    how = f"Difference of two judges: {_FIGURES[figure]} (function compare_two_judges); {found.how}."
+    what = f"Difference of two judges: {_FIGURES[figure]} (function compare_two_judges)"
     return [
-        Cell(
-            found.value,
-            low=found.low,
-            high=found.high,
-            count=found.size,
-            reason=found.reason if found.value is None else "",
-            interval_reason=found.reason if found.value is not None else "",
-            how=how if found.how else "",
-        ),
+        difference_cell(found, what),
         known(pair.adjusted.get(figure), found.reason),
     ]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from annotate.agreement import Coefficient
 from annotate.results.table import Cell, Column, Kind, Table, figure, text
-from judges.comparison import CORRELATIONS, self_consistency
+from judges.comparison import CORRELATIONS
 from judges.results.tables.columns import DIMENSION, SYSTEM
 from judges.results.tables.compared import Scored, Versus
 from judges.results.tables.strengths import strengths_table
@@ -87,14 +87,7 @@ def _self_consistency(key: str, name: str, scored: Sequence[Scored]) -> Table:
         [
             text(each.dimension.name, key=each.dimension.key),
             Cell(each.samples.shape[1]),
-            figure(
-                self_consistency(
-                    each.samples.T,
-                    documents=each.scores.documents,
-                    measurement_level=each.dimension.measurement_level,
-                    generator=each.stream,
-                )
-            ),
+            figure(each.self_consistency),
         ]
         for each in scored
     ]

@@ -1,5 +1,6 @@
 """What tables about judges have in common: columns, and cells of estimates and of what may be missing."""
 
+from annotate.agreement import PairedDifference
 from annotate.results.table import Cell, Column, Kind, text
 from judges.reliability import Estimate
 
@@ -22,6 +23,24 @@ def estimate_cell(estimate: Estimate) -> Cell:
         count=estimate.ratings,
         reason=estimate.reason or "",
         how=f"{how}.",
+    )
+
+
+def difference_cell(found: PairedDifference | None, what: str, *, nothing: str = "") -> Cell:
+    """Return a paired difference as a cell; its count is of documents (systems).
+
+    what: what is compared, and by which function. nothing: why there is no difference to speak of.
+    """
+    if found is None:
+        return Cell(reason=nothing)
+    return Cell(
+        found.value,
+        low=found.low,
+        high=found.high,
+        count=found.size,
+        reason=found.reason if found.value is None else "",
+        interval_reason=found.reason if found.value is not None else "",
+        how=f"{what}; {found.how}." if found.how else "",
     )
 
 

@@ -36,6 +36,7 @@ from judges.comparison import (
     neighbours,
     position_consistency,
     scores_by_system,
+    self_consistency,
     system_strengths,
 )
 from judges.core.errors import NoJudgesError
@@ -84,12 +85,17 @@ class _Compared:
 class Scored(_Compared):
     """A judge that gives scores.
 
-    samples: (items, samples), all that it said. ranking: the systems by people's scores, the best first.
+    said: all that it said. ranking: the systems by people's scores, the best first.
     """
 
     scores: Scores
-    samples: npt.NDArray[np.float64]
+    said: Samples
     ranking: Sequence[str]
+
+    @property
+    def samples(self) -> npt.NDArray[np.float64]:
+        """(items, samples): all that it said, on the dimension's scale."""
+        return self.said.values
 
     @property
     def items(self) -> int:
@@ -111,6 +117,16 @@ class Scored(_Compared):
         level = self.dimension.measurement_level
         return alpha_with_people(
             self.scores, measurement_level=level, generator=self.stream, people=self.people
+        )
+
+    @cached_property
+    def self_consistency(self) -> Coefficient:
+        """Return alpha over its samples."""
+        return self_consistency(
+            self.samples.T,
+            documents=self.scores.documents,
+            measurement_level=self.dimension.measurement_level,
+            generator=self.stream,
         )
 
     @cached_property
@@ -208,12 +224,15 @@ class Compared:
         return [each for each in self.versus if each.judge == judge]
 
 
-def compared_values(project: Project, chosen: Chosen) -> Compared:
+def compared_values(project: Project, chosen: Chosen, judges: Sequence[Judge] | None = None) -> Compared:
     """Return a project's judges and people's values of a round, the last one where none is chosen.
+
+    judges: only these, all where left out.
 
     Raises NoJudgesError where there is no judge. Eight queries, and one more for each judge that compares.
     """
-    judges = list(Judge.objects.filter(project=project).order_by("name"))
+    if judges is None:
+        judges = list(Judge.objects.filter(project=project).order_by("name"))
     if not judges:
         raise NoJudgesError("There is no judge yet; add one and plan a run, or import judgments.")
     rounds = rounds_of(project)
@@ -251,7 +270,7 @@ def _score_judges(
             stream_of_people(project, each),
             *counts[judge.pk, each.key],
             scores_of(material, each.key, own),
-            own.values,
+            own,
             ranking,
         )
         for judge in giving

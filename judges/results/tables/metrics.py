@@ -28,7 +28,7 @@ from judges.methods import METHODS
 from judges.reliability import meta_correlation
 from judges.results.queries.comparison import guideline_of
 from judges.results.queries.scores import Material, material_of, samples_of, scores_of
-from judges.results.tables.parameters import CORRECTED, ROUND, chosen_round, counts_corrected
+from judges.results.tables.parameters import COEFFICIENT, CORRECTED, ROUND, chosen_round, counts_corrected
 from judges.results.tables.streams import stream_of_judge, stream_of_metric
 from judges.results.tables.together import LEVELS
 from judges.results.tables.version import values_of, version_of_judges
@@ -168,13 +168,9 @@ def _dimensions(project: Project) -> Sequence[tuple[str, str]]:
     return [(each.key, each.name) for each in guideline_of(project, round).dimensions]
 
 
-def _coefficients(_project: Project) -> Sequence[tuple[str, str]]:
-    return [(name, measure.estimator.label) for name, measure in CORRELATIONS.items()]
-
-
 METRIC_PARAMETERS = (
     Parameter("dimension", "Dimension", _dimensions),
-    Parameter("coefficient", "Coefficient", _coefficients),
+    COEFFICIENT,
     ROUND,
     CORRECTED,
 )

@@ -1,16 +1,28 @@
 """The results pages about judges."""
 
 from annotate.results.registry import ResultsPage
+from judges.results.tables.biases import biases_sections, version_of_biases
 from judges.results.tables.estimates import estimates_sections
+from judges.results.tables.experiments import RUN, experiments_sections
 from judges.results.tables.indicator import RELIABILITY_PARAMETERS, reliability_sections
 from judges.results.tables.judges import judges_sections
+from judges.results.tables.laboratory import laboratory_sections
 from judges.results.tables.metrics import (
     METRIC_PARAMETERS,
     metrics_sections,
     size_of_metrics,
     version_of_metrics,
 )
-from judges.results.tables.parameters import ABOUT, CONFIDENCE, CORRECTED, JUDGE, ROUND, UNITS
+from judges.results.tables.parameters import (
+    ABOUT,
+    COEFFICIENT,
+    CONFIDENCE,
+    CORRECTED,
+    JUDGE,
+    LEVEL,
+    ROUND,
+    UNITS,
+)
 from judges.results.tables.replacement import EPSILON, replacement_sections
 from judges.results.tables.version import values_of, version_of_judges
 
@@ -70,4 +82,49 @@ METRICS_PAGE = ResultsPage(
     filled_by="metrics",
 )
 
-JUDGES_RESULTS = (JUDGES_PAGE, RELIABILITY_PAGE, ESTIMATES_PAGE, REPLACEMENT_PAGE, METRICS_PAGE)
+LABORATORY_PAGE = ResultsPage(
+    "laboratory",
+    "Laboratory: judges and themselves",
+    "Whether a judge agrees with itself, from sample to sample and from one way of asking to another, and "
+    "how many samples are worth asking for.",
+    laboratory_sections,
+    version_of_judges,
+    values_of,
+    [COEFFICIENT, LEVEL, ROUND, CORRECTED],
+    filled_by="runs",
+)
+
+BIASES_PAGE = ResultsPage(
+    "biases",
+    "Laboratory: biases of judges",
+    "Whether judges prefer a place, long texts, their own family or round numbers, how severe they are, and "
+    "where their errors go together: each beside a control without the bias.",
+    biases_sections,
+    version_of_biases,
+    values_of,
+    [ROUND, CORRECTED],
+    filled_by="runs",
+)
+
+EXPERIMENTS_PAGE = ResultsPage(
+    "experiments",
+    "Laboratory: variants of judges",
+    "Judges that were asked in different ways, on the same items: agreement with people, cost and time, and"
+    " which differ.",
+    experiments_sections,
+    version_of_judges,
+    values_of,
+    [RUN, COEFFICIENT, LEVEL, ROUND, CORRECTED],
+    filled_by="experiment_new",
+)
+
+JUDGES_RESULTS = (
+    JUDGES_PAGE,
+    RELIABILITY_PAGE,
+    ESTIMATES_PAGE,
+    REPLACEMENT_PAGE,
+    METRICS_PAGE,
+    LABORATORY_PAGE,
+    BIASES_PAGE,
+    EXPERIMENTS_PAGE,
+)

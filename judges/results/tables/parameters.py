@@ -7,6 +7,7 @@ from annotate.core.rounds import rounds_of
 from annotate.results.queries.compared_systems import DOCUMENTS, TEXTS, about_one_of
 from annotate.results.queries.material import ROMAN
 from annotate.results.registry import Chosen, Parameter
+from judges.comparison import CORRELATIONS, Level
 from judges.core.models import Judge
 from judges.core.specification import CONFIDENCE_LEVELS
 from judges.results.queries.pairings import first_judge, measured_judges
@@ -38,12 +39,22 @@ def _corrected_options(_project: Project) -> Options:
     return [(COUNTED, "counted as a person left them"), (LEFT_OUT, "left out")]
 
 
+def _coefficients(_project: Project) -> Options:
+    return [(name, measure.estimator.label) for name, measure in CORRELATIONS.items()]
+
+
+def _levels(_project: Project) -> Options:
+    return [(Level.DATASET, "all items"), (Level.DOCUMENT, "the items of each document")]
+
+
 OWN, SHARED = "own", "shared"
 COUNTED, LEFT_OUT = "counted", "left-out"
 CORRECTED = Parameter("corrected", "Corrected judgments", _corrected_options)
 UNITS = Parameter("units", "Compared on", _units)
 JUDGE = Parameter("judge", "Judge", _judges)
 ROUND = Parameter("round", "People’s values at the end of", _rounds)
+COEFFICIENT = Parameter("coefficient", "Coefficient", _coefficients)
+LEVEL = Parameter("level", "Over", _levels)
 ABOUT = about_one_of(DOCUMENTS, TEXTS)
 CONFIDENCE = Parameter("confidence", "Confidence", _confidence)
 

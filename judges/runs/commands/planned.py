@@ -48,9 +48,16 @@ VARYING = {
 
 
 def write_judgments(
-    run: Run, judge: Judge, dimensions: Sequence[FrozenDimension], pairs: Sequence[tuple[int, int]]
+    run: Run,
+    judge: Judge,
+    dimensions: Sequence[FrozenDimension],
+    pairs: Sequence[tuple[int, int]],
+    documents: Sequence[int] | None = None,
 ) -> None:
-    """Write a row for each judgment of this judge that the project does not have yet."""
+    """Write a row for each judgment of this judge that the project does not have yet.
+
+    documents: only about these; all where None.
+    """
     tables = [
         _values("dimension (id, place)", [(each.id, place) for place, each in enumerate(dimensions)]),
         _values("sample (number)", [(number,) for number in range(judge.samples)]),
@@ -65,6 +72,8 @@ def write_judgments(
         subjects = PAIRED
     else:
         subjects = SINGLE_BY_DOCUMENT if judge.asks_of_documents else SINGLE
+    if documents is not None:
+        subjects += f" AND document.id IN ({', '.join(map(str, documents))})"
     # What one call gives stands together: a sample of all dimensions, or a dimension's samples.
     order = "dimension.place, sample.number"
     if judge.asks_several:

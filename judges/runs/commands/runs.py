@@ -24,6 +24,7 @@ from judges.runs.commands.lost_calls import count_lost_calls
 from judges.runs.commands.planned import write_judgments
 from judges.runs.commands.silence import be_patient_again
 from judges.runs.queries.runs import left_behind
+from judges.runs.queries.samples import sampled_documents
 from judges.tasks import collect_judgments
 
 _WAITING = ("waits_for", "resumes_until")
@@ -61,9 +62,10 @@ def plan_run(
         keeps_messages=keeps_messages,
         created_by=by,
     )
-    _take_over(run, scope.judges, dimensions)
+    documents = sampled_documents(project, scope.documents)
+    _take_over(run, scope.judges, dimensions, documents)
     for judge in scope.judges:
-        write_judgments(run, judge, dimensions, scope.pairs)
+        write_judgments(run, judge, dimensions, scope.pairs, documents)
         adopt_first_steps(run, judge)
     planned = {"judges": [judge.name for judge in scope.judges], "budget": budget, "via": via}
     record(project, "run.planned", run, after=planned, by=by)
@@ -170,7 +172,12 @@ def _lock_run(run: Run) -> Run:
     return Run.objects.select_for_update().get(pk=run.pk)
 
 
-def _take_over(run: Run, judges: Sequence[Judge], dimensions: Sequence[FrozenDimension]) -> None:
+def _take_over(
+    run: Run,
+    judges: Sequence[Judge],
+    dimensions: Sequence[FrozenDimension],
+    documents: Sequence[int] | None,
+) -> None:
     """Plan anew what failed in a cancelled run, or was in flight when a run ended and never answered.
 
     What these calls may have cost stays with the run that made them. Locks these runs.
@@ -179,6 +186,8 @@ def _take_over(run: Run, judges: Sequence[Judge], dimensions: Sequence[FrozenDim
     left = Judgment.objects.filter(
         left_behind(now), judge__in=judges, dimension__in=[dimension.id for dimension in dimensions]
     )
+    if documents is not None:
+        left = left.filter(item__document__in=documents)
     died = left.filter(status=Judgment.Status.LEASED).values("run")
     for earlier in Run.objects.select_for_update().filter(pk__in=died).order_by("pk"):
         count_lost_calls(run=earlier, at=now)

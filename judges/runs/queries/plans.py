@@ -25,6 +25,7 @@ from judges.endpoints.work import BATCH_WINDOW, Prices
 from judges.methods import METHODS
 from judges.methods.base import Subject
 from judges.runs.queries.runs import left_behind
+from judges.runs.queries.samples import sampled_documents
 from judges.runs.queries.work import question
 
 Sampled = tuple[Subject, dict[int, str]]
@@ -200,14 +201,15 @@ class RunPlan:
 
 
 def plan_of(project: Project, scope: Scope, via: Run.Via = Run.Via.CALLS) -> RunPlan:
-    """Return what a run over a scope would ask, cost and take. Eight queries at the most, whatever its size.
+    """Return what a run over a scope would ask, cost and take. Nine queries at the most, whatever its size.
 
     The judges need their endpoints and templates.
     """
     guideline = current_guideline(project)
     dimensions = [each for each in guideline.dimensions if each.key in set(scope.dimensions)]
-    subjects = _subjects(project, scope)
-    there = _there(scope, dimensions)
+    documents = sampled_documents(project, scope.documents)
+    subjects = _subjects(project, scope, documents)
+    there = _there(scope, dimensions, documents)
     used, sample = mean_usage(scope), list(_sample(project, scope))
     plans = [
         JudgePlan(
@@ -219,7 +221,7 @@ def plan_of(project: Project, scope: Scope, via: Run.Via = Run.Via.CALLS) -> Run
             usage=used.get(judge.pk) or _estimate_usage(judge, dimensions, sample),
             problem=_problem(judge, dimensions, guideline.dimensions),
             via=via,
-            shared_calls=_shared_calls(judge, dimensions, subjects[False]),
+            shared_calls=_shared_calls(judge, dimensions, subjects[False], documents),
             size=len(dimensions) if judge.asks_several else 1,
             calls_each=_calls_each(judge, sample),
         )
@@ -245,7 +247,12 @@ def _problem(
     return f"{judge.name}: {reason}" if reason else ""
 
 
-def _shared_calls(judge: Judge, dimensions: Sequence[FrozenDimension], items: int) -> int | None:
+def _shared_calls(
+    judge: Judge,
+    dimensions: Sequence[FrozenDimension],
+    items: int,
+    sampled: Sequence[int] | None,
+) -> int | None:
     """Return how many calls a judge of several dimensions still needs, None for others. One query.
 
     Each item has as many as the dimension that lacks most.
@@ -253,32 +260,40 @@ def _shared_calls(judge: Judge, dimensions: Sequence[FrozenDimension], items: in
     if not judge.asks_several:
         return None
     rows = judge.judgments.filter(_counts_as_there(), dimension__in=[each.id for each in dimensions])
+    if sampled is not None:
+        rows = rows.filter(item__document__in=sampled)
     there = dict(rows.order_by().values_list("dimension").annotate(Count("pk")))
     return max((items * judge.samples - there.get(each.id, 0) for each in dimensions), default=0)
 
 
-def _subjects(project: Project, scope: Scope) -> dict[bool, int]:
+def _subjects(project: Project, scope: Scope, sampled: Sequence[int] | None) -> dict[bool, int]:
     """Return how many items there are, and how many ordered pairs of items in the scope's pairs."""
     documents: dict[int, set[int]] = defaultdict(set)
-    items = Item.objects.filter(document__project=project).values_list("system", "document")
-    for system, document in items.iterator(5000):
+    items = Item.objects.filter(document__project=project)
+    if sampled is not None:
+        items = items.filter(document__in=sampled)
+    for system, document in items.values_list("system", "document").iterator(5000):
         documents[system].add(document)
     pairs = sum(len(documents[first] & documents[second]) for first, second in scope.pairs)
     return {False: sum(map(len, documents.values())), True: 2 * pairs}
 
 
-def _there(scope: Scope, dimensions: Sequence[FrozenDimension]) -> Counter[tuple[int, str]]:
+def _there(
+    scope: Scope, dimensions: Sequence[FrozenDimension], sampled: Sequence[int] | None
+) -> Counter[tuple[int, str]]:
     """Count by judge the judgments of the scope that are there, and those that failed or wait."""
     pairs = {*scope.pairs, *((second, first) for first, second in scope.pairs)}
     of_judges = {judge.pk: METHODS[judge.method].asks_pairs for judge in scope.judges}
     counts: Counter[tuple[int, str]] = Counter()
     status = Judgment.Status
     waiting = Q(status__in=[status.PLANNED, status.LEASED])
+    counted_as_there = Judgment.objects.filter(
+        _counts_as_there(), judge__in=of_judges, dimension__in=[each.id for each in dimensions]
+    )
+    if sampled is not None:
+        counted_as_there = counted_as_there.filter(item__document__in=sampled)
     rows = (
-        Judgment.objects.filter(
-            _counts_as_there(), judge__in=of_judges, dimension__in=[each.id for each in dimensions]
-        )
-        .values_list("judge", "item__system", "other__system")
+        counted_as_there.values_list("judge", "item__system", "other__system")
         .annotate(
             there=Count("pk"),
             failed=Count("pk", filter=Q(status=status.FAILED)),

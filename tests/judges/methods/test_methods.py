@@ -25,6 +25,7 @@ SCALES = {
 AMOUNTS = [name for name in SCALES if name != "categories"]
 REFUSED = {
     ("mcq", "1-100"),
+    ("mcq_reversed", "1-100"),
     *((key, "categories") for key in ("h2h", "pairwise", "stars", "op_i")),
     *(("classes", name) for name in AMOUNTS),
 }
@@ -49,7 +50,7 @@ def prompt(method: Method, scale: FrozenDimension) -> str:
 
 def test_all_methods_are_found():
     assert set(METHODS) == {
-        *("rts", "mcq", "h2h", "stars", "direct", "g_eval", "several"),
+        *("rts", "mcq", "mcq_reversed", "h2h", "stars", "direct", "g_eval", "several"),
         *("op_i", "op", "rate_explain", "analyse_rate", "recipe", "pairwise", "classes"),
         *("facts_share", "facts_any", "content_units", "summequal"),
     }
@@ -85,7 +86,8 @@ def test_every_reply_of_the_schema_is_read_as_its_value(method, scale):
         assert isinstance(reading, Readable), (answer, reading)
         assert reading.rationale == ("Because." if reasons else "")
         values.append(reading.value)
-    assert values == {"h2h": [1, 0, 0.5], "pairwise": [1, 0]}.get(method.key, list(scale.values))
+    own = {"h2h": [1, 0, 0.5], "pairwise": [1, 0], "mcq_reversed": list(reversed(scale.values))}
+    assert values == own.get(method.key, list(scale.values))
 
 
 @pytest.mark.parametrize(("key", "name"), sorted(REFUSED))
@@ -93,7 +95,7 @@ def test_what_a_method_cannot_judge_it_refuses_with_a_sentence(key, name):
     method = METHODS[key]
     refusal = method.refuses(SCALES[name])
     assert refusal is not None
-    assert refusal.startswith(f"The scale of {SCALES[name].name}" if key == "mcq" else SCALES[name].name)
+    assert refusal.startswith(f"The scale of {SCALES[name].name}" if "mcq" in key else SCALES[name].name)
     with pytest.raises(ValueError, match="^" + refusal[:20]):
         prompt(method, SCALES[name])
 

@@ -29,7 +29,7 @@ from annotate.results.text import number
 from judges.core.models import Judgment
 from tests.api.client import ApiClient
 from tests.factories import Cast, make_member, make_project
-from tests.judges.factories import make_judge, make_judgments, make_metric
+from tests.judges.factories import make_judge, make_judgments, make_metric, make_template
 from tests.judges.measured import begun, place
 from tests.results.typesetting import overfull
 
@@ -47,8 +47,11 @@ NAMES = [
     "judges",
     "reliability",
     "metrics",
+    "laboratory",
+    "biases",
+    "experiments",
 ]
-OF_JUDGES = ["estimates", "replacement", "judges", "reliability"]
+OF_JUDGES = ["estimates", "replacement", "judges", "reliability", "laboratory", "biases", "experiments"]
 DIMENSIONS = ("fluency", "coherence")
 JUDGES = ("Reasoner", "Chooser")
 NONE: Chosen = {}
@@ -89,7 +92,9 @@ def scene(
     close_round_one(project=cast.project, by=cast.admin)
     open_round_two(project=cast.project, by=cast.admin)
     for shift, name in enumerate(judges):
-        judge = make_judge(cast.project, "mcq" if name == "Chooser" else "rts", name=name)
+        method = "mcq" if name == "Chooser" else "rts"
+        template = make_template(cast.project, method, name=f"Prompt of {name}")
+        judge = make_judge(cast.project, method, name=name, template=template)
         make_judgments(judge, cast, judge_value(shift))
     make_metric(cast, [(number * 5 % 7) / 3 - 1 for number in range(len(cast.items))])
     return cast
@@ -226,7 +231,9 @@ def test_every_door_leaves_corrected_judgments_out_as_if_nobody_had_made_them(
         for door in DOORS_WITH_CHOICES:
             door(client, cast, name, tables, {"corrected": "left-out"})
     differ = {place[0] for place in counted if left_out[place] != counted[place]}
-    assert differ == {"estimates", "judges", "reliability"}, "the test of replacement needs three raters"
+    assert differ == {"estimates", "judges", "reliability", "laboratory", "biases", "experiments"}, (
+        "the test of replacement needs three raters"
+    )
     corrected.delete()
     # Nobody asked for judgments that were deleted; those left out were asked for, and are said to be missing.
     gaps = "Replies without a value"

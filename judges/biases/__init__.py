@@ -1,0 +1,35 @@
+"""Biases of judges, each with an interval and a control: pure functions over arrays, without Django.
+
+Every measure needs people's values or a manipulation (a swap, a second sample); without either it is
+undefined and says what it needs.
+"""
+
+from judges.biases.anchoring import correlated_errors, correlation_beyond_people
+from judges.biases.choices import option_order
+from judges.biases.families import self_preference
+from judges.biases.measures import Bias, Control
+from judges.biases.pairs import place_preference
+from judges.biases.quality import decline_with_quality
+from judges.biases.repeats import spread_of_samples
+from judges.biases.round_numbers import RoundNumbers, round_numbers
+from judges.biases.severity import distribution_distance, modal_excess, severity, spread_ratio
+from judges.biases.slopes import slope_of_errors
+
+__all__ = [
+    "Bias",
+    "Control",
+    "RoundNumbers",
+    "correlated_errors",
+    "correlation_beyond_people",
+    "decline_with_quality",
+    "distribution_distance",
+    "modal_excess",
+    "option_order",
+    "place_preference",
+    "round_numbers",
+    "self_preference",
+    "severity",
+    "slope_of_errors",
+    "spread_of_samples",
+    "spread_ratio",
+]

@@ -1,0 +1,176 @@
+"""Severity and use of the range: how a judge's values lie on the scale beside people's."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from annotate.agreement import Resampling, bias, mean_values
+from annotate.agreement.bootstrap import Statistic
+from annotate.agreement.data import FloatArray
+from annotate.agreement.streams import Randomness
+from judges.biases.measures import (
+    NEITHER,
+    PEOPLE,
+    Bias,
+    Measure,
+    control_of,
+    judged_by_both,
+    sums_by_document,
+)
+from judges.comparison import Scores, binned
+
+_SOURCE = "means over the same items, in points of the scale"
+
+
+def severity(scores: Scores, *, generator: Randomness) -> Bias:
+    """mean (f - h) in points of the scale; below 0 the judge is more severe than people.
+
+    Beside it the same of each person and the mean of the others. The interval resamples documents.
+    """
+    plan = Resampling(by="documents")
+    measured = bias(
+        scores.judge, scores.human_means, documents=scores.documents, generator=generator, resampling=plan
+    )
+    alone = (bias(one, others).value for one, others in _each_person(judged_by_both(scores)))
+    return Bias(measured, 0.0, control_of((each for each in alone if each is not None), PEOPLE))
+
+
+def spread_ratio(scores: Scores, *, generator: Randomness) -> Bias:
+    """The judge's standard deviation over the mean of each person's, on the same items.
+
+    Beside it each person's over the mean of the others'. Below 1 is central tendency or a narrow range.
+    Undefined where no person's values vary.
+    """
+    both = judged_by_both(scores)
+    measure = Measure("spread_ratio", "SD of the judge / SD of a person", _SOURCE, 1.0, (0.0, np.inf))
+    tables = [_moments(both, both.judge), *(_moments(both, one) for one in both.human)]
+
+    def ratios(weights: FloatArray) -> FloatArray:
+        judge, *people = (_deviation(weights @ table) for table in tables)
+        of_people = _mean_known(people) if people else np.full(len(weights), np.nan)
+        found = np.full(len(weights), np.nan)
+        np.divide(judge, of_people, out=found, where=of_people > 0)
+        return found
+
+    why = "The values of people do not vary." if len(both.judge) else NEITHER
+    measured = measure.of_documents(ratios, len(both.document_labels), len(both.judge), why, generator)
+    return Bias(measured, 1.0, control_of(_ratios_of_people(both.human), PEOPLE))
+
+
+def modal_excess(scores: Scores, lowest: int, highest: int, *, generator: Randomness) -> Bias:
+    """The share of the judge's most frequent point minus that of people's, from -1 to 1.
+
+    The judge's values are put at the nearest point. Above 0 it gives one point more often than people give
+    theirs. Beside it the same of each person and the others.
+    """
+    measure = Measure("modal_excess", "Share of the most frequent value, judge minus people", _SOURCE)
+    return _of_shares(
+        measure, lambda one, other: one.max(axis=1) - other.max(axis=1), scores, lowest, highest, generator
+    )
+
+
+def distribution_distance(scores: Scores, lowest: int, highest: int, *, generator: Randomness) -> Bias:
+    """Wasserstein's distance of the judge's values and people's ratings, in points of the scale.
+
+    sum over points of |F_judge - F_people|, the cumulated shares: how far values would have to be moved on
+    average. It is never below 0, so read it beside that of each person and the others.
+    Source: Vallender 1974, Theory of Probability and its Applications 18.
+    """
+    measure = Measure(
+        "distribution_distance", "Wasserstein’s distance of values", "Vallender 1974", 0.0, (0.0, np.inf)
+    )
+
+    def distances(one: FloatArray, other: FloatArray) -> FloatArray:
+        return np.asarray(np.abs(np.cumsum(one, axis=1) - np.cumsum(other, axis=1)).sum(axis=1))
+
+    return _of_shares(measure, distances, scores, lowest, highest, generator)
+
+
+_Compare = Callable[[FloatArray, FloatArray], FloatArray]
+
+
+def _of_shares(
+    measure: Measure,
+    compare: _Compare,
+    scores: Scores,
+    lowest: int,
+    highest: int,
+    generator: Randomness,
+) -> Bias:
+    both = judged_by_both(scores)
+    judge = binned(both.judge, lowest, highest)[None]
+    statistic = _shares_compared(compare, both, judge, both.human, lowest, highest)
+    measured = measure.of_documents(statistic, len(both.document_labels), len(both.judge), NEITHER, generator)
+    whole = np.ones((1, len(both.document_labels)))
+    people = (
+        float(_shares_compared(compare, both, one[None], others, lowest, highest)(whole)[0])
+        for one, others in _with_others(both.human)
+    )
+    return Bias(measured, measure.without, control_of(people, PEOPLE) if measured.defined else None)
+
+
+def _shares_compared(
+    compare: _Compare, both: Scores, one: FloatArray, other: FloatArray, lowest: int, highest: int
+) -> Statistic:
+    tables = [_counts(both, values, lowest, highest) for values in (one, other)]
+
+    def compared(weights: FloatArray) -> FloatArray:
+        shares = []
+        for table in tables:
+            counts = weights @ table
+            total = counts.sum(axis=1, keepdims=True)
+            share = np.full(counts.shape, np.nan)
+            np.divide(counts, total, out=share, where=total > 0)
+            shares.append(share)
+        return compare(shares[0], shares[1])
+
+    return compared
+
+
+def _counts(both: Scores, values: FloatArray, lowest: int, highest: int) -> FloatArray:
+    """(documents, points): how often each point occurs in values (raters, items)."""
+    points = np.arange(lowest, highest + 1)
+    of_items = (values[:, :, None] == points).sum(axis=0).astype(float)
+    return sums_by_document(of_items, both.documents, len(both.document_labels))
+
+
+def _moments(both: Scores, values: FloatArray) -> FloatArray:
+    """(documents, 3): number, sum and sum of squares of values (items,) that are there."""
+    given = ~np.isnan(values)
+    filled = np.where(given, values, 0.0)
+    table = np.column_stack([given, filled, filled**2])
+    return sums_by_document(table, both.documents, len(both.document_labels))
+
+
+def _deviation(moments: FloatArray) -> FloatArray:
+    number = np.where(moments[:, 0] > 0, moments[:, 0], np.nan)
+    mean = moments[:, 1] / number
+    return np.asarray(np.sqrt(np.maximum(moments[:, 2] / number - mean**2, 0)))
+
+
+def _mean_known(deviations: list[FloatArray]) -> FloatArray:
+    table = np.array(deviations)
+    known = ~np.isnan(table)
+    total = known.sum(axis=0)
+    found = np.full(table.shape[1], np.nan)
+    np.divide(np.nansum(table, axis=0), total, out=found, where=total > 0)
+    return found
+
+
+def _ratios_of_people(human: FloatArray) -> Iterator[float]:
+    for one, others in _with_others(human):
+        of_others = [np.nanstd(other) for other in others if not np.isnan(other).all()]
+        if not np.isnan(one).all() and of_others and np.mean(of_others) > 0:
+            yield float(np.nanstd(one) / np.mean(of_others))
+
+
+def _with_others(human: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Each person's values (items,) with those of the others (raters, items); none where one rated alone."""
+    if len(human) > 1:
+        for place, one in enumerate(human):
+            yield one, np.delete(human, place, axis=0)
+
+
+def _each_person(both: Scores) -> Iterator[tuple[FloatArray, FloatArray]]:
+    for one, others in _with_others(both.human):
+        yield one, mean_values(others)

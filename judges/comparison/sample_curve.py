@@ -1,0 +1,165 @@
+"""How a judge's agreement with people grows with the number of samples it is asked for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotate.agreement import (
+    Coefficient,
+    Counts,
+    Measure,
+    PairedDifference,
+    Resampling,
+    difference_of_figures,
+)
+from annotate.agreement.bootstrap import Statistic
+from annotate.agreement.data import FloatArray, IntArray
+from annotate.agreement.streams import Randomness, generator_of, substream
+from annotate.agreement.weighted import Weighted
+from judges.comparison.by_document import correlation_statistic
+from judges.comparison.correlations import Level
+from judges.comparison.scores import Scores
+
+LEAST_GAIN = 0.01
+"""A gain in correlation that is not worth another sample."""
+ORDERS = 5  # random orders of the samples whose correlations are averaged
+_REPLICATES = 500
+_NUMBERS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 30, 40, 50, 75, 100)
+_SOURCE = "Siledar and others 2024: agreement by number of samples"
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """What so many samples are worth.
+
+    quality: the correlation with people of the mean of so many samples. gain: what all samples add to
+    it, with a paired interval; None for all of them.
+    """
+
+    samples: int
+    quality: Coefficient
+    gain: PairedDifference | None
+
+
+@dataclass(frozen=True)
+class SampleCurve:
+    """Agreement with people by number of samples.
+
+    enough: the number of samples behind which all that were asked for surely gain less than LEAST_GAIN; None
+    where even the last ones may gain more.
+    """
+
+    points: tuple[CurvePoint, ...]
+    enough: int | None
+
+
+def sample_curve(
+    scores: Scores,
+    samples: FloatArray,
+    measure: Measure,
+    level: Level = Level.DATASET,
+    *,
+    generator: Randomness,
+    replicates: int = _REPLICATES,
+) -> SampleCurve:
+    """The correlation of mean human scores with the mean of n of a judge's samples, for growing n.
+
+    samples: (items, samples) as read, NaN for a gap; an item with fewer than n counts with all it has. For
+    n below all, the correlation is the mean over five random orders of each item's samples, in which the
+    first n are taken; with all it is the judge's own. Intervals resample documents, for the gain paired.
+    `enough` asks for the upper end of every later gain's 95 % interval to be below LEAST_GAIN: that a
+    difference is not significant would not say that it is small. Undefined as the measure is.
+    Source: Siledar and others 2024, who draw it for up to 100 samples.
+    """
+    known = ~np.isnan(scores.human_means) & ~np.isnan(samples).all(axis=1)
+    human, own = scores.human_means[known], samples[known]
+    documents = np.unique(scores.documents[known], return_inverse=True)[1]
+    most = int((~np.isnan(own)).sum(axis=1).max(initial=0))
+    shuffled = _in_random_orders(own, generator_of(generator, "sample_curve"))
+    statistics = {
+        number: _quality(
+            measure, level, human, shuffled[: 1 if number == most else ORDERS], documents, number
+        )
+        for number in _numbers_up_to(most)
+    }
+    size = int(documents.max(initial=-1)) + 1
+    points = tuple(
+        CurvePoint(
+            number,
+            _coefficient(measure, level, statistic, size, len(human), number, generator, replicates),
+            None
+            if number == most
+            else difference_of_figures(
+                (statistics[most], statistic),
+                size,
+                substream(generator, "gain", number),
+                replicates=replicates,
+            ),
+        )
+        for number, statistic in statistics.items()
+    )
+    return SampleCurve(points, _enough(points))
+
+
+def _numbers_up_to(most: int) -> list[int]:
+    below = [number for number in _NUMBERS if number < most]
+    return [*below, most] if most else []
+
+
+def _in_random_orders(samples: FloatArray, generator: np.random.Generator) -> FloatArray:
+    """(orders, items, samples): each item's samples in several random orders, gaps last."""
+    keys = generator.random((ORDERS, *samples.shape))
+    keys[:, np.isnan(samples)] = 2  # behind every random number
+    return np.take_along_axis(np.broadcast_to(samples, keys.shape), keys.argsort(axis=2), axis=2)
+
+
+def _quality(
+    measure: Measure,
+    level: Level,
+    human: FloatArray,
+    shuffled: FloatArray,
+    documents: IntArray,
+    number: int,
+) -> Statistic:
+    means = [np.nanmean(order[:, :number], axis=1) for order in shuffled]
+    each = [correlation_statistic(measure, level, human, judge, documents) for judge in means]
+    return lambda weights: np.mean([statistic(weights) for statistic in each], axis=0)
+
+
+def _coefficient(
+    measure: Measure,
+    level: Level,
+    statistic: Statistic,
+    size: int,
+    items: int,
+    number: int,
+    generator: Randomness,
+    replicates: int,
+) -> Coefficient:
+    label = measure.estimator.label
+    found = Weighted(
+        f"{measure.estimator.name}_{level}_of_samples",
+        f"{label} of people and the mean of {number} samples",
+        _SOURCE,
+        statistic,
+        size,
+        "documents",
+        (-1.0, 1.0),
+    )
+    counts = Counts(units=items, pairable_units=items, raters=2, ratings=2 * items, pairable_values=2 * items)
+    why = f"{label} needs items with values of people and the judge that differ on both sides."
+    drawn_with = substream(generator, number)
+    return found.coefficient(counts, why, drawn_with, Resampling(by="documents", replicates=replicates))
+
+
+def _enough(points: Sequence[CurvePoint]) -> int | None:
+    found = None
+    for point in reversed(points):
+        if point.gain is None:
+            continue
+        most = point.gain.value if point.gain.high is None and point.gain.value == 0 else point.gain.high
+        if most is None or most >= LEAST_GAIN:
+            break
+        found = point.samples
+    return found

@@ -1,0 +1,1 @@
+"""Experiments: variants of a judge, to be run on the same documents and compared."""

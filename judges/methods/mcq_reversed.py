@@ -1,0 +1,23 @@
+"""Multiple choice with A for the highest point: what does the order of options do?"""
+
+from annotate.core.guideline import FrozenDimension
+from judges.methods.choosing import Option
+from judges.methods.mcq import MultipleChoice
+
+
+class ReversedChoice(MultipleChoice):
+    """Asks for the option whose description fits, the highest point first."""
+
+    key = "mcq_reversed"
+    label = "Multiple choice, options reversed"
+
+    def options(self, dimension: FrozenDimension) -> tuple[Option, ...]:
+        """Return a letter for each point of the scale, A for the highest."""
+        forward = super().options(dimension)
+        return tuple(
+            Option(place.letter, option.value, option.text)
+            for place, option in zip(forward, reversed(forward), strict=True)
+        )
+
+
+METHOD = ReversedChoice()

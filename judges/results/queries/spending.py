@@ -1,0 +1,48 @@
+"""What judges' answers cost and how long they took."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.db.models import Avg, Count, Q, Sum
+
+from judges.core.models import Judge, Judgment, Run
+from judges.results.queries.scores import counted_judgments
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Of a judge's answers on a dimension: how many, cost (None: a price is unknown), mean seconds."""
+
+    answers: int
+    unreadable: int
+    cost: Decimal | None
+    seconds: float | None
+
+
+def spent_by_judges(
+    judges: Iterable[Judge], run: Run | None = None, *, with_corrected: bool = True
+) -> dict[tuple[int, str], Spent]:
+    """Return what was spent by judge and dimension key, in one run or in all. One query.
+
+    with_corrected: whether answers that a person corrected count.
+    """
+    answered = Q(status__in=[Judgment.Status.DONE, Judgment.Status.UNREADABLE])
+    judgments = counted_judgments(with_corrected=with_corrected).filter(answered, judge__in=list(judges))
+    if run is not None:
+        judgments = judgments.filter(run=run)
+    rows = (
+        judgments.order_by()
+        .values_list("judge", "dimension__key")
+        .annotate(
+            answers=Count("pk"),
+            unreadable=Count("pk", filter=Q(status=Judgment.Status.UNREADABLE)),
+            total=Sum("cost"),
+            priced=Count("cost"),
+            mean_seconds=Avg("seconds"),
+        )
+    )
+    return {
+        (judge, key): Spent(answers, unreadable, cost if priced == answers else None, seconds)
+        for judge, key, answers, unreadable, cost, priced, seconds in rows
+    }

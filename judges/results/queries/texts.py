@@ -1,0 +1,69 @@
+"""What is known of texts besides their values: length, perplexity, and their system's family."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from django.db.models import Count, Sum
+from django.db.models.functions import Length
+
+from annotate.core.models import Item, ItemTag, Project
+from judges.core.models import MetricValue
+
+FAMILY = "family:"
+"""Of tags that name the family of the model that wrote a text, such as "family: gpt"."""
+
+
+@dataclass(frozen=True)
+class Texts:
+    """By item, in the order of their keys, as `Material` has them.
+
+    log_length: of characters. log_perplexity: NaN where a text has none; None without such a metric.
+    families: the lower-case family of each, empty where no tag names it.
+    """
+
+    log_length: npt.NDArray[np.float64]
+    log_perplexity: npt.NDArray[np.float64] | None
+    families: Sequence[str]
+
+    def of_family(self, model: str) -> npt.NDArray[np.float64]:
+        """(items,): 1 where the family is part of the model's name, 0 where it is not, NaN where unknown."""
+        name = model.casefold()
+        return np.array([float(each in name) if each else np.nan for each in self.families])
+
+
+def texts_of(project: Project) -> Texts:
+    """Return what is known of a project's texts. Three queries."""
+    items = Item.objects.filter(document__project=project).order_by("pk")
+    rows = list(items.values_list("pk", Length("text")))
+    places = {pk: place for place, (pk, _) in enumerate(rows)}
+    lengths = np.array([max(length, 1) for _, length in rows], dtype=float)
+    return Texts(np.log(lengths), _perplexity(project, places), _families(project, places))
+
+
+def _perplexity(project: Project, places: dict[int, int]) -> npt.NDArray[np.float64] | None:
+    """The first metric by name that is called a perplexity; values that are not above 0 have no logarithm."""
+    values = MetricValue.objects.filter(metric__project=project, metric__name__icontains="perplexity")
+    first: str | None = None
+    found = np.full(len(places), np.nan)
+    for name, item, value in values.order_by("metric__name").values_list("metric__name", "item", "value"):
+        first = first or name
+        if name == first and value > 0:
+            found[places[item]] = np.log(value)
+    return None if first is None else found
+
+
+def _families(project: Project, places: dict[int, int]) -> list[str]:
+    found = [""] * len(places)
+    tags = ItemTag.objects.filter(item__document__project=project, name__istartswith=FAMILY).order_by("name")
+    for item, name in tags.values_list("item", "name"):
+        found[places[item]] = name[len(FAMILY) :].strip().casefold()
+    return found
+
+
+def version_of_texts(project: Project) -> Sequence[object]:
+    """Return what changes whenever a tag of a family is given or taken. One query."""
+    tags = ItemTag.objects.filter(item__document__project=project, name__istartswith=FAMILY)
+    counted = tags.order_by("name").values_list("name")
+    return list(counted.annotate(Count("pk"), Sum("item")))

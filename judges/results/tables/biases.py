@@ -1,0 +1,352 @@
+"""The laboratory's page of biases: every measure with its interval and a control without the bias."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from annotate.core.models import Project
+from annotate.results.page import Section
+from annotate.results.registry import Chosen
+from annotate.results.table import Cell, Column, Kind, Table, figure, text
+from judges.biases import (
+    Bias,
+    Control,
+    correlated_errors,
+    correlation_beyond_people,
+    decline_with_quality,
+    distribution_distance,
+    modal_excess,
+    option_order,
+    place_preference,
+    round_numbers,
+    self_preference,
+    severity,
+    slope_of_errors,
+    spread_of_samples,
+    spread_ratio,
+)
+from judges.core.models import Judge
+from judges.results.queries.texts import Texts, texts_of, version_of_texts
+from judges.results.tables.columns import DIMENSION, JUDGE, known
+from judges.results.tables.compared import Compared, Scored, compared_values
+from judges.results.tables.corrected import with_count_of_corrected
+from judges.results.tables.metrics import version_of_metrics
+
+_FOUND = (
+    "Found: the 95 % interval leaves out the value without bias, and the figure lies beyond the control. "
+    "Nothing is corrected for how many biases are looked for: of twenty that are not there one is found by "
+    "chance."
+)
+_ALL_DIMENSIONS = "all"
+_NO_FIGURE = "There is no figure to hold a control beside."
+_NO_CONTROL = "The value without bias needs no control."
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A kind of bias: what its section is called and says, and its measures by column."""
+
+    key: str
+    title: str
+    says: str
+    measures: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class _Row:
+    """The measures of a kind for one judge (on one dimension), and cells beside them."""
+
+    names: Sequence[Cell]
+    biases: Sequence[Bias]
+    beside: Sequence[Cell] = ()
+
+
+_SEVERITY = _Kind(
+    "severity",
+    "Severity and use of the range",
+    "Severity is the judge’s mean minus people’s. The ratio of standard deviations is below 1 where a judge"
+    " uses less of the range than a person. Excess of the most frequent point, and how far the values lie "
+    "from people’s (Wasserstein). The control is each person beside the others, the least and the largest.",
+    {"severity": "severity", "spread": "SD ratio", "modal": "most frequent point", "distance": "distance"},
+)
+_LENGTH = _Kind(
+    "length",
+    "Length",
+    "By how many points the judge is above people for a text that is one standard deviation longer "
+    "(logarithm of its characters), within systems. The control deals the judge’s errors to other items.",
+    {"length": "points for longer texts"},
+)
+_FAMILIARITY = _Kind(
+    "familiarity",
+    "Familiarity",
+    "By how many points the judge is above people for a text with a perplexity one standard deviation "
+    "higher, within systems; below 0 it prefers what a model finds familiar.",
+    {"familiarity": "points for less familiar texts"},
+)
+_FAMILY = _Kind(
+    "self-preference",
+    "Self-preference",
+    "The judge’s mean error on systems of its own family minus that on others.",
+    {"self_preference": "for its own family"},
+)
+_ANCHORING = _Kind(
+    "anchoring",
+    "Anchoring between dimensions",
+    "Correlation of errors: over pairs of dimensions, of what the judge says beyond people; 0 where each "
+    "dimension is judged by itself. Beyond people: the mean |r| between dimensions, judge minus people; "
+    "errors alone make it fall, see the control.",
+    {"errors": "correlation of errors", "beyond": "correlation beyond people"},
+)
+_PAIRS = _Kind(
+    "position",
+    "Position in a pair",
+    "Of the outcomes that change when the two texts are swapped: 1 if all go to the text shown second, −1 "
+    "if all to the first. p is McNemar’s exact one.",
+    {"place": "towards the second text"},
+)
+_OPTIONS = _Kind(
+    "options",
+    "Order of options",
+    "The same model with the options of a multiple choice in reverse order. The shift is above 0 where it "
+    "leans to options that stand first.",
+    {"shift": "shift to the first option", "changed": "items that change"},
+)
+_ROUND = _Kind(
+    "round-numbers",
+    "Round numbers",
+    "The share of multiples of 5 and 10 among answers on a long scale, minus their share of its points.",
+    {"fives": "multiples of 5", "tens": "multiples of 10"},
+)
+_REPEATS = _Kind(
+    "self-inconsistency",
+    "Self-inconsistency",
+    "The standard deviation of a judge’s samples of one item, in points; the control is people who rate one"
+    " item.",
+    {"samples": "SD of samples"},
+)
+_QUALITY = _Kind(
+    "quality",
+    "Decline with quality",
+    "M: the correlation over systems of the judge’s agreement with people and the mean human score. The "
+    "control deals the judge’s errors to other items: near the end of a scale M is below 0 for any judge.",
+    {"m": "M, Spearman"},
+)
+_NEEDS_PAIRS = "A judge that compares two texts (head to head, pairwise) is needed, in both orders."
+_NEEDS_OPTIONS = (
+    "Two judges of one model are needed, by “Multiple choice” and by “Multiple choice, options reversed”."
+)
+_NEEDS_PERPLEXITY = (
+    "A metric with “perplexity” in its name is needed: import the mean perplexity of each text under a "
+    "model that gives log-probabilities (Data, Metrics)."
+)
+_NEEDS_DIMENSIONS = "A judge with values on two dimensions of the same items is needed."
+_NAMED = "anything: categories have no distance"
+_SENSITIVITY = (
+    "How far values move with the wording, the scale or the method is in the table of variants of the "
+    "laboratory’s first page: their alpha, and the mean shift from one to the other."
+)
+
+
+@dataclass
+class _Page:
+    """Sections as they are made, and what was found by judge and dimension."""
+
+    sections: list[Section] = field(default_factory=list)
+    found: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    unknown: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+
+    def add(self, kind: _Kind, rows: Sequence[_Row], needs: str = "", beside: Sequence[Column] = ()) -> None:
+        """Add a section: a table where any of its figures is defined, else what is needed for it."""
+        self._note(kind, rows)
+        reasons = {bias.measured.reason or "" for row in rows for bias in row.biases}
+        if not any(bias.measured.defined for row in rows for bias in row.biases):
+            said = needs or " ".join(sorted(reasons)) or "No judge gives values here yet."
+            self.sections.append(Section(kind.title, said, [], kind.key))
+            return
+        columns = [JUDGE, DIMENSION, *_columns(kind.measures), *beside]
+        cells = [[*row.names, *_cells(row.biases), *row.beside] for row in rows]
+        table = Table(kind.key, kind.title, columns, cells, heads=2)
+        self.sections.append(Section(kind.title, kind.says, [table], kind.key))
+
+    def summary(self) -> Section:
+        """Return the first section: what was found for each judge and dimension."""
+        columns = [
+            JUDGE,
+            DIMENSION,
+            Column("found", "found", Kind.TEXT),
+            Column("unknown", "not identifiable yet", Kind.TEXT),
+        ]
+        rows = [
+            [
+                *map(text, names),
+                text("; ".join(self.found.get(names, [])) or "nothing"),
+                text("; ".join(self.unknown.get(names, [])) or "nothing"),
+            ]
+            for names in dict.fromkeys([*self.found, *self.unknown])
+        ]
+        table = Table("biases", "Biases that were found", columns, rows, heads=2)
+        return Section("What was found", _FOUND, [table] if rows else [], "found")
+
+    def _note(self, kind: _Kind, rows: Iterable[_Row]) -> None:
+        for row in rows:
+            judge, dimension = (str(cell.value) for cell in row.names)
+            found = self.found.setdefault((judge, dimension), [])
+            for name, bias in zip(kind.measures.values(), row.biases, strict=True):
+                if not bias.measured.defined:
+                    self.unknown.setdefault((judge, dimension), []).append(name)
+                elif _is_found(bias):
+                    found.append(f"{name} {bias.measured.value:+.2f}".replace("-", "−"))
+
+
+def biases_sections(project: Project, chosen: Chosen) -> list[Section]:
+    """Return every bias of every judge, with a summary in front.
+
+    Raises NoJudgesError where there is no judge. Thirteen queries, and one more for each judge that compares.
+    """
+    found = compared_values(project, chosen)
+    texts = texts_of(project)
+    page = _Page()
+    amounts = found.with_amounts
+    page.add(_SEVERITY, [_Row(each.names, _severity(each)) for each in amounts])
+    page.add(_LENGTH, _slopes(amounts, texts.log_length, "length", "Slope of errors on log length"))
+    familiar = texts.log_perplexity
+    page.add(
+        _FAMILIARITY,
+        [] if familiar is None else _slopes(amounts, familiar, "perplexity", "Slope on log perplexity"),
+        _NEEDS_PERPLEXITY,
+    )
+    page.add(_FAMILY, [_Row(each.names, [_family(each, texts)]) for each in amounts])
+    page.add(_ANCHORING, list(_anchoring(found)), _NEEDS_DIMENSIONS)
+    places = [(each, place_preference(each.verdicts, generator=each.stream)) for each in found.versus]
+    page.add(
+        _PAIRS,
+        [
+            _Row(
+                each.names,
+                [place.bias],
+                [Cell(place.to_first), Cell(place.to_second), _mcnemar(place.p_value)],
+            )
+            for each, place in places
+        ],
+        _NEEDS_PAIRS,
+        [
+            Column("to_first", "to the first", Kind.COUNT),
+            Column("to_second", "to the second", Kind.COUNT),
+            Column("p", "p", Kind.P_VALUE),
+        ],
+    )
+    page.add(_OPTIONS, list(_options(amounts)), _NEEDS_OPTIONS)
+    page.add(_ROUND, [_Row(each.names, _round_numbers(each)) for each in amounts])
+    page.add(_REPEATS, [_Row(each.names, [_spread(each)]) for each in amounts])
+    for each in found.with_names:
+        page.unknown[each.judge.name, each.dimension.name] = [_NAMED]
+    page.add(_QUALITY, [_Row(each.names, [_decline(each)]) for each in amounts])
+    sensitivity = Section("Prompt sensitivity", _SENSITIVITY, [], "sensitivity")
+    return with_count_of_corrected([page.summary(), *page.sections, sensitivity], found.judges, chosen)
+
+
+def version_of_biases(project: Project) -> Sequence[object]:
+    """Return what no change of values, perplexities or families leaves as it was. Eight queries."""
+    return [*version_of_metrics(project), *version_of_texts(project)]
+
+
+def _severity(each: Scored) -> list[Bias]:
+    scores, stream = each.scores, each.stream
+    ends = each.dimension.scale_minimum, each.dimension.scale_maximum
+    return [
+        severity(scores, generator=stream),
+        spread_ratio(scores, generator=stream),
+        modal_excess(scores, *ends, generator=stream),
+        distribution_distance(scores, *ends, generator=stream),
+    ]
+
+
+def _slopes(scored: Sequence[Scored], values: npt.NDArray[np.float64], name: str, label: str) -> list[_Row]:
+    return [
+        _Row(each.names, [slope_of_errors(each.scores, values, name, label, generator=each.stream)])
+        for each in scored
+    ]
+
+
+def _family(each: Scored, texts: Texts) -> Bias:
+    return self_preference(each.scores, texts.of_family(each.judge.model), generator=each.stream)
+
+
+def _anchoring(found: Compared) -> Iterable[_Row]:
+    for judge in found.judges:
+        own = [each for each in found.scored_by(judge) if not each.dimension.is_named]
+        if len(own) > 1:
+            scores, stream = [each.scores for each in own], own[0].stream
+            measures: Sequence[Callable[..., Bias]] = (correlated_errors, correlation_beyond_people)
+            names = [text(judge.name), text(_ALL_DIMENSIONS)]
+            yield _Row(names, [measure(scores, generator=stream) for measure in measures])
+
+
+def _options(scored: Sequence[Scored]) -> Iterable[_Row]:
+    backwards = [each for each in scored if each.judge.method == "mcq_reversed"]
+    for each in scored:
+        for other in backwards if each.judge.method == "mcq" else []:
+            if other.dimension.key == each.dimension.key and _is_same_model(each.judge, other.judge):
+                stream = each.stream.of("reversed", other.judge.name)
+                documents = each.scores.documents
+                both = each.scores.judge, other.scores.judge
+                yield _Row(each.names, option_order(*both, documents, generator=stream))
+
+
+def _is_same_model(first: Judge, second: Judge) -> bool:
+    return first.model == second.model
+
+
+def _round_numbers(each: Scored) -> list[Bias]:
+    scale = each.judge.own_scale
+    lowest, highest = (
+        (scale.minimum, scale.maximum)
+        if scale
+        else (each.dimension.scale_minimum, each.dimension.scale_maximum)
+    )
+    found = round_numbers(each.said.as_read, each.scores.documents, lowest, highest, generator=each.stream)
+    return [found.fives, found.tens]
+
+
+def _spread(each: Scored) -> Bias:
+    return spread_of_samples(each.samples, each.scores.human, each.scores.documents, generator=each.stream)
+
+
+def _decline(each: Scored) -> Bias:
+    return decline_with_quality(each.scores, each.meta_correlations["spearman"], generator=each.stream)
+
+
+def _mcnemar(p_value: float | None) -> Cell:
+    return known(
+        p_value, "No outcome changed.", "McNemar’s exact test, two-sided (function place_preference)."
+    )
+
+
+def _columns(measures: Mapping[str, str]) -> list[Column]:
+    return [
+        column
+        for key, name in measures.items()
+        for column in (Column(key, name, decimals=2), Column(f"{key}_control", "control", decimals=2))
+    ]
+
+
+def _cells(biases: Sequence[Bias]) -> list[Cell]:
+    return [cell for bias in biases for cell in (figure(bias.measured), _control(bias))]
+
+
+def _control(bias: Bias) -> Cell:
+    control = bias.control
+    if control is None:
+        return Cell(reason=_NO_CONTROL if bias.measured.defined else _NO_FIGURE)
+    how = f"The same figure of {control.of}: the mean, the least and the largest."
+    return Cell(control.mean, low=control.least, high=control.largest, how=how)
+
+
+def _is_found(bias: Bias) -> bool:
+    return bool(bias.found) and not _is_within(bias.control, bias.measured.value)
+
+
+def _is_within(control: Control | None, value: float | None) -> bool:
+    return control is not None and value is not None and control.least <= value <= control.largest

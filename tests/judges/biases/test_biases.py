@@ -1,0 +1,256 @@
+"""Every measure of a bias finds one that was planted, and none in a judge without it."""
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from annotate.agreement import Stream, spearman
+from judges.biases import (
+    Bias,
+    Control,
+    correlated_errors,
+    correlation_beyond_people,
+    decline_with_quality,
+    distribution_distance,
+    modal_excess,
+    option_order,
+    place_preference,
+    round_numbers,
+    self_preference,
+    severity,
+    slope_of_errors,
+    spread_of_samples,
+    spread_ratio,
+)
+from judges.comparison import Scores, Verdicts
+from judges.reliability import meta_correlation
+
+STREAM = Stream(20_261)
+DOCUMENTS, SYSTEMS, PEOPLE = 60, 4, 3
+ITEMS = DOCUMENTS * SYSTEMS
+OF_SYSTEM = np.tile(np.arange(SYSTEMS), DOCUMENTS)
+OF_DOCUMENT = np.repeat(np.arange(DOCUMENTS), SYSTEMS)
+Values = npt.NDArray[np.float64]
+RUNS = 200
+TOO_OFTEN = 0.095
+"""Three standard errors of 200 runs above 5 %."""
+
+
+class Scene:
+    """Texts with a quality and a length, three people who see it with errors of their own, and a judge."""
+
+    def __init__(self, seed: int) -> None:
+        self.dice = dice = np.random.default_rng(seed)
+        of_documents = dice.normal(size=DOCUMENTS)[OF_DOCUMENT]
+        self.length = dice.normal(size=ITEMS) + 0.5 * OF_SYSTEM
+        self.quality = 0.6 * of_documents + 0.3 * OF_SYSTEM + 0.5 * self.length
+        self.people = self.quality + 0.5 * dice.normal(size=(PEOPLE, ITEMS))
+
+    @property
+    def noise(self) -> Values:
+        """Errors of a judge; those of one document are alike."""
+        return 0.4 * self.dice.normal(size=DOCUMENTS)[OF_DOCUMENT] + 0.5 * self.dice.normal(size=ITEMS)
+
+    def scores(self, judge: Values) -> Scores:
+        return Scores(systems=OF_SYSTEM, documents=OF_DOCUMENT, human=self.people, judge=judge)
+
+    def on_a_scale(self, judge: Values) -> Scores:
+        """Whole points from 1 to 5."""
+        points = [np.clip(np.round(each + 3), 1, 5) for each in (self.people, judge)]
+        return Scores(systems=OF_SYSTEM, documents=OF_DOCUMENT, human=points[0], judge=points[1])
+
+
+def why(bias: Bias) -> str:
+    assert bias.measured.value is None
+    return bias.measured.reason or ""
+
+
+def control_of(bias: Bias) -> Control:
+    assert bias.control
+    return bias.control
+
+
+def value_of(bias: Bias) -> float:
+    assert bias.measured.value is not None
+    return bias.measured.value
+
+
+def length_bias(scene: Scene, planted: float, stream: Stream) -> Bias:
+    judge = scene.quality + scene.noise + planted * scene.length
+    return slope_of_errors(scene.scores(judge), scene.length, "length", "Length", generator=stream)
+
+
+def severity_bias(scene: Scene, planted: float, stream: Stream) -> Bias:
+    return severity(scene.scores(scene.quality + scene.noise + planted), generator=stream)
+
+
+def range_bias(scene: Scene, planted: float, stream: Stream) -> Bias:
+    judge = scene.quality + 0.5 * scene.dice.normal(size=ITEMS)  # as people
+    return spread_ratio(scene.scores((1 + planted) * judge), generator=stream)
+
+
+def family_bias(scene: Scene, planted: float, stream: Stream) -> Bias:
+    own = (OF_SYSTEM == 2).astype(float)
+    return self_preference(scene.scores(scene.quality + scene.noise + planted * own), own, generator=stream)
+
+
+def halo_bias(scene: Scene, planted: float, stream: Stream) -> Bias:
+    halo, dimensions = scene.dice.normal(size=ITEMS), []
+    for _ in range(3):
+        scene.people = scene.quality + 0.5 * scene.dice.normal(size=(PEOPLE, ITEMS))
+        judge = scene.quality + 0.5 * scene.dice.normal(size=ITEMS) + planted * halo
+        dimensions.append(scene.scores(judge))
+    return correlated_errors(dimensions, generator=stream)
+
+
+def option_bias(scene: Scene, planted: float, stream: Stream) -> Bias:
+    forward = scene.quality + scene.noise - planted
+    return option_order(forward, scene.quality + scene.noise + planted, OF_DOCUMENT, generator=stream)[0]
+
+
+def place_bias(scene: Scene, planted: float, stream: Stream) -> Bias:
+    """A judge that sees noisy qualities, and adds to the text shown first."""
+    quality = scene.quality.reshape(DOCUMENTS, SYSTEMS)
+    first: list[int] = []
+    second: list[int] = []
+    documents: list[int] = []
+    points: list[float] = []
+    for one, other in [(0, 1), (1, 0), (2, 3), (3, 2)]:
+        seen = quality[:, one] - quality[:, other] + planted + 2 * scene.dice.normal(size=DOCUMENTS)
+        first += [one] * DOCUMENTS
+        second += [other] * DOCUMENTS
+        documents += range(DOCUMENTS)
+        points += (seen > 0).astype(float).tolist()
+    verdicts = Verdicts(first=first, second=second, documents=documents, points=points)
+    return place_preference(verdicts, generator=stream).bias
+
+
+def round_bias(scene: Scene, planted: float, stream: Stream) -> Bias:
+    answers = scene.dice.integers(1, 101, size=(ITEMS, 2)).astype(float)
+    is_rounded = scene.dice.random(answers.shape) < planted
+    answers = np.where(is_rounded, np.clip(np.round(answers / 5) * 5, 5, 100), answers)
+    return round_numbers(answers, OF_DOCUMENT, 1, 100, generator=stream).fives
+
+
+# What is planted, and what the measure must then be: None where that is not the planted number itself.
+Measured = Callable[[Scene, float, Stream], Bias]
+PLANTED: dict[Measured, tuple[float, float | None]] = {
+    length_bias: (0.3, 0.3),
+    severity_bias: (-0.5, -0.5),
+    range_bias: (-0.4, 0.6),
+    family_bias: (0.6, 0.6),
+    halo_bias: (0.6, None),
+    option_bias: (0.3, 0.3),
+    place_bias: (1.0, None),
+    round_bias: (0.4, 0.4 * 0.8),
+}
+
+
+@pytest.mark.parametrize("measure", PLANTED, ids=lambda each: each.__name__)
+def test_a_planted_bias_is_found_and_lies_outside_the_control(measure):
+    planted, expected = PLANTED[measure]
+    found = measure(Scene(3), planted, STREAM)
+    assert found.found
+    if expected is not None:
+        assert value_of(found) == pytest.approx(expected, abs=0.12)
+    if found.control:
+        assert not control_of(found).least <= value_of(found) <= control_of(found).largest
+
+
+@pytest.mark.parametrize("measure", PLANTED, ids=lambda each: each.__name__)
+def test_a_judge_without_the_bias_is_called_biased_no_more_often_than_the_level_says(
+    measure: Measured,
+) -> None:
+    found = [measure(Scene(seed), 0.0, Stream(seed)).found for seed in range(RUNS)]
+    reached = np.mean([bool(each) for each in found])
+    assert reached <= TOO_OFTEN
+
+
+def test_dimensions_that_go_together_more_than_peoples_are_found_beyond_the_control():
+    scene, judged = Scene(5), []
+    shared, halo = scene.dice.normal(size=(2, ITEMS))
+    for _ in range(3):
+        quality = 0.7 * shared + scene.dice.normal(size=ITEMS)
+        scene.people = quality + 0.3 * scene.dice.normal(size=(PEOPLE, ITEMS))
+        errors = 1.5 * halo, 1.5 * scene.dice.normal(size=ITEMS)
+        judged.append([scene.scores(quality + each) for each in errors])
+    coloured, plain = (
+        correlation_beyond_people(list(each), generator=STREAM) for each in zip(*judged, strict=True)
+    )
+    assert coloured.found
+    assert value_of(coloured) > 0.2 > control_of(coloured).largest
+    assert control_of(plain).least <= value_of(plain) <= control_of(plain).largest
+
+
+def test_a_judge_that_gives_one_point_too_often_is_outside_what_people_do():
+    scene = Scene(6)
+    same = scene.quality + 0.5 * scene.dice.normal(size=ITEMS)
+    for judge, is_like_people in ((same, True), (0.2 * same + 1.5, False)):
+        scores = scene.on_a_scale(judge)
+        for measure in (modal_excess, distribution_distance):
+            bias = measure(scores, 1, 5, generator=STREAM)
+            assert (value_of(bias) <= control_of(bias).largest + 0.08) is is_like_people, measure
+
+
+def test_the_distance_of_distributions_is_how_far_values_are_moved():
+    scores = Scores(systems=[0, 0], documents=[0, 1], human=[[1, 2], [1, 2]], judge=[2, 4])
+    bias = distribution_distance(scores, 1, 5, generator=STREAM)
+    assert value_of(bias) == pytest.approx((1 + 2) / 2)  # 1 to 2, and 2 to 4
+    assert control_of(bias).largest == 0
+    assert modal_excess(scores, 1, 5, generator=STREAM).measured.value == 0
+
+
+def test_agreement_that_falls_with_quality_lies_below_the_control():
+    dice = np.random.default_rng(9)
+    systems = np.tile(np.arange(10), 80)
+    documents = np.repeat(np.arange(80), 10)
+    quality = dice.normal(size=800)
+    people = quality + systems + 0.3 * dice.normal(size=(2, 800))
+    for noise, declines in ((0.2 + 0.25 * systems, True), (np.full(800, 1.0), False)):
+        judge = people.mean(axis=0) + noise * dice.normal(size=800)
+        scores = Scores(systems=systems, documents=documents, human=people, judge=judge)
+        found = decline_with_quality(scores, meta_correlation(scores, spearman), generator=STREAM)
+        assert (value_of(found) < control_of(found).least) is declines
+
+
+def test_the_spread_of_samples_stands_beside_that_of_people():
+    samples = np.array([[1.0, 3.0], [2.0, 2.0], [5.0, np.nan]])
+    human = np.array([[1.0, 2.0, 3.0], [3.0, 2.0, 5.0]])
+    bias = spread_of_samples(samples, human, [0, 1, 2], generator=STREAM)
+    # sqrt(2) and 0; the item with one sample says nothing, of people either.
+    assert value_of(bias) == pytest.approx(2**0.5 / 2)
+    assert control_of(bias).mean == pytest.approx(2**0.5 / 2)
+
+
+def test_a_judge_that_repeats_itself_has_no_spread_and_one_sample_says_what_is_needed():
+    once = spread_of_samples(np.ones((4, 1)), np.ones((2, 4)), np.arange(4), generator=STREAM)
+    assert "more than once" in why(once)
+    twice = spread_of_samples(np.ones((4, 2)), np.ones((2, 4)), np.arange(4), generator=STREAM)
+    assert (value_of(twice), twice.found) == (0, None)
+
+
+def test_what_cannot_be_identified_says_what_it_needs():
+    nobody = Scores(systems=[0, 1], documents=[0, 0], human=np.empty((0, 2)), judge=[1, 2])
+    length = slope_of_errors(nobody, np.array([1.0, 2.0]), "length", "Length", generator=STREAM)
+    assert "one of people" in why(length)
+    people = Scores(systems=[0, 1], documents=[0, 0], human=[[1, 2]], judge=[1, 2])
+    unknown = self_preference(people, np.zeros(2), generator=STREAM)
+    assert "family" in why(unknown)
+    short = round_numbers(np.ones((2, 1)), [0, 1], 1, 5, generator=STREAM)
+    assert "1 to 100" in why(short.fives)
+    alone = correlated_errors([people], generator=STREAM)
+    assert "two dimensions" in why(alone)
+    never = option_order(np.array([1.0]), np.array([np.nan]), np.array([0]), generator=STREAM)
+    assert "both orders" in why(never[0])
+    nothing = correlated_errors([], generator=STREAM)
+    assert nothing.measured.value is None
+
+
+def test_the_share_of_options_that_change_is_counted():
+    shift, share = option_order(
+        np.array([1.0, 2, 3, 4]), np.array([1.0, 2, 5, 3]), np.arange(4), generator=STREAM
+    )
+    assert value_of(share) == 0.5
+    assert value_of(shift) == pytest.approx((2 - 1) / 2 / 4)
