@@ -30,7 +30,7 @@ def test_tables_with_p_values_say_what_they_are_corrected_over() -> None:
     assert set(found) == {
         ("systems", "differences"),
         ("so-far", "order"),
-        ("estimates", "differences"),
+        ("severity", "drift"),
         ("reliability", "validity"),
         ("judges", "pairs-of-judges"),
         ("experiments", "pairs-of-judges"),
