@@ -18,6 +18,7 @@ from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs" / "images" / "rating.png"
+CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser")
 PAGE = "/projects/demonstration-opinions-about-three-products/rate/"
 
 
@@ -40,7 +41,7 @@ def main() -> None:
 
 def _picture(base: str) -> None:
     with sync_playwright() as playwright:
-        chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+        chromium = next(filter(None, map(shutil.which, CHROMIUM)), None)
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
         page = browser.new_page(base_url=base, viewport={"width": 1280, "height": 800})
         page.goto("/accounts/login/")
