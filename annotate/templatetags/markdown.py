@@ -52,6 +52,8 @@ OWN_PICTURE = re.compile(rf"image:({KEY})")
 # Raw HTML is shown as text; addresses like javascript: make no link.
 _markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
 _markdown.core.ruler.push("adjust", adjust)
+# It compiles its rules when it is first used; a thread that comes meanwhile would find only some of them.
+_markdown.render("*used*")
 
 
 @register.filter

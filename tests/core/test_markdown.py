@@ -1,5 +1,7 @@
 """Markdown of guidelines: rendered, with nothing in it that could run, fetch or turn the page around."""
 
+from importlib.util import find_spec, module_from_spec
+
 import pytest
 
 from annotate.templatetags.markdown import markdown
@@ -83,3 +85,14 @@ def test_every_block_takes_its_own_direction() -> None:
 
 def test_rendering_twice_gives_the_same() -> None:
     assert markdown("# a [b](https://example.org)") == markdown("# a [b](https://example.org)")
+
+
+def test_its_rules_are_compiled_before_threads_share_it() -> None:
+    spec = find_spec("annotate.templatetags.markdown")
+    assert spec
+    assert spec.loader
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    fresh = module._markdown
+    rulers = (fresh.core.ruler, fresh.block.ruler, fresh.inline.ruler, fresh.inline.ruler2)
+    assert [ruler for ruler in rulers if ruler.__cache__ is None] == []
