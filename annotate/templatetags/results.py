@@ -42,14 +42,14 @@ def result_table(project: Project, result: Result, table: Table, *, whole: bool 
 @register.inclusion_tag("results/_table_files.html")
 def table_files(here: str, table: Table, query: str) -> dict[str, Any]:
     """Link to the files of a table below the page's address `here`, computed for its `query`."""
-    return {
-        "here": here,
-        "table": table,
-        "query": query,
-        "query_fields": parse_qsl(query),
-        "table_files": TABLE_FILES,
-        "environments": [Environment.TABLE, Environment.WIDE, Environment.LONG],
-    }
+    return {"here": here, "table": table, "query": query, "table_files": TABLE_FILES}
+
+
+@register.inclusion_tag("results/_latex_choices.html")
+def latex_choices(here: str, table: Table, query: str) -> dict[str, Any]:
+    """Offer the table below the page's address `here` in LaTeX as it is set."""
+    environments = [each for each in Environment if each is not Environment.FIT]
+    return {"here": here, "table": table, "query_fields": parse_qsl(query), "environments": environments}
 
 
 @register.simple_tag

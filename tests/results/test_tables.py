@@ -8,11 +8,13 @@ import re
 
 import numpy as np
 import pytest
+from django.template.loader import render_to_string
 
 from annotate.agreement import ReliabilityData, krippendorff_alpha
 from annotate.results.latex import LatexChoices, escape_latex, latex
 from annotate.results.table import Cell, Column, Kind, Table, figure, text
 from annotate.results.text import comma_separated, markdown
+from annotate.templatetags.results import latex_choices
 
 SYSTEM = Column("system", "System", Kind.TEXT)
 VALUES = [[1, 2, 3, 4, 5] * 5, [1, 2, 3, 4, 4] * 5]
@@ -148,3 +150,12 @@ def test_latex_is_set_as_asked_or_so_that_it_fits(columns, choices, expected) ->
 
 def test_a_table_longer_than_a_page_goes_on_over_pages() -> None:
     assert r"\begin{longtable}" in latex(wide_table(1, rows=60))
+
+
+def test_the_form_for_latex_keeps_what_was_chosen_on_the_page() -> None:
+    html = render_to_string(
+        "results/_latex_choices.html", latex_choices("/here/", table(), "of=a%26b&round=2")
+    )
+    assert 'action="/here/reliability.tex"' in html
+    assert '<input type="hidden" name="of" value="a&amp;b">' in html
+    assert re.findall(r"<option>([^<]+)", html) == ["table", "table*", "longtable"]
