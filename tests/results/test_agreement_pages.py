@@ -363,8 +363,8 @@ def test_the_command_says_why_a_figure_is_undefined_in_either_round(capsys):
 
 
 def test_the_command_names_the_projects_that_there_are():
-    first, second = make_project().project, make_project().project
-    with pytest.raises(CommandError, match=f"there are: {first.slug}, {second.slug}"):
+    slugs = sorted(make_project().project.slug for _ in range(2))
+    with pytest.raises(CommandError, match=f"there are: {', '.join(slugs)}"):
         call_command("agreement", "no-such-project")
 
 
