@@ -70,7 +70,9 @@ def join_recorded_rater(*, recorded: Membership, member: Membership, by: User | 
     AskedRater.objects.filter(rater=recorded).update(rater=member)
     recorded.counting_decisions.update(place=member)
     recorded.recorded_names.update(place=member)
-    RecordedName.objects.create(project=recorded.project, name=recorded.label, place=member)
+    RecordedName.objects.update_or_create(
+        project=recorded.project, name=recorded.label, defaults={"place": member}
+    )
     _end_invitations(recorded)
     _rename_in_plan(recorded, member)
     names = {"label": recorded.label, "letter": recorded.alias, "pseudonym": recorded.pseudonym}

@@ -147,6 +147,17 @@ def test_another_label_leaves_pseudonym_and_files_as_they_are(project: Project, 
     }
 
 
+def test_a_rater_is_joined_under_a_label_that_it_had_before(project: Project, tmp_path: Path) -> None:
+    recorded, member = place(project, "A1"), make_member(project)
+    for label in ("Expert 1", "A1"):
+        rename_place(place=recorded, label=label, by=None)
+    join_recorded_rater(recorded=recorded, member=member, by=None)
+    assert set(RecordedName.objects.values_list("name", "place")) == {
+        ("A1", member.pk),
+        ("Expert 1", member.pk),
+    }
+
+
 def test_the_page_of_a_recorded_rater_joins_and_renames(client: Client, project: Project) -> None:
     admin, member, recorded = admin_of(project), make_member(project), place(project, "A1")
     assert admin.user
