@@ -1,6 +1,5 @@
 """A result's table as LaTeX that fits between the margins of its page."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -8,11 +7,10 @@ from typing import Any, TypeVar
 from unicodedata import name as unicode_name
 
 from annotate.results.table import Column, Kind, Table
-from annotate.results.text import MINUS, format_cell, interval, marks_of, notes_of
+from annotate.results.text import MINUS, format_cell, interval, marks_of, notes_of, on_one_line
 
-Choice = TypeVar("Choice", bound=StrEnum)
+_Choice = TypeVar("_Choice", bound=StrEnum)
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]+")
 _ESCAPED = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -29,7 +27,7 @@ _ESCAPED = {
     **{sign: f"\\{sign}" for sign in "&%$#_"},
     **{sign: rf"$\{unicode_name(sign).split()[-1].lower()}$" for sign in "αβγδεζηθικλμνξπρστυφχψω"},
 }
-# Of Computer Modern Roman at 10 pt, in thousandths of its size; other signs are taken to be as wide as W.
+# Of Computer Modern Roman at 10 pt, in thousandths of its size; the widest of signs that are much alike.
 _WIDTHS = {
     **dict.fromkeys("0123456789aghkoqvxy/+=", 528),
     **dict.fromkeys("bdnpu", 556),
@@ -37,6 +35,7 @@ _WIDTHS = {
     **dict.fromkeys(" ijlI,.;:[]'-", 361),
     **dict.fromkeys("mwMW%", 1028),
 }
+_CAPITAL = 778  # and what is not named above
 _WIDEST = 1028
 _SCRIPT = 0.8  # of 10 pt, whatever is around
 _LINES_OF_A_PAGE = 38
@@ -76,14 +75,13 @@ class LatexChoices:
     @classmethod
     def read(cls, given: Mapping[str, Any]) -> "LatexChoices":
         """Return what an address or a command line says; what it does not say, or wrongly, is as usual."""
-        usual = cls()
-        digits, width = str(given.get("digits") or ""), str(given.get("width") or "")
+        digits, width = str(given.get("digits", "")), str(given.get("width", ""))
         return cls(
             intervals=_one_of(Intervals, given.get("intervals")),
             environment=_one_of(Environment, given.get("environment")),
             transposed=bool(given.get("transposed")),
             digits=min(int(digits), 9) if digits.isdecimal() else None,
-            width=min(max(float(width), 100), 2000) if width.isdecimal() else usual.width,
+            width=min(max(float(width), 100), 2000) if width.isdecimal() else cls.width,
         )
 
 
@@ -158,10 +156,10 @@ def latex(table: Table, choices: LatexChoices | None = None, *, project: str = "
 
 def escape_latex(value: str) -> str:
     """Return text as LaTeX shows it, on one line."""
-    return "".join(_ESCAPED.get(sign, sign) for sign in _CONTROL.sub(" ", value))
+    return "".join(_ESCAPED.get(sign, sign) for sign in on_one_line(value))
 
 
-def _one_of(choices: type[Choice], given: object) -> Choice:
+def _one_of(choices: type[_Choice], given: object) -> _Choice:
     found = [each for each in choices if each == given]
     return found[0] if found else next(iter(choices))
 
@@ -253,7 +251,7 @@ def _lines_of(cell: tuple[str, str], setting: _Setting) -> tuple[str, str]:
 
 
 def _width(text: str) -> float:
-    return sum(_WIDTHS.get(sign, _WIDEST if ord(sign) > 255 else 778) for sign in text) / 100
+    return sum(_WIDTHS.get(sign, _WIDEST if ord(sign) > 255 else _CAPITAL) for sign in text) / 100
 
 
 def _align(grid: _Grid, setting: _Setting, width: float) -> str:

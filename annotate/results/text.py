@@ -129,5 +129,10 @@ def _parts_of(table: Table, index: int) -> list[str]:
     return [part for part in said if any(getattr(cell, part) not in (None, "") for cell in cells)]
 
 
+def on_one_line(value: str) -> str:
+    """Return text with spaces for its line breaks and other control characters."""
+    return _CONTROL.sub(" ", value)
+
+
 def _escape_markdown(value: str) -> str:
-    return _MARKDOWN.sub(r"\\\1", _CONTROL.sub(" ", value))
+    return _MARKDOWN.sub(r"\\\1", on_one_line(value))

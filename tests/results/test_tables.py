@@ -159,3 +159,8 @@ def test_the_form_for_latex_keeps_what_was_chosen_on_the_page() -> None:
     assert 'action="/here/reliability.tex"' in html
     assert '<input type="hidden" name="of" value="a&amp;b">' in html
     assert re.findall(r"<option>([^<]+)", html) == ["table", "table*", "longtable"]
+
+
+def test_no_decimals_are_a_choice_in_an_address_and_in_a_command() -> None:
+    read = [LatexChoices.read({"digits": given}).digits for given in ("0", 0, None, "", "many")]
+    assert read == [0, 0, None, None, None]
