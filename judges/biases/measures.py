@@ -42,7 +42,7 @@ class Bias:
     control: Control | None = None
 
     @property
-    def found(self) -> bool | None:
+    def is_apart(self) -> bool | None:
         """Whether the interval leaves out the value without bias; None without an interval."""
         interval = self.measured.interval
         return None if interval is None else not interval.low <= self.without <= interval.high

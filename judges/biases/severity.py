@@ -1,4 +1,4 @@
-"""Severity and use of the range: how a judge's values lie on the scale beside people's."""
+"""Severity and use of the range: how a judge's values lie on the scale, compared with people's."""
 
 from collections.abc import Callable, Iterator
 

@@ -272,17 +272,17 @@ def test_resamples_of_documents_are_the_same_whether_they_are_kept_or_drawn_in_b
 ) -> None:
     generator, plan = Stream(4), Resampling(by="documents")
 
-    def found() -> list[Interval | None]:
+    def intervals() -> list[Interval | None]:
         data = ratings(noisy(90, 6)).in_documents(np.arange(90) // 3)
         return [
             figure(data, generator=generator, resampling=plan).interval
             for figure in (krippendorff_alpha, percent_agreement, weighted_kappa)
         ]
 
-    kept = found()
+    kept = intervals()
     monkeypatch.setattr(bootstrap, "_KEPT", 0)
     monkeypatch.setattr(bootstrap, "_BLOCK", 90 * 70)
-    drawn = found()
+    drawn = intervals()
     for one, again in zip(kept, drawn, strict=True):
         assert one is not None
         assert again is not None

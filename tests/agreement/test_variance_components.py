@@ -31,7 +31,7 @@ def test_the_components_and_coefficients_of_brennan() -> None:
     assert found.dependability(2, 4) == pytest.approx(0.55, abs=0.005)
 
 
-def drawn(seed: int, size: tuple[int, int, int]) -> np.ndarray:
+def draw_values(seed: int, size: tuple[int, int, int]) -> np.ndarray:
     raters, documents, systems = size
     generator = np.random.default_rng(seed)
     values = 0.5 * generator.normal(size=(1, 1, systems)) + 0.4 * generator.normal(size=(1, documents, 1))
@@ -47,7 +47,7 @@ def drawn(seed: int, size: tuple[int, int, int]) -> np.ndarray:
 
 
 def test_without_gaps_they_are_those_of_the_model_of_differences() -> None:
-    values = drawn(1, (3, 20, 6))
+    values = draw_values(1, (3, 20, 6))
     assert vars(variance_components(values).of_differences) == pytest.approx(
         vars(fit_by_mean_squares(values).variances)
     )
@@ -56,7 +56,7 @@ def test_without_gaps_they_are_those_of_the_model_of_differences() -> None:
 def test_they_find_what_was_drawn_with_a_third_of_the_ratings_missing() -> None:
     found = []
     for seed in range(60):
-        values = drawn(seed, (5, 40, 10))
+        values = draw_values(seed, (5, 40, 10))
         values[np.random.default_rng(seed).random(values.shape) < 1 / 3] = np.nan
         found.append(list(vars(variance_components(values)).values()))
     expected = [0.25, 0.16, 0.09, 0.09, 0.04, 0.0625, 0.36]
@@ -65,7 +65,7 @@ def test_they_find_what_was_drawn_with_a_third_of_the_ratings_missing() -> None:
 
 def test_of_texts_phi_is_the_icc_of_units() -> None:
     """Of many texts, so that units and systems by documents are the same population."""
-    values = drawn(2, (4, 120, 30))
+    values = draw_values(2, (4, 120, 30))
     units = ReliabilityData(
         values.reshape(4, -1), measurement_level="interval", value_domain=np.unique(values)
     )
@@ -74,8 +74,8 @@ def test_of_texts_phi_is_the_icc_of_units() -> None:
 
 
 def test_what_cannot_be_told_apart_says_why() -> None:
-    assert why_no_components(drawn(3, (1, 5, 3)))
-    apart = drawn(3, (2, 6, 3))
+    assert why_no_components(draw_values(3, (1, 5, 3)))
+    apart = draw_values(3, (2, 6, 3))
     apart[0, :3], apart[1, 3:] = np.nan, np.nan  # no document has two raters
     assert why_no_components(apart) == "Two raters must share texts of two systems on two documents."
     with pytest.raises(ValueError, match="Two raters must share"):

@@ -345,7 +345,7 @@ def _control(bias: Bias) -> Cell:
 
 
 def _is_found(bias: Bias) -> bool:
-    return bool(bias.found) and not _is_within(bias.control, bias.measured.value)
+    return bool(bias.is_apart) and not _is_within(bias.control, bias.measured.value)
 
 
 def _is_within(control: Control | None, value: float | None) -> bool:

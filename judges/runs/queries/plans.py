@@ -209,7 +209,7 @@ def plan_of(project: Project, scope: Scope, via: Run.Via = Run.Via.CALLS) -> Run
     dimensions = [each for each in guideline.dimensions if each.key in set(scope.dimensions)]
     documents = sampled_documents(project, scope.documents)
     subjects = _subjects(project, scope, documents)
-    there = _there(scope, dimensions, documents)
+    there = _count_there(scope, dimensions, documents)
     used, sample = mean_usage(scope), list(_sample(project, scope))
     plans = [
         JudgePlan(
@@ -278,7 +278,7 @@ def _subjects(project: Project, scope: Scope, sampled: Sequence[int] | None) -> 
     return {False: sum(map(len, documents.values())), True: 2 * pairs}
 
 
-def _there(
+def _count_there(
     scope: Scope, dimensions: Sequence[FrozenDimension], sampled: Sequence[int] | None
 ) -> Counter[tuple[int, str]]:
     """Count by judge the judgments of the scope that are there, and those that failed or wait."""

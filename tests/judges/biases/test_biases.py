@@ -152,7 +152,7 @@ PLANTED: dict[Measured, tuple[float, float | None]] = {
 def test_a_planted_bias_is_found_and_lies_outside_the_control(measure):
     planted, expected = PLANTED[measure]
     found = measure(Scene(3), planted, STREAM)
-    assert found.found
+    assert found.is_apart
     if expected is not None:
         assert value_of(found) == pytest.approx(expected, abs=0.12)
     if found.control:
@@ -163,7 +163,7 @@ def test_a_planted_bias_is_found_and_lies_outside_the_control(measure):
 def test_a_judge_without_the_bias_is_called_biased_no_more_often_than_the_level_says(
     measure: Measured,
 ) -> None:
-    found = [measure(Scene(seed), 0.0, Stream(seed)).found for seed in range(RUNS)]
+    found = [measure(Scene(seed), 0.0, Stream(seed)).is_apart for seed in range(RUNS)]
     reached = np.mean([bool(each) for each in found])
     assert reached <= TOO_OFTEN
 
@@ -179,7 +179,7 @@ def test_dimensions_that_go_together_more_than_peoples_are_found_beyond_the_cont
     coloured, plain = (
         correlation_beyond_people(list(each), generator=STREAM) for each in zip(*judged, strict=True)
     )
-    assert coloured.found
+    assert coloured.is_apart
     assert value_of(coloured) > 0.2 > control_of(coloured).largest
     assert control_of(plain).least <= value_of(plain) <= control_of(plain).largest
 
@@ -228,7 +228,7 @@ def test_a_judge_that_repeats_itself_has_no_spread_and_one_sample_says_what_is_n
     once = spread_of_samples(np.ones((4, 1)), np.ones((2, 4)), np.arange(4), generator=STREAM)
     assert "more than once" in why(once)
     twice = spread_of_samples(np.ones((4, 2)), np.ones((2, 4)), np.arange(4), generator=STREAM)
-    assert (value_of(twice), twice.found) == (0, None)
+    assert (value_of(twice), twice.is_apart) == (0, None)
 
 
 def test_what_cannot_be_identified_says_what_it_needs():
