@@ -171,28 +171,27 @@ def _mapping(request: Request, upload: DataImport) -> HttpResponse:
     context: dict[str, Any] = {"state": state_of(upload), "opening": opening, "workers": worker_health()}
     if opening.problem:
         return render_in_project(request, upload.project, "material/import.html", context)
-    form = _mapping_form(request, upload, opening)
+    form, members = _mapping_form(request, upload, opening), _chosen_members(request)
     if form.is_valid() and "show" not in request.POST:
         mapping = json.loads(mapping_to_json(form.cleaned_data["mapping"]))
         try:
-            _name_raters(request, upload)
+            if members:
+                name_recorded_raters(project=upload.project, members=members, by=request_user(request))
         except DomainError as error:
             messages.error(request, error.message)
             return redirect("data_import", upload.project.slug, upload.pk)
         return start_on_worker(request, upload, mapping, form.cleaned_data["what"])
-    context |= {"form": form, "preview": _preview(upload, opening, form)}
+    context |= {"form": form, "preview": _preview(upload, opening, form, members)}
     context["possible_members"] = possible_members(upload.project)
     template = "material/import.html#preview" if request.htmx else "material/import.html"
     status = 422 if form.is_bound and form.errors else 200
     return render_in_project(request, upload.project, template, context, status=status)
 
 
-def _name_raters(request: Request, upload: DataImport) -> None:
-    """Keep which members the raters of the file are, as far as it was said."""
+def _chosen_members(request: Request) -> dict[str, int]:
+    """Return which members (by key) the raters of the file are, as far as it was said."""
     names, members = request.POST.getlist("recorded_name"), request.POST.getlist("recorded_member")
-    chosen = {name: int(pk) for name, pk in zip(names, members, strict=False) if pk.isdecimal()}
-    if chosen:
-        name_recorded_raters(project=upload.project, members=chosen, by=request_user(request))
+    return {name: int(pk) for name, pk in zip(names, members, strict=False) if pk.isdecimal()}
 
 
 def _mapping_form(request: Request, upload: DataImport, opening: Opening) -> MappingForm:
@@ -212,7 +211,9 @@ def _mapping_form(request: Request, upload: DataImport, opening: Opening) -> Map
     )
 
 
-def _preview(upload: DataImport, opening: Opening, form: MappingForm) -> Preview | None:
+def _preview(
+    upload: DataImport, opening: Opening, form: MappingForm, members: dict[str, int]
+) -> Preview | None:
     """What the first records would make, None where the mapping does not say it."""
     if form.is_bound:
         mapping = form.cleaned_data.get("mapping") if form.is_valid() else None
@@ -221,4 +222,4 @@ def _preview(upload: DataImport, opening: Opening, form: MappingForm) -> Preview
         mapping, what = form.guess, form.guessed_what
     if mapping is None or not (mapping.gives_items or mapping.gives_ratings):
         return None
-    return preview_of(upload, opening, mapping, what)
+    return preview_of(upload, opening, mapping, what, members)

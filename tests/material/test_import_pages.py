@@ -14,8 +14,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotate import tasks
-from annotate.core.models import DataImport, Item, Project, Rating, Role, Round
+from annotate.core.models import DataImport, Item, Project, Rating, RecordedName, Role, Round
 from annotate.people.commands import add_member
+from annotate.rating.commands.assignments import reserve_items
+from annotate.rating.commands.rounds import open_round_one
 from config.celery import app
 from tests.factories import make_member, make_user
 from tests.material.files import empty_project, item, rating
@@ -380,3 +382,28 @@ def test_the_page_asks_who_the_raters_are(client: Client, project: Project, work
     client.post(page, ratings | named)
     raters = Rating.objects.order_by("pk").values_list("assignment__annotator__label", flat=True)
     assert list(raters) == [member.label, "A2"]
+
+
+def test_whoever_holds_the_places_can_be_named_and_stays_chosen(
+    client: Client, project: Project, worker: None
+) -> None:
+    client.post(upload(client, [item()]), CHOICES)
+    round = open_round_one(project=project, by=None)
+    members = [make_member(project) for _ in range(round.assignments.count())]
+    for member in members:
+        reserve_items(round=round, annotator=member)
+    page = upload(client, [rating()])
+    ratings = {"mapping_name": "", "what": "ratings"} | {
+        f"meaning_{n}": name
+        for n, name in enumerate(("document_key", "system", "rater", "dimension", "value"))
+    }
+    asked = text(client.post(page, ratings | {"show": "1"}, headers=HTMX))
+    assert "would be one too many" in asked
+    assert "Who are these raters?" in asked
+    chosen = ratings | {"recorded_name": "A1", "recorded_member": str(members[0].pk)}
+    again = text(client.post(page, chosen | {"show": "1"}, headers=HTMX))
+    assert "would be one too many" not in again
+    assert f'<option value="{members[0].pk}" selected>' in again
+    assert not RecordedName.objects.exists()
+    client.post(page, chosen)
+    assert members[0].assignments.get().ratings.get().value == 4

@@ -1,6 +1,6 @@
 """What a file would make of a project: read as an import reads it, but nothing is written or locked."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext, suppress
 from itertools import islice
 from pathlib import Path
@@ -42,6 +42,7 @@ class FileCheck:
     """One reading of the file with everything that it refuses, finds and makes.
 
     skip: the lines that are left out. refused_to: where refused lines are kept, after those that are skipped.
+    members: see Places.
     """
 
     def __init__(
@@ -51,8 +52,9 @@ class FileCheck:
         *,
         skip: frozenset[int] = frozenset(),
         refused_to: Path | None = None,
+        members: Mapping[str, int] | None = None,
     ) -> None:
-        self.project, self.source, self.skip = project, source, skip
+        self.project, self.source, self.skip, self.members = project, source, skip, members
         self.kept = RefusedFile(refused_to, append=bool(skip)) if refused_to else None
         self.refused_lines: set[int] = set()
         self.stopped = False
@@ -68,7 +70,7 @@ class FileCheck:
         catalogue = Catalogue(self.project, None if limit is None else self._names_in_first_records(limit))
         self.items = ItemCheck(catalogue)
         if self.source.ratings:
-            places = Places(self.project, catalogue, round)
+            places = Places(self.project, catalogue, round, self.members)
             self.ratings = RatingCheck(self.project, catalogue, round, places)
         with self.kept or nullcontext():
             self.refuse_on_error(lambda: self.take_all("checking", on_progress, limit))

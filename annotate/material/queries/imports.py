@@ -80,12 +80,15 @@ class Opening:
 
 @dataclass(frozen=True)
 class Preview:
-    """What the first records make: how much, the first items and ratings of it, and raters nobody knows."""
+    """What the first records make: how much, the first items and ratings of it, and raters nobody knows.
+
+    new_raters: each with the member (by key) who was chosen for it, None without.
+    """
 
     report: ImportReport
     items: Sequence[DocumentRow | ItemRow]
     ratings: Sequence[RatingRow]
-    new_raters: Sequence[str]
+    new_raters: Sequence[tuple[str, int | None]]
 
 
 @dataclass(frozen=True)
@@ -153,10 +156,16 @@ def source_of(data_import: DataImport, mapping: Mapping, what: str) -> Source:
     )
 
 
-def preview_of(data_import: DataImport, opening: Opening, mapping: Mapping, what: str) -> Preview:
-    """Return what the first records make; the import itself checks the whole file."""
+def preview_of(
+    data_import: DataImport,
+    opening: Opening,
+    mapping: Mapping,
+    what: str,
+    members: dict[str, int],
+) -> Preview:
+    """Return what the first records make; the import itself checks the whole file. members: see Places."""
     source = source_of(data_import, mapping, what)
-    check = FileCheck(data_import.project, source)
+    check = FileCheck(data_import.project, source, members=members)
     report = check.check(CHECKED_RECORDS, silent)
     rows = [
         row
@@ -165,7 +174,8 @@ def preview_of(data_import: DataImport, opening: Opening, mapping: Mapping, what
     ]
     items = [row for row in rows if isinstance(row, DocumentRow | ItemRow)]
     ratings = [row for row in rows if isinstance(row, RatingRow)]
-    return Preview(report, items[:SHOWN_ROWS], ratings[:SHOWN_ROWS], check.new_raters)
+    new_raters = [*members.items(), *((name, None) for name in check.new_raters)]
+    return Preview(report, items[:SHOWN_ROWS], ratings[:SHOWN_ROWS], new_raters)
 
 
 def folder_of_imports() -> Path:

@@ -1,5 +1,6 @@
 """The places of Round I that recorded ratings would take: free ones, and ones their raters hold already."""
 
+from collections.abc import Mapping
 from functools import cached_property
 
 from django.db.models import F, Q
@@ -26,9 +27,16 @@ class Places:
     """Who holds which item's place in Round I, and which places are left, as ids only.
 
     Without a round every item will have as many free places as the project wants raters.
+    members: which member (by key) is meant by a rater's name, as far as nobody has kept that yet.
     """
 
-    def __init__(self, project: Project, catalogue: Catalogue, round: Round | None) -> None:
+    def __init__(
+        self,
+        project: Project,
+        catalogue: Catalogue,
+        round: Round | None,
+        members: Mapping[str, int] | None = None,
+    ) -> None:
         self.project, self.round, self.catalogue = project, round, catalogue
         guideline = FrozenGuideline.from_json(round.guideline.content) if round else None
         self.raters_per_item = guideline.raters_per_item if guideline else project.raters_per_item
@@ -37,7 +45,7 @@ class Places:
         self._held: dict[Pair, int] = {}
         self._lapsed: dict[int, Pair] = {}
         self.item_numbers = catalogue.item_numbers
-        self._load_raters()
+        self._load_raters(members or {})
         self.rater_numbers = {rater.pk: rater.number for rater in self.raters.values()}
         if round:
             self._load_places(round)
@@ -77,20 +85,21 @@ class Places:
         made = self.round is not None and item.pk is not None
         return self._free.setdefault(item.number, [] if made else [TO_BE_MADE] * self.raters_per_item)
 
-    def _load_raters(self) -> None:
+    def _load_raters(self, members: Mapping[str, int]) -> None:
         annotators = Membership.objects.filter(project=self.project, role=Role.ANNOTATOR).order_by("pk")
         if self.catalogue.named:
             holders = Assignment.objects.filter(
                 round=self.round, item__in=self.item_numbers, annotator__isnull=False
             )
             raters = self.catalogue.named.raters
-            named = Q(label__in=raters) | Q(recorded_names__name__in=raters)
+            named = Q(label__in=raters) | Q(recorded_names__name__in=raters) | Q(pk__in=members.values())
             annotators = annotators.filter(named | Q(pk__in=holders.values("annotator")))
         for label, pk in annotators.distinct().values_list("label", "pk"):
             self.raters[label] = ImportedRater(len(self.raters), pk)
         by_pk = {rater.pk: rater for rater in self.raters.values()}
-        names = RecordedName.objects.filter(project=self.project).values_list("name", "place")
-        self.raters = {name: by_pk[place] for name, place in names if place in by_pk} | self.raters
+        kept = RecordedName.objects.filter(project=self.project).values_list("name", "place")
+        names = {**members, **dict(kept)}
+        self.raters = {name: by_pk[place] for name, place in names.items() if place in by_pk} | self.raters
 
     def _load_places(self, round: Round) -> None:
         held = Assignment.objects.filter(round=round, annotator__isnull=False)
