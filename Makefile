@@ -13,7 +13,7 @@ ifneq ($(shell $(BIN) -c "print(1)" 2>/dev/null),1)
 .PHONY: .venv/installed .venv/installed-dev
 endif
 
-.PHONY: help run demo-model install test test-fast fuzz check messages requirements screenshot openapi
+.PHONY: help run demo-model install test test-fast fuzz check messages requirements screenshot openapi deploy-files
 
 help:
 	@echo "make run           installs, prepares and starts Concord (another port: make run PORT=9000)"
@@ -26,6 +26,7 @@ help:
 	@echo "make messages      collects what is to be translated and compiles the translations (needs gettext)"
 	@echo "make screenshot    takes the picture in the README anew"
 	@echo "make openapi       writes the description of the API anew"
+	@echo "make deploy-files  writes compose.yaml, units and files of proxies from the list of processes"
 	@echo "make requirements  pins the newest packages that requirements*.in allow"
 
 # The model's package says that it needs another one, which compiles for minutes and is not used.
@@ -91,6 +92,7 @@ test-fast: install
 
 check: export CONCORD_DEBUG = 0
 check: export CONCORD_HTTPS = 1
+check: export CONCORD_EMAIL_URL = submission://concord:password@mail.example:587
 check: export CONCORD_ALLOWED_HOSTS = concord.example
 check: export CONCORD_SECRET_KEY = a-key-for-checking-only-0123456789-abcdefghijklmnopqrstuvwxyz
 check: .venv/installed-dev
@@ -112,6 +114,9 @@ screenshot: .venv/installed-dev
 
 openapi: install
 	$(BIN) manage.py spectacular --format openapi-json --validate --fail-on-warn --file docs/api/openapi.json
+
+deploy-files: install
+	$(BIN) deploy/generate.py
 
 requirements: export CUSTOM_COMPILE_COMMAND = make requirements
 requirements: .venv/installed-dev

@@ -69,6 +69,7 @@ urlpatterns = [
     path(f"{P}disputes/<int:number>/answer/", disputes_api.AnswerToDispute.as_view(), name="answer"),
     path(f"{P}disputes/<int:number>/thread/", disputes_api.ThreadOfDispute.as_view(), name="thread"),
     path(f"{P}disputes/<int:number>/decision/", disputes_api.DecisionOnDispute.as_view(), name="decision"),
+    path(f"{P}datasheet/", exports_api.DatasheetOfProject.as_view(), name="datasheet"),
     path(f"{P}exports/", exports_api.Exports.as_view(), name="exports"),
     path(f"{P}exports/<int:pk>/", exports_api.OneExport.as_view(), name="export"),
     path(f"{P}exports/<int:pk>/pushes/", exports_api.Pushes.as_view(), name="pushes"),

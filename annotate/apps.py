@@ -17,20 +17,31 @@ class AnnotateConfig(AppConfig):
         from annotate.extension import Extension, extend
         from annotate.material.commands.uploads import MATERIAL_KIND
         from annotate.periodic_tasks import (
+            AddUpChanges,
             RemoveLeftovers,
             SealAuditLog,
             SendDueDeliveries,
             SendDueDigests,
             TakeUpJobs,
         )
+        from annotate.quality.queries import SIGNALS
         from annotate.results.queries.pages import OWN_PAGES
+        from annotate.results.queries.spreads import SPREADS
         from annotate.results.reproduction.summeval_op import SUMMEVAL_OP
         from annotate.setup.queries import setup_on_page
         from annotate.watching.heartbeat import Heartbeat
-        from annotate.watching.queries.workers import work_waits
+        from annotate.watching.queries.needs import work_waits
 
         current_app.steps["worker"].update(
-            (Heartbeat, TakeUpJobs, SendDueDigests, SendDueDeliveries, RemoveLeftovers, SealAuditLog)
+            (
+                Heartbeat,
+                TakeUpJobs,
+                SendDueDigests,
+                SendDueDeliveries,
+                RemoveLeftovers,
+                SealAuditLog,
+                AddUpChanges,
+            )
         )
         FRAME.work_waits, FRAME.setup = work_waits, setup_on_page
         extend(
@@ -39,6 +50,7 @@ class AnnotateConfig(AppConfig):
                 import_kinds=[MATERIAL_KIND],
                 export_tables=OWN_TABLES,
                 results_pages=OWN_PAGES,
+                results_parts=[SPREADS, SIGNALS],
                 papers=[SUMMEVAL_OP],
             )
         )

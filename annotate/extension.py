@@ -1,15 +1,17 @@
 """What an app adds to the rooms of annotate, handed over as one object when Django has loaded the models."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from annotate.core.models import Project
 from annotate.core.navigation import NewPages, add_pages
 from annotate.exports.formats.datasheet import COLLECTION_LINES, DatasheetLines
 from annotate.exports.registry import TABLES, ExportTable
 from annotate.exports.restoring.restored import RESTORERS, Restorer
+from annotate.exports.tables.benchmark import JUDGE_SCORES, ByItem
 from annotate.items.registry import MARKS, ItemMark
 from annotate.material.import_kinds import KINDS, ImportKind
-from annotate.results.registry import PAGES, UNIT_PARTS, ResultsPage
+from annotate.results.registry import PAGES, PARTS, UNIT_PARTS, ResultsPage
 from annotate.results.reproduction.papers import PAPERS, Paper
 from annotate.watching.registry import WATCHED, Watched
 from annotate.webhooks.events import EVENTS
@@ -22,8 +24,8 @@ class Extension:
     app: whose it is; said again, it takes the place of what that app said before.
     pages: of the navigation. results_pages, papers: of the results engine and of `manage.py reproduce`.
     unit_part: the route of what a disagreement's page loads besides. item_marks: by which items are found.
-    collection_lines: of the data sheet. restorer: puts the app's export tables back.
-    events: of webhooks, with what each says.
+    collection_lines: of the data sheet. judge_scores: of the table of items. restorer: puts the app's export
+    tables back. events: of webhooks, with what each says.
     """
 
     app: str
@@ -31,10 +33,12 @@ class Extension:
     import_kinds: Sequence[ImportKind] = ()
     export_tables: Sequence[ExportTable] = ()
     results_pages: Sequence[ResultsPage] = ()
+    results_parts: Sequence[ResultsPage] = ()
     papers: Sequence[Paper] = ()
     unit_part: str = ""
     item_marks: Sequence[ItemMark] = ()
     collection_lines: DatasheetLines | None = None
+    judge_scores: Callable[[Project], ByItem] | None = None
     restorer: Restorer | None = None
     watched: Watched | None = None
     events: Mapping[str, str] = field(default_factory=dict)
@@ -46,6 +50,7 @@ def extend(extension: Extension) -> None:
     KINDS.update({kind.key: kind for kind in extension.import_kinds})
     TABLES.update({table.name: table for table in extension.export_tables})
     PAGES.update({page.name: page for page in extension.results_pages})
+    PARTS.update({page.name: page for page in extension.results_parts})
     PAPERS.update({paper.key: paper for paper in extension.papers})
     EVENTS.update(extension.events)
     MARKS.update({mark.name: mark for mark in extension.item_marks})
@@ -53,6 +58,8 @@ def extend(extension: Extension) -> None:
         UNIT_PARTS[app] = extension.unit_part
     if extension.collection_lines:
         COLLECTION_LINES[app] = extension.collection_lines
+    if extension.judge_scores:
+        JUDGE_SCORES[app] = extension.judge_scores
     if extension.restorer:
         RESTORERS[app] = extension.restorer
     if extension.watched:

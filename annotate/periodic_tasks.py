@@ -20,7 +20,7 @@ from annotate.material.queries.imports import due_imports
 from annotate.people.attempts import forget_old_attempts
 from annotate.people.commands import due_invitations
 from annotate.people.sessions import forget_ended_sessions
-from annotate.results.commands import due_results
+from annotate.results.commands import add_up_changes, due_results
 from annotate.tasks import deliver, send_digests
 from annotate.watching.seals import seal_entries
 from annotate.webhooks.queries import due_deliveries
@@ -109,6 +109,21 @@ class RemoveLeftovers(PeriodicTask):
             remove_orphans()
         except (DatabaseError, OSError) as error:  # the next one removes them
             logger.warning("Old sessions, attempts and uploads could not be removed: %s", error)
+
+
+class AddUpChanges(PeriodicTask):
+    """Every minute adds up what statements counted, so that versions of data are read from few rows."""
+
+    at_start = 20.0
+    every = 60.0
+
+    def run(self) -> None:
+        """Add up once."""
+        close_old_connections()
+        try:
+            add_up_changes()
+        except DatabaseError as error:  # the next one adds them up
+            logger.warning("Counts of changes could not be added up: %s", error)
 
 
 class SealAuditLog(PeriodicTask):

@@ -11,6 +11,8 @@ python benchmarks/coverage.py stopping [--simulations 300]
 python benchmarks/coverage.py routing [--simulations 600]
 python benchmarks/coverage.py replacement [--simulations 2000]
 python benchmarks/coverage.py spread [--simulations 2000]
+python benchmarks/coverage.py meta [--simulations 600]
+python benchmarks/coverage.py others [--simulations 600]
 
 crossed: shares of true nulls that are rejected at the 5 % level, by the crossed model of ratings and by the
 paired t test over documents, where every project has a panel of raters drawn anew.
@@ -25,7 +27,12 @@ stopping: shares of projects in which alpha's interval holds at every look, alwa
 routing: shares of 95 % intervals of mean scores, differences and ranks after routing that hold the truth, by
 estimate, size of a system and least number of audited units, of all and of those shown without a warning.
 replacement: shares of judges that lose by just epsilon and are said to replace an annotator.
-spread: shares of 95 % intervals of standard deviations and of one category's F1 that hold.
+spread: shares of 95 % intervals of standard deviations, of the ratio of a judge's and people's, and of one
+category's F1, and of the accuracy on preferences between texts, that hold.
+meta: shares of 95 % intervals of the meta-correlation M that hold what as many documents show on average,
+and what endless ones would.
+others: shares of 95 % intervals of every other coefficient of ratings, and of values beside people's, that
+hold, and of order effects that are found where there are none.
 """
 
 import argparse
@@ -53,6 +60,8 @@ from annotate.agreement.data import FloatArray
 from annotate.agreement.patterns import by_value
 from benchmarks.coverage_judges import report_judges
 from benchmarks.coverage_kappas import held_kappas
+from benchmarks.coverage_meta import report_meta
+from benchmarks.coverage_others import report_others
 from benchmarks.coverage_passages import report_passages
 from benchmarks.coverage_replacement import report_replacement
 from benchmarks.coverage_routing import report_routing
@@ -233,6 +242,8 @@ REPORTS = {
     "judges": report_judges,
     "replacement": report_replacement,
     "spread": report_spread,
+    "meta": report_meta,
+    "others": report_others,
     "routing": report_routing,
     "passages": report_passages,
     "stopping": report_stopping,

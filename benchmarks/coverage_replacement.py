@@ -6,7 +6,7 @@ import numpy as np
 import scipy
 
 from annotate.agreement.data import FloatArray
-from judges.reliability.mean_test import p_value_below
+from judges.reliability.alternative_annotator import p_value_below
 
 SEED = 20_261_124
 LEVEL = 0.05

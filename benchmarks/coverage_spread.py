@@ -1,16 +1,21 @@
-"""How often intervals of standard deviations and of one category's F1 hold (`coverage.py spread`)."""
+"""How often intervals of deviations, their ratio, F1 and accuracy on preferences hold (`coverage spread`)."""
 
 import numpy as np
 
 from annotate.agreement.data import FloatArray
-from annotate.agreement.deviation_interval import deviation_interval
-from judges.comparison.ratio_interval import ratio_interval
+from annotate.agreement.summary import deviation_interval
+from judges.biases import spread_ratio
+from judges.comparison import Scores, text_preferences
+from judges.comparison.categories import ratio_interval
 
 SEED = 20_261_124
 SPREADS = ((3.2, 0.8), (4.2, 0.8), (4.9, 0.8))
 """Means and standard deviations of texts before they are rated from 1 to 5."""
 RARE = ((0.05, 0.8), (0.05, 0.95), (0.2, 0.8), (0.2, 0.95), (0.5, 0.8), (0.5, 0.95))
 """Shares of texts of a category, and how often a judge is right."""
+PREFERRING = ((4, 0.3), (4, 1.2), (12, 0.7))
+"""Systems, and the standard deviation of a judge's errors in points."""
+RATIO_MEANS = (None, 3.0, 4.2, 4.8)
 _MANY = 200_000
 
 
@@ -53,12 +58,76 @@ def held_f1(share: float, accuracy: float, documents: int, simulations: int) -> 
     return float(np.mean(held))
 
 
+def held_text_preferences(systems: int, documents: int, noise: float, simulations: int) -> float:
+    """Return the share of intervals of the accuracy on preferences between texts that hold that of all."""
+    generator = np.random.default_rng(SEED)
+    quality = generator.normal(0, 0.6, systems)
+    many = _preferences(quality, _MANY // systems**2, noise, generator)
+    true, held = text_preferences(*many).accuracy.value, []
+    assert true is not None
+    for _ in range(simulations):
+        found = text_preferences(*_preferences(quality, documents, noise, generator)).accuracy
+        if found.interval:
+            held.append(found.interval.low <= true <= found.interval.high)
+    return float(np.mean(held))
+
+
+def _preferences(
+    quality: FloatArray, documents: int, noise: float, generator: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """(documents, pairs) points by a judge, better in some documents than in others, and by three people."""
+    texts = quality + generator.normal(0, 0.7, (documents, len(quality)))
+    people = np.clip(np.round(3 + texts + generator.normal(0, 0.6, (3, *texts.shape))), 1, 5).mean(axis=0)
+    of_document = noise * np.exp(generator.normal(0, 0.5, (documents, 1)))
+    judge = np.clip(np.round(3 + texts + of_document * generator.normal(size=texts.shape)), 1, 5)
+    first, second = np.triu_indices(len(quality), 1)
+    by_judge, by_people = ((1 + np.sign(each[:, first] - each[:, second])) / 2 for each in (judge, people))
+    return by_judge, by_people
+
+
+def _judge_like_people(
+    mean: float | None, documents: int, generator: np.random.Generator, systems: int = 4, people: int = 3
+) -> Scores:
+    """Four texts of each document, rated alike by a judge and three people; whole points from 1 to 5 around
+    a mean, or any numbers without one.
+    """
+    of_document, of_system = (
+        each.ravel() for each in np.meshgrid(np.arange(documents), np.arange(systems), indexing="ij")
+    )
+    quality = 0.6 * generator.normal(size=documents)[of_document] + 0.55 * (of_system - (systems - 1) / 2)
+    quality += 0.5 * generator.normal(size=len(quality))
+    values = quality + 0.5 * generator.normal(size=(people + 1, len(quality)))
+    if mean is not None:
+        values = np.clip(np.round(values + mean), 1, 5)
+    return Scores(systems=of_system, documents=of_document, human=values[1:], judge=values[0])
+
+
+def held_ratios(mean: float | None, documents: int, simulations: int) -> float:
+    """Return the share of intervals of the SD ratio that hold 1, of those that there are."""
+    generator, held = np.random.default_rng(SEED), []
+    for _ in range(simulations):
+        bias = spread_ratio(_judge_like_people(mean, documents, generator), generator=generator)
+        if bias.is_apart is not None:
+            held.append(not bias.is_apart)
+    return float(np.mean(held))
+
+
 def report_spread(simulations: int) -> None:
     """Print a line for each kind of values."""
     print(f"Share of 95 % intervals that hold (nominal .95); {simulations:,} samples of each kind")
     for spread in SPREADS:
         shares = [f"{size}: {held_deviations(spread, size, simulations):.3f}" for size in (12, 20, 32, 100)]
         print(f"standard deviation, texts around {spread[0]:g}  {'  '.join(shares)}", flush=True)
+    for mean in RATIO_MEANS:
+        shares = [f"{size}: {held_ratios(mean, size, simulations):.3f}" for size in (12, 20, 60, 100)]
+        around = "any numbers" if mean is None else f"points around {mean:g}"
+        print(f"ratio of standard deviations, {around}  {'  '.join(shares)}", flush=True)
     for share, accuracy in RARE:
         shares = [f"{size}: {held_f1(share, accuracy, size, simulations):.3f}" for size in (12, 30, 100)]
         print(f"F1, category in {share:g}, judge right in {accuracy:g}  {'  '.join(shares)}", flush=True)
+    for systems, noise in PREFERRING:
+        held = ((size, held_text_preferences(systems, size, noise, simulations)) for size in (10, 30, 100))
+        shares = [f"{size}: {share:.3f}" for size, share in held]
+        print(
+            f"preferences between texts, {systems} systems, noise {noise:g}  {'  '.join(shares)}", flush=True
+        )

@@ -67,7 +67,7 @@ def own_database(folder: Path) -> Iterator[dict[str, str]]:
 def measure(environment: Mapping[str, str], folder: Path, what: str, format: str) -> Measured:
     """One export in a process of its own; its rows are counted afterwards, and its file removed."""
     file = folder / f"{what}.{format}"
-    script = "export_yardstick.py" if what == "yardstick" else "export_run.py"
+    script = "export_yardstick.py" if what in ("yardstick", "copy") else "export_run.py"
     told = json.loads(run_script(script, environment, str(file), what, format))
     found = Measured(
         f"{what}, {format}", told["seconds"], rows_in(file, format), file.stat().st_size, told["peak"]
@@ -135,8 +135,11 @@ def main() -> None:
                 for what, format in EXPORTS
                 if asked.what in (None, what)
             ]
+            if "DATABASE_URL" in environment:
+                measured.append(measure(environment, folder, "copy", "csv"))
     print("everything: all tables in a zip file; ratings: that table alone;")
-    print("yardstick: the same ratings from the driver's own cursor through csv.writer, without Concord.\n")
+    print("yardstick: the same ratings from the driver's own cursor through csv.writer, without Concord;")
+    print("copy: the same by PostgreSQL's COPY.\n")
     report(measured, yardstick)
 
 

@@ -22,6 +22,7 @@ from django.utils import timezone  # noqa: E402
 from annotate.core.models import (  # noqa: E402
     Assignment,
     Dispute,
+    DisputeLook,
     Document,
     Item,
     Post,
@@ -131,12 +132,21 @@ def discuss(project: Project, author: int) -> None:
     Post.objects.bulk_create(
         (Post(dispute=dispute, author_id=author, text=words(20), at=now) for dispute in disputes), BATCH
     )
+    # As posting does, and looking at the page on which one posts.
+    Dispute.objects.filter(round__project=project).update(active_at=now)
+    looks = Dispute.objects.filter(round__project=project).iterator(BATCH)
+    DisputeLook.objects.bulk_create(
+        (DisputeLook(dispute=dispute, rater_id=author, at=now) for dispute in looks), BATCH
+    )
 
 
 def main() -> None:
-    """Make the tables and one project in them; print what was made as JSON."""
+    """Make the tables and one project in them, unless it is there; print what was made as JSON."""
     ratings, begun = int(sys.argv[1]), time.perf_counter()
     call_command("migrate", verbosity=0)
+    if Project.objects.exists():
+        print("The project is there already.")
+        return
     with transaction.atomic():
         admin = User.objects.create_user("admin@example.org")
         project = create_project(user=admin, name="Benchmark", template=TEMPLATES["opinion-summaries"])

@@ -1,6 +1,7 @@
-"""The ratings of benchmarks/export.py as CSV from the driver's own cursor: export_yardstick.py FILE ...
+"""The ratings of benchmarks/export.py as CSV without Concord: export_yardstick.py FILE yardstick|copy ...
 
-Standard library and psycopg only: the least that one would write to get the same columns in the same order.
+yardstick: from the driver's own cursor, the least that one would write to get the same columns in the same
+order; standard library and psycopg only. copy: by PostgreSQL itself, which is the least there can be.
 """
 
 import csv
@@ -55,11 +56,28 @@ def rows() -> Iterator[Iterable[tuple[Any, ...]]]:
         connected.close()
 
 
+def write_by_cursor(target: Path) -> None:
+    """Let Python read and write each row."""
+    with rows() as found, target.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        writer.writerows(found)
+
+
+def write_by_copy(target: Path) -> None:
+    """Let the database write each row."""
+    statement = f"COPY ({QUERY}) TO STDOUT WITH (FORMAT csv, HEADER)"
+    with (
+        psycopg.connect(os.environ["DATABASE_URL"]) as connection,
+        connection.cursor().copy(statement) as found,
+        target.open("wb") as file,
+    ):
+        file.writelines(found)
+
+
+write = {"yardstick": write_by_cursor, "copy": write_by_copy}[sys.argv[2]]
 begun = time.perf_counter()
-with rows() as found, Path(sys.argv[1]).open("w", newline="") as file:
-    writer = csv.writer(file)
-    writer.writerow(COLUMNS)
-    writer.writerows(found)
+write(Path(sys.argv[1]))
 seconds = time.perf_counter() - begun
 print(
     json.dumps({"seconds": seconds, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024})

@@ -124,6 +124,7 @@ def fill(items: int) -> str:
                 tolerance=1,
                 status=Dispute.Status.SETTLED if n % 30 else Dispute.Status.OPEN,
                 updated_at=NOW,
+                active_at=NOW,
             )
             for n, item in enumerate(made)
             if n % 3 == 0

@@ -1,11 +1,14 @@
 """Judgments a second, planned, parsed and stored, beside a bare loop over the same client; and memory.
 
-python benchmarks/judges.py [--only throughput|memory]
+python benchmarks/judges.py [--only throughput|memory|run-page] [--latency 50|400]
 
 A server on this machine answers with recorded replies after 50 or 400 ms. The yardstick asks the same
 questions, as many at a time, with the same openai client in one process and forgets the answers. Concord
-plans a run, and one or two Celery workers collect it. They take turns, each with a fresh server. Then 100,800
-judgments are planned, and a worker's memory is read while it collects them for a while.
+plans a run, and one or two Celery workers collect it. They take turns, each with a fresh server. Beside the
+paces stands the processor time of a call, which other work on the machine changes less. Then 100,800
+judgments are planned, and a worker's memory is read while it collects them for a while. Last, the pages of a
+run of 1,000,000 judgments are opened, nine tenths of them answered: processor time of the thread and of its
+connection to the database.
 
 Makes a database of its own: SQLite in a temporary folder with the folder broker, or where DATABASE_URL names
 a PostgreSQL server a new database there, with the broker that CONCORD_BROKER_URL names. The server and its
@@ -21,8 +24,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -41,6 +46,8 @@ MEMORY_SECONDS = 60.0
 WANTED = {50: 0.80, 400: 0.85}
 LONGEST_PLANNING = 4.0  # seconds, for the 100,800 judgments
 MOST_MEMORY = 400 * MEBIBYTE
+LARGE_RUN = 1_000_000  # judgments
+LONGEST_PAGE = 500.0  # milliseconds, of each of its pages
 
 
 def run(script: str, environment: Mapping[str, str], *arguments: object) -> dict[str, Any]:
@@ -85,36 +92,67 @@ def peak_memory(pid: int) -> int:
     return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
 
 
-def throughput(environment: Mapping[str, str], prompts: Path, latency: int, workers: int) -> list[float]:
-    """Return Concord's share of the yardstick's pace, and both paces, each the median of some turns."""
+def processor_time(pid: int) -> float:
+    """Return the processor time that a process has used so far, in seconds (Linux)."""
+    after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, after_name[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Calls a second of a turn, and the milliseconds of processor time that one of them took."""
+
+    calls: float
+    milliseconds: float
+
+
+def throughput(
+    environment: Mapping[str, str], prompts: Path, latency: int, workers: int
+) -> tuple[list[Pace], list[Pace]]:
+    """Return the paces of Concord and of the yardstick, turn by turn."""
     dimensions = DIMENSIONS[latency]
     bare, ours, calls = [], [], IN_FLIGHT * workers
     with ExitStack() as stack:
-        for number in range(workers):
-            stack.enter_context(working(environment, number))
+        pids = [stack.enter_context(working(environment, number)) for number in range(workers)]
         for _ in range(REPEATS):
             # Each turn has a server of its own, so that neither finds the other's traces in it.
             with replaying(latency) as url:
                 told = run("judges_yardstick.py", environment, url, prompts, 1200 * dimensions, IN_FLIGHT)
-                bare.append(told["calls"] / told["seconds"])
+                bare.append(Pace(told["calls"] / told["seconds"], 1000 * told["processor"] / told["calls"]))
             with replaying(latency) as url:
+                before = sum(map(processor_time, pids))
                 told = run("judges_run.py", environment, url, calls, "once", dimensions, LONGEST)
-                ours.append(told["answered"] / told["seconds"])
-    shares = [our / other for our, other in zip(ours, bare, strict=True)]
-    return [median(shares), median(ours), median(bare)]
+                used = sum(map(processor_time, pids)) - before
+                ours.append(Pace(told["answered"] / told["seconds"], 1000 * used / told["answered"]))
+    return ours, bare
 
 
-def report_throughput(environment: Mapping[str, str], prompts: Path) -> bool:
+def report_throughput(environment: Mapping[str, str], prompts: Path, only: int | None) -> bool:
     """Print a line for each latency and number of workers; return whether all is as it should be."""
-    print(f"{'latency':>8}{'workers':>9}{'concord/s':>11}{'bare loop/s':>13}{'share':>8}{'wanted':>8}")
+    head = f"{'latency':>8}{'workers':>9}{'concord/s':>11}{'bare loop/s':>13}{'share':>8}{'wanted':>8}"
+    print(f"{head}{'concord ms':>12}{'bare loop ms':>14}   shares of turns")
     good = True
     for latency, workers in ((50, 1), (400, 1), (400, 2)):
-        share, ours, bare = throughput(environment, prompts, latency, workers)
-        wanted = WANTED[latency] if workers == 1 else None
+        if only not in (None, latency):
+            continue
+        ours, bare = throughput(environment, prompts, latency, workers)
+        shares = [our.calls / other.calls for our, other in zip(ours, bare, strict=True)]
+        share, wanted = median(shares), WANTED[latency] if workers == 1 else None
         good = good and (wanted is None or share >= wanted)
-        told = f"{wanted:.0%}" if wanted else ""
-        print(f"{latency:>5} ms{workers:>9}{ours:>11.0f}{bare:>13.0f}{share:>8.0%}{told:>8}", flush=True)
+        line = f"{latency:>5} ms{workers:>9}{_calls(ours):>11.0f}{_calls(bare):>13.0f}{share:>8.0%}"
+        line += (
+            f"{f'{wanted:.0%}' if wanted else '':>8}{_milliseconds(ours):>12.2f}{_milliseconds(bare):>14.2f}"
+        )
+        print(line, " ", *(f"{each:.2f}" for each in shares), flush=True)
     return good
+
+
+def _calls(paces: Sequence[Pace]) -> float:
+    return median(each.calls for each in paces)
+
+
+def _milliseconds(paces: Sequence[Pace]) -> float:
+    return median(each.milliseconds for each in paces)
 
 
 def report_memory(environment: Mapping[str, str]) -> bool:
@@ -130,11 +168,22 @@ def report_memory(environment: Mapping[str, str]) -> bool:
     return bool(max(told["peak"], worker) <= MOST_MEMORY and told["planning"] <= LONGEST_PLANNING)
 
 
+def report_pages(environment: Mapping[str, str]) -> bool:
+    """Print how long the pages of a large run take; return whether none takes longer than it should."""
+    told = run("judges_page.py", environment, LARGE_RUN)
+    print(f"a run of {told['judgments']:,} judgments; milliseconds of three turns")
+    for name, times in told["pages"].items():
+        print(f"{name:<26}", *(f"{each:>8.0f}" for each in times))
+    return bool(max(max(times) for times in told["pages"].values()) <= LONGEST_PAGE)
+
+
 def main() -> None:
     """Fill, measure, report; the exit code is 1 where a figure is not as it should be."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--only", choices=["throughput", "memory"])
-    only = parser.parse_args().only
+    parser.add_argument("--only", choices=["throughput", "memory", "run-page"])
+    parser.add_argument("--latency", type=int, choices=DIMENSIONS, help="of throughput: this one alone")
+    asked = parser.parse_args()
+    only = asked.only
     with tempfile.TemporaryDirectory(prefix="concord-judges-") as name:
         folder, broker = Path(name), os.environ.get("CONCORD_BROKER_URL", "")
         with own_database(folder) as environment:
@@ -145,8 +194,13 @@ def main() -> None:
             where = "PostgreSQL" if "DATABASE_URL" in environment else "SQLite"
             machine = f"Python {platform.python_version()}, {os.cpu_count()} cores"
             print(f"{where}; {IN_FLIGHT} calls at a time for a worker; {machine}")
-            good = only == "memory" or report_throughput(environment, prompts)
-            good = (only == "throughput" or report_memory(environment)) and good
+            parts: dict[str, Callable[[], bool]] = {
+                "throughput": partial(report_throughput, environment, prompts, asked.latency),
+                "memory": partial(report_memory, environment),
+                "run-page": partial(report_pages, environment),
+            }
+            told = {name: report() for name, report in parts.items() if only in (None, name)}
+    good = all(told.values())
     sys.exit(not good)
 
 

@@ -29,7 +29,7 @@ from annotate.core.guideline import FrozenDimension  # noqa: E402
 from judges.endpoints.failures import RequestFailed  # noqa: E402
 from judges.endpoints.questions import Question  # noqa: E402
 from judges.endpoints.replies import Reply  # noqa: E402
-from judges.endpoints.work import Work  # noqa: E402
+from judges.endpoints.work import JudgmentWork  # noqa: E402
 from judges.methods import METHODS  # noqa: E402
 from judges.methods.base import Message  # noqa: E402
 from judges.runs.asking import Asking  # noqa: E402
@@ -185,7 +185,7 @@ async def _share(limiter: RateLimiter, known: Known) -> None:
 
 
 DIMENSION = FrozenDimension(1, "fluency", "Fluency", "", "", 1, 5, "ordinal", ())
-WORK = Work(
+WORK = JudgmentWork(
     judgment=1,
     question=Question(MODEL, (Message("user", "?"),), temperature=1, max_tokens=9),
     method=METHODS["rts"],

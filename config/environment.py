@@ -14,7 +14,7 @@ import dj_email_url
 from django.core.exceptions import ImproperlyConfigured
 from environs import Env, EnvError
 
-from annotate.core.outbound.permits import Place, VariablePermit, read_permit, read_place
+from annotate.core.outbound.permits import PermittedHost, VariablePermit, read_permit, read_place
 
 env = Env()
 Read = TypeVar("Read")
@@ -70,7 +70,18 @@ def database(default_file: Path) -> dict[str, Any]:
             "timeout": 20,
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA busy_timeout=20000;",
         }
+        _keep_for_owner(Path(found["NAME"]))
     return found
+
+
+def _keep_for_owner(file: Path) -> None:
+    """Let no other account of the machine read a database; SQLite gives the files beside it the same mode.
+
+    One that is not there yet is not made: it is closed to others by the next process that starts.
+    """
+    with suppress(OSError):  # it is not there, or somebody else's
+        if file.stat().st_mode & 0o077:
+            file.chmod(0o600)
 
 
 def fast_path() -> str:
@@ -85,7 +96,7 @@ def data_folder(default: Path) -> Path:
     """Return the folder of CONCORD_DATA, made if it is missing."""
     folder = Path(read("str", "CONCORD_DATA", str(default))).expanduser().resolve()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         problem = f"is {str(folder)!r}, which cannot be made: {error.strerror}"
         raise SettingError("CONCORD_DATA", problem, "Name a folder that Concord may write to.") from error
@@ -115,9 +126,18 @@ def _keep_new_key(keep_in: Path) -> None:
     unseen.unlink()
 
 
-def email(name: str, default: str) -> dict[str, Any]:
-    """Return Django's settings of email from an address such as submission://user:password@host:587."""
+def email(name: str, default: str, *, https: bool = False) -> dict[str, Any]:
+    """Return Django's settings of email from an address such as submission://user:password@host:587.
+
+    Where others reach Concord, mails do not go to the log unasked: who reads it could take over any account
+    by its link for a new password.
+    """
     url = read("str", name, default)
+    if https and url.startswith("console:") and not read("bool", "CONCORD_MAIL_IN_LOG", False):
+        problem = "names no mail server, and links for new passwords must not stand in the log"
+        raise SettingError(
+            name, problem, "Name one, or set CONCORD_MAIL_IN_LOG=1 if nobody else reads the log."
+        )
     try:
         if url.partition("://")[0] not in ("smtp", "submission", "console", "file", "dummy"):
             raise ValueError
@@ -143,6 +163,23 @@ def log_level(name: str) -> str:
     return level
 
 
+def log_format(name: str) -> str:
+    """Return how a line of the log is written."""
+    written: str = read("str", name, "line")
+    if written not in ("line", "json"):
+        raise SettingError(name, f"is {written!r}", "Write line or json.")
+    return written
+
+
+def metrics_token(name: str) -> str:
+    """Return what must be shown to read the metrics; empty: nobody may."""
+    token: str = read("str", name, "").strip()
+    if token and len(token) < SHORTEST_SECRET:
+        cure = f"Write a random text of at least {SHORTEST_SECRET} characters."
+        raise SettingError(name, f"has fewer than {SHORTEST_SECRET} characters", cure)
+    return token
+
+
 def api_rate(name: str) -> str:
     """Return how often a token may be used, such as 600/minute."""
     rate: str = read("str", name, "600/minute")
@@ -161,7 +198,7 @@ def broker(name: str) -> str:
     return url
 
 
-def local_endpoints(name: str) -> tuple[Place, ...]:
+def local_endpoints(name: str) -> tuple[PermittedHost, ...]:
     """Return the places in networks of their own that endpoints may name."""
     cure = "Write host:port with commas between them, such as 127.0.0.1:8090,vllm:8000."
     return tuple(_read_each(name, read_place, cure))

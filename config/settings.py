@@ -13,7 +13,9 @@ from config.environment import (
     fast_path,
     key_encryption,
     local_endpoints,
+    log_format,
     log_level,
+    metrics_token,
     positive,
     read,
     secret_key,
@@ -26,6 +28,7 @@ DATA_DIR = data_folder(BASE_DIR / "var")
 
 DEBUG = read("bool", "CONCORD_DEBUG", False)
 SECRET_KEY = secret_key(DATA_DIR / "secret_key")
+SECRET_KEY_FALLBACKS = read("list", "CONCORD_SECRET_KEY_FALLBACKS", [])
 ALLOWED_HOSTS = read("list", "CONCORD_ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 HTTPS = read("bool", "CONCORD_HTTPS", False)
 
@@ -54,6 +57,9 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "config.health.HealthMiddleware",
+    "config.metrics.exposition.MetricsMiddleware",
+    "config.request_log.RequestLogMiddleware",
+    "config.heavy_pages.HeavyPagesMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "annotate.core.response_headers.ResponseHeadersMiddleware",
@@ -67,7 +73,7 @@ MIDDLEWARE = [
     "annotate.people.sessions.SessionLimitsMiddleware",
     "annotate.core.preferences.LanguageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "annotate.core.acting_user.ActingMiddleware",
+    "annotate.core.audit.ActingMiddleware",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -188,13 +194,15 @@ STATICFILES_FINDERS = [
     "config.scripts.JoinedScripts",
 ]
 MEDIA_ROOT = DATA_DIR / "uploads"
+# Texts under licences, and exports with what people wrote: not for other accounts of the machine.
+FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
 
-vars().update(email("CONCORD_EMAIL_URL", "console://"))
+vars().update(email("CONCORD_EMAIL_URL", "console://", https=HTTPS))
 DEFAULT_FROM_EMAIL = read("str", "CONCORD_FROM_EMAIL", "concord@localhost")
 
 CELERY_BROKER_URL = broker("CONCORD_BROKER_URL")
@@ -206,6 +214,10 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # One that waits for longer than RabbitMQ allows (30 minutes, behind long imports, say) costs the channel,
 # which is opened again; without this the worker ends.
 CELERY_BROKER_CHANNEL_ERROR_RETRY = True
+# After a lost connection Celery would raise the number of messages that wait, step by step, and the thread
+# that ends a task would read the broker's answer from the socket that the main thread reads: half a frame
+# is lost, and the worker waits for ever for a frame of a length that nobody sent.
+CELERY_WORKER_ENABLE_PREFETCH_COUNT_REDUCTION = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 if CELERY_BROKER_URL.startswith("filesystem"):
     CELERY_BROKER_TRANSPORT = "config.broker:Transport"
@@ -270,6 +282,7 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_PATCH": False,
     "PATH_CONVERTER_OVERRIDES": {"position": int},
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "ENUM_NAME_OVERRIDES": {"ProposalKind": ["examples", "clarification", "wording"]},
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "annotate.api.examples.add_examples",
@@ -277,11 +290,18 @@ SPECTACULAR_SETTINGS = {
     ],
 }
 
+# Who may read /metrics, which tells numbers of the whole installation.
+METRICS_TOKEN = metrics_token("CONCORD_METRICS_TOKEN")
+
+LOG_FORMAT = log_format("CONCORD_LOG_FORMAT")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "formatters": {
+        "line": {"()": "config.request_log.LineFormatter"},
+        "json": {"()": "config.request_log.JsonFormatter"},
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["console"], "level": log_level("CONCORD_LOG_LEVEL")},
     # A line for each of a run’s thousands of calls, or glyph of a plot, would bury everything else.
     "loggers": {

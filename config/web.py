@@ -9,7 +9,11 @@ import sys
 
 from granian.cli import entrypoint
 
-import config.wsgi
+from config.metrics.sharing import share_counts
+
+share_counts()  # before anything counts
+
+import config.wsgi  # noqa: E402
 
 if __name__ == "__main__":
     if not any(each.endswith("respawn-failed-workers") for each in sys.argv):

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from judges.alignment import api as alignment_api
 from judges.endpoints import api as endpoints_api
 from judges.routing import api as routing_api
 from judges.runs import api as runs_api
@@ -28,6 +29,17 @@ urlpatterns = [
     path(f"{P}judgments/exclude/", runs_api.ExcludedJudgments.as_view(), name="judgments_exclude"),
     path(f"{P}judgments/read-again/", runs_api.Rereadings.as_view(), name="rereadings"),
     path(f"{P}judgments/read-again/<int:pk>/", runs_api.OneRereading.as_view(), name="rereading"),
+    path(f"{P}development/", alignment_api.DevelopmentPartOfProject.as_view(), name="development"),
+    path(f"{P}proposals/", alignment_api.Proposals.as_view(), name="proposals"),
+    path(f"{P}proposals/examples/", alignment_api.ProposedExamples.as_view(), name="proposals_examples"),
+    path(f"{P}proposals/<int:pk>/", alignment_api.OneProposal.as_view(), name="proposal"),
+    path(f"{P}proposals/<int:pk>/<slug:step>/", alignment_api.ProposalStep.as_view(), name="proposal_step"),
+    path(f"{P}draftings/", alignment_api.Draftings.as_view(), name="draftings"),
+    path(f"{P}draftings/<int:pk>/", alignment_api.OneDrafting.as_view(), name="drafting"),
+    path(f"{P}draftings/<int:pk>/<slug:step>/", alignment_api.DraftingStep.as_view(), name="drafting_step"),
+    path(f"{P}searches/", alignment_api.PromptSearches.as_view(), name="searches"),
+    path(f"{P}searches/<int:pk>/", alignment_api.OnePromptSearch.as_view(), name="search"),
+    path(f"{P}searches/<int:pk>/<slug:step>/", alignment_api.PromptSearchStep.as_view(), name="search_step"),
     path(f"{P}policies/", routing_api.Policies.as_view(), name="policies"),
     path(f"{P}policies/<int:pk>/", routing_api.OnePolicy.as_view(), name="policy"),
     path(f"{P}policies/<int:pk>/<slug:step>/", routing_api.PolicyStep.as_view(), name="policy_step"),

@@ -14,17 +14,19 @@ class JudgesConfig(AppConfig):
         """Add what needs the models, which cannot be imported before."""
         from annotate.extension import Extension, extend
         from annotate.watching.registry import Watched
-        from judges.core.item_marks import ITEM_MARKS
         from judges.core.navigation import JUDGES_PAGES
         from judges.interchange.commands import JUDGMENTS_KIND, restore_judges
         from judges.interchange.queries.export import JUDGE_TABLES, judges_in_datasheet
+        from judges.interchange.queries.item_scores import ITEM_MARKS, scores_by_item
         from judges.interchange.reproduction.llm_summeval import LLM_SUMMEVAL
+        from judges.interchange.reproduction.topical_chat import TOPICAL_CHAT
         from judges.metrics.commands import METRICS_KIND
         from judges.periodic_tasks import (
             CollectDueRuns,
             DrainCalls,
             MailStoppedRuns,
             SweepLeases,
+            TakeUpAlignment,
             TakeUpRereadings,
         )
         from judges.results.tables.pages import JUDGES_RESULTS
@@ -32,7 +34,7 @@ class JudgesConfig(AppConfig):
         from judges.runs.queries.watching import needs_of_runs, spending_section, work_waits
 
         current_app.steps["worker"].update(
-            (CollectDueRuns, SweepLeases, MailStoppedRuns, TakeUpRereadings, DrainCalls)
+            (CollectDueRuns, SweepLeases, MailStoppedRuns, TakeUpAlignment, TakeUpRereadings, DrainCalls)
         )
         extend(
             Extension(
@@ -41,10 +43,11 @@ class JudgesConfig(AppConfig):
                 import_kinds=[JUDGMENTS_KIND, METRICS_KIND],
                 export_tables=JUDGE_TABLES,
                 results_pages=JUDGES_RESULTS,
-                papers=[LLM_SUMMEVAL],
+                papers=[LLM_SUMMEVAL, TOPICAL_CHAT],
                 unit_part="unit_judgments",
                 item_marks=ITEM_MARKS,
                 collection_lines=judges_in_datasheet,
+                judge_scores=scores_by_item,
                 restorer=restore_judges,
                 watched=Watched(work_waits, needs_of_runs, spending_section),
                 events={

@@ -10,6 +10,9 @@ from django.db import DatabaseError, close_old_connections
 from annotate.core.periodic import PeriodicTask
 from annotate.people.invitation_mail import mail_is_sent
 from annotate.periodic_tasks import enqueue_jobs
+from judges.alignment.queries.draftings import due_draftings
+from judges.alignment.queries.searches import due_searches
+from judges.alignment.tasks import advance_search, draft_proposals
 from judges.runs import slices
 from judges.runs.commands.leases import sweep
 from judges.runs.queries.batches import runs_with_due_batches
@@ -98,6 +101,17 @@ class TakeUpRereadings(PeriodicTask):
     def run(self) -> None:
         """Look once."""
         enqueue_jobs(((read_replies, due_rereadings),))
+
+
+class TakeUpAlignment(PeriodicTask):
+    """Every few seconds sends a message for each drafting that nobody is at and search that can go on."""
+
+    at_start = 0.5
+    every = EVERY
+
+    def run(self) -> None:
+        """Look once."""
+        enqueue_jobs(((draft_proposals, due_draftings), (advance_search, due_searches)))
 
 
 class DrainCalls(bootsteps.StartStopStep):

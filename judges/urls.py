@@ -3,6 +3,7 @@
 from django.urls import path
 
 from annotate.results import views as annotate_results_views
+from judges.alignment import views as alignment_views
 from judges.endpoints.views import endpoints, judges, templates
 from judges.experiments import views as experiments_views
 from judges.interchange import views as interchange_views
@@ -88,6 +89,14 @@ urlpatterns = [
     path(f"{PROJECT}prompts/<int:pk>/", templates.template, name="template"),
     path(f"{PROJECT}prompts/<int:pk>/text/", templates.template_text, name="template_text"),
     path(f"{PROJECT}experiments/new/", experiments_views.experiment_new, name="experiment_new"),
+    path(f"{PROJECT}align/", alignment_views.alignment, name="alignment"),
+    path(f"{PROJECT}align/draw/", alignment_views.alignment_draw, name="alignment_draw"),
+    path(f"{PROJECT}align/propose/", alignment_views.alignment_propose, name="alignment_propose"),
+    path(f"{PROJECT}align/write/", alignment_views.alignment_write, name="alignment_write"),
+    path(f"{PROJECT}align/drafts/<int:pk>/", alignment_views.alignment_drafting, name="alignment_drafting"),
+    path(f"{PROJECT}align/search/", alignment_views.alignment_search_new, name="alignment_search_new"),
+    path(f"{PROJECT}align/search/<int:pk>/", alignment_views.alignment_search, name="alignment_search"),
+    path(f"{PROJECT}align/<int:pk>/<slug:step>/", alignment_views.alignment_decide, name="alignment_decide"),
     path(f"{PROJECT}runs/", runs_views.runs, name="runs"),
     path(f"{PROJECT}runs/new/", runs_views.run_plan, name="run_plan"),
     path(f"{PROJECT}runs/<int:pk>/", runs_views.run, name="run"),

@@ -147,7 +147,18 @@
     save(card);
   }
 
+  // Half points and the like: a digit chooses the whole point, and this the next one of the scale.
+  function addStep(card) {
+    const points = radios(card);
+    const next = points.some((radio) => radio.checked) && points[points.findIndex((radio) => radio.checked) + 1];
+    if (!next || !("steps" in form.dataset)) return;
+    next.checked = true;
+    next.focus({ preventScroll: true });
+    save(card);
+  }
+
   const actions = {
+    step: addStep,
     next: () => document.getElementById("next").click(),
     back: () => document.getElementById("back")?.click(),
     down: (card) => focus(cards[cards.indexOf(card) + 1]),
@@ -163,6 +174,7 @@
   function askedAt(event) {
     const { target } = event;
     if (target.type === "number") {
+      if (Keys.isPartOfNumber(event)) return null;
       const asked = Keys.asked(event);
       return asked?.value || event.key in ARROWS ? null : asked;
     }

@@ -8,7 +8,7 @@
   const DOUBLE_CLICK_MS = 500; // a second click that comes so soon is not meant for what the first one brought
   const pages = new Map();
   let current = RatingPage(document.getElementById("content"));
-  let looking = false;
+  let loading = false;
   let inForce = current.guideline; // the version of the wording; what was loaded under another is loaded anew
   let shownAt = -Infinity;
   const { resume } = document.getElementById("refused").dataset; // where one goes on when an item is gone
@@ -41,8 +41,8 @@
   }
 
   async function lookAhead() {
-    if (looking) return;
-    looking = true;
+    if (loading) return;
+    loading = true;
     document.body.dataset.ahead = "loading";
     const begun = [current, inForce];
     for (let page = current, steps = 0; page && steps < AHEAD; steps += 1) {
@@ -50,7 +50,7 @@
       page = address && (await fetched(address)).page;
       if (page) pages.set(address, page);
     }
-    looking = false;
+    loading = false;
     document.body.dataset.ahead = "ready";
     if (current !== begun[0] || inForce !== begun[1]) lookAhead();
   }

@@ -39,5 +39,6 @@ const Keys = (() => {
   }
 
   const isTyping = (target) => target.matches(TYPED);
-  return { asked, label, isTyping, advance };
+  const isPartOfNumber = (event) => /^[0-9.,+-]$/.test(event.key);
+  return { asked, label, isTyping, isPartOfNumber, advance };
 })();

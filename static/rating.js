@@ -170,6 +170,7 @@ function RatingPage(main) {
   let typing = 0;
   form.addEventListener("input", (event) => {
     if (event.target.tagName !== "TEXTAREA" && event.target.type !== "number") return;
+    if (event.target.type === "number") justRated = null;
     if (event.target.type === "number") for (const radio of radios(rowOf(event.target))) radio.checked = false;
     if (event.target !== note) changed.add(rowOf(event.target));
     clearTimeout(typing);
@@ -215,6 +216,16 @@ function RatingPage(main) {
     field(row, "cannot_rate").checked = false;
     save(row);
     moveOn(row);
+  }
+
+  // Half points and the like: a digit chooses the whole point, and this the next one of the scale.
+  function addStep(row) {
+    if (!("steps" in row.dataset)) return;
+    const points = radios(row).filter((radio) => radio.dataset.key !== "n");
+    const next = points[points.findIndex((radio) => radio.checked) + 1];
+    if (!next || !points.some((radio) => radio.checked)) return;
+    setValue(row, next.value);
+    save(row);
   }
 
   function moveOn(row) {
@@ -271,13 +282,14 @@ function RatingPage(main) {
   const whileOpen = {
     unsure: (row) => field(row, "unsure").click(),
     cannot_rate: (row) => field(row, "cannot_rate").click(),
+    step: addStep,
     comment: (row) => { select(row); field(row, "comment").focus(); },
     not_applicable: (row) => rate(row, "n"),
     keep,
     evidence: (row) => changeEvidence(row, evidence.add),
     unmark: (row) => changeEvidence(row, () => evidence.remove(row, evidence.count(row) - 1)),
   };
-  const REMARKS = ["unsure", "cannot_rate", "comment"];
+  const REMARKS = ["unsure", "cannot_rate", "comment", "step"];
 
   function act(name, row) {
     if (whileOpen[name] && row.disabled) return;
@@ -290,6 +302,9 @@ function RatingPage(main) {
   function askedAt(target, event) {
     const asked = Keys.asked(event);
     if (target.type !== "number") return Keys.isTyping(target) && asked?.action !== "escape" ? null : asked;
+    // What is typed into an empty field at once after a rating is still about that.
+    if (asked?.action === "step" && target.value === "" && justRated && "steps" in justRated.dataset) return asked;
+    if (Keys.isPartOfNumber(event)) return null;
     return asked?.value || ["unmark", "escape"].includes(asked?.action) ? null : asked;
   }
 

@@ -8,6 +8,7 @@ there is no file yet. Who is not named finds nothing (404), or is asked to sign 
 PAGES = """
 arnjos  GET POST  account/preferences/
 arnjos  GET POST  account/keys/
+arnjos  GET       account/data.json
 arnjos  GET POST  account/address/
 arnjos  GET POST  account/address/{anything}/
 arnjosx GET       signup/{anything}/
@@ -25,6 +26,7 @@ a     POST      account/sessions/{session}/end/
 as    GET POST  templates/
 as    GET       templates/opinion-summaries.json
 as    GET POST  projects/new/
+as    GET POST  projects/new/from-export/
 s     GET       installation/people/
 s     GET POST  installation/people/{person}/
 a     POST      templates/{template}/remove/
@@ -55,6 +57,7 @@ ar    GET       {home}results/agreement/alpha.tex
 ar    GET       {home}agreement/
 ar    GET       {home}agreement/fluency/
 ar    GET POST  {home}export/
+a     GET POST  {home}export/datasheet/
 ar    GET       {home}export/{export}/
 ar    POST      {home}export/{export}/again/
 ar    POST      {home}export/{export}/delete/
@@ -172,6 +175,16 @@ ar    GET       {home}judges/prompts/{prompt}/text/
 ar    GET       {home}judges/runs/
 ar    GET       {home}judges/experiments/new/
 a     POST      {home}judges/experiments/new/
+ar    GET       {home}judges/align/
+a     POST      {home}judges/align/draw/
+a     POST      {home}judges/align/propose/
+a     POST      {home}judges/align/write/
+a     POST      {home}judges/align/{proposal}/accept/
+ar    GET       {home}judges/align/drafts/{drafting}/
+a     POST      {home}judges/align/drafts/{drafting}/
+a     POST      {home}judges/align/search/
+ar    GET       {home}judges/align/search/{search}/
+a     POST      {home}judges/align/search/{search}/
 a     GET POST  {home}judges/runs/new/
 ar    GET       {home}judges/runs/{run}/
 a     POST      {home}judges/runs/{run}/budget/
@@ -250,6 +263,8 @@ arnj   GET    {home}disputes/{dispute}/
 n     POST   {home}disputes/{dispute}/answer/
 n     POST   {home}disputes/{dispute}/thread/
 aj    POST   {home}disputes/{dispute}/decision/
+ar    GET    {home}datasheet/
+a     PATCH  {home}datasheet/
 ar    GET    {home}exports/
 ar    POST   {home}exports/
 ar    GET    {home}exports/{export}/
@@ -299,6 +314,22 @@ a     POST   {home}judgments/read-again/{rereading}/
 a     POST   {home}judgments/found/
 a     POST   {home}judgments/ask-again/
 a     POST   {home}judgments/exclude/
+ar    GET    {home}development/
+a     POST   {home}development/
+ar    GET    {home}proposals/
+a     POST   {home}proposals/
+a     POST   {home}proposals/examples/
+ar    GET    {home}proposals/{proposal}/
+a     PATCH  {home}proposals/{proposal}/
+a     POST   {home}proposals/{proposal}/dismiss/
+ar    GET    {home}draftings/
+a     POST   {home}draftings/
+ar    GET    {home}draftings/{drafting}/
+a     POST   {home}draftings/{drafting}/start/
+ar    GET    {home}searches/
+a     POST   {home}searches/
+ar    GET    {home}searches/{search}/
+a     POST   {home}searches/{search}/cancel/
 ar    GET    {home}policies/
 a     POST   {home}policies/
 ar    GET    {home}policies/{policy}/

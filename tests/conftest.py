@@ -1,13 +1,16 @@
 """What every test runs with: a clean environment, its own folder and database, nothing left out in CI."""
 
 import atexit
+import gc
 import os
 import random
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -47,6 +50,10 @@ LARGE = 512 * 1024  # bytes of a table after a test
 # with @example, not met by chance in the run of somebody who changed something else.
 hypothesis_settings.register_profile("concord", derandomize=True, deadline=None, database=None)
 hypothesis_settings.load_profile("concord")
+
+# Nothing of what is imported and collected is ever garbage, and there is so much of it that looking through
+# it again and again takes an eighth of the time of a page's test.
+gc.disable()
 
 # Before Django reads its settings: whatever the developer's shell says, tests see the defaults, and their
 # uploads and secret key stay out of the developer's installation. Messages to the worker go nowhere.
@@ -181,6 +188,29 @@ def django_db_modify_db_settings() -> None:
         connection.settings_dict["OPTIONS"]["options"] = "-c synchronous_commit=off"
     name = str(FOLDER / "tests.sqlite3") if sqlite else f"test_concord_{os.getpid()}"
     connection.settings_dict["TEST"]["NAME"] = name
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Import a share of the tests, if this is one of several processes, before it collects them all.
+
+    pytest rewrites the assertions of a module that it meets for the first time, which is most of what
+    collecting costs after a checkout, and keeps the result. Each process would do all of it at the same time.
+    """
+    number, count = (os.environ.get(f"PYTEST_XDIST_WORKER{name}", "") for name in ("", "_COUNT"))
+    if not number:
+        return
+    folders = [Path(argument) for argument in session.config.args if Path(argument).is_dir()]
+    modules = sorted({path.resolve() for folder in folders for path in folder.rglob("test_*.py")})
+    for path in modules[int(number.removeprefix("gw")) :: int(count)]:
+        with suppress(Exception):  # collecting tells what is wrong with a module
+            import_module(".".join(path.relative_to(session.config.rootpath).with_suffix("").parts))
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage again, but only what tests leave."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
+from string import ascii_uppercase
 
 from django.contrib.auth.hashers import make_password
 from django.utils.text import slugify
 
+from annotate.core.audit import record
 from annotate.core.models import (
     Dimension,
     Document,
@@ -40,8 +42,14 @@ class Cast:
 
 
 def make_user(email: str = "", *, name: str = "") -> User:
+    user = _user(email, name)
+    user.save()
+    return user
+
+
+def _user(email: str = "", name: str = "") -> User:
     number = next(_numbers)
-    return User.objects.create(
+    return User(
         email=email or f"person{number}@example.org",
         name=name or f"Person {number}",
         password=_hash(PASSWORD),
@@ -52,41 +60,77 @@ def make_member(project: Project, role: Role = Role.ANNOTATOR, *, user: User | N
     return add_member(project=project, role=role, user=user or make_user())
 
 
+def _make_members(
+    project: Project, admin: User, researcher: User, annotators: list[User]
+) -> list[Membership]:
+    """Make a new project's members at once, as `add_member` makes them; return the annotators."""
+    members = [
+        Membership(project=project, role=Role.ADMIN, user=admin, label=str(admin)),
+        Membership(project=project, role=Role.RESEARCHER, user=researcher, label=str(researcher)),
+    ]
+    members += [
+        Membership(project=project, role=Role.ANNOTATOR, user=user, label=str(user), alias=alias)
+        for user, alias in zip(annotators, ascii_uppercase, strict=False)
+    ]
+    for place in Membership.objects.bulk_create(members):
+        record(project, "place.made", place, after={"role": place.role, "alias": place.alias})
+    return members[2:]
+
+
 def make_dimension(project: Project, name: str, *, minimum: int = 1, maximum: int = 5) -> Dimension:
-    position = project.dimensions.count() + 1
-    dimension = Dimension.objects.create(
-        project=project,
-        key=slugify(name),
-        name=name.capitalize(),
-        position=position,
-        definition=f"How good the {name} is.",
-        scale_minimum=minimum,
-        scale_maximum=maximum,
+    (dimension,) = _make_dimensions(project, (name,), project.dimensions.count() + 1, minimum, maximum)
+    return dimension
+
+
+def _make_dimensions(
+    project: Project, names: tuple[str, ...], first: int = 1, minimum: int = 1, maximum: int = 5
+) -> list[Dimension]:
+    dimensions = Dimension.objects.bulk_create(
+        Dimension(
+            project=project,
+            key=slugify(name),
+            name=name.capitalize(),
+            position=position,
+            definition=f"How good the {name} is.",
+            scale_minimum=minimum,
+            scale_maximum=maximum,
+        )
+        for position, name in enumerate(names, first)
     )
     ScalePoint.objects.bulk_create(
         ScalePoint(
             dimension=dimension, value=value, label=f"{name} {value}", description=f"What {value} means."
         )
+        for dimension, name in zip(dimensions, names, strict=True)
         for value in (minimum, maximum)
     )
-    return dimension
+    return dimensions
 
 
 def make_items(project: Project, *, documents: int = 2, systems: int = 2) -> list[Item]:
     """Make every system's text for every document."""
-    made = [System.objects.create(project=project, name=f"system-{n}") for n in range(1, systems + 1)]
-    items = []
-    for n in range(1, documents + 1):
-        parts = [{"label": f"Review {k}", "text": f"Review {k} of product {n}."} for k in (1, 2)]
-        document = Document.objects.create(
+    made = System.objects.bulk_create(
+        System(project=project, name=f"system-{n}") for n in range(1, systems + 1)
+    )
+    texts = [
+        [{"label": f"Review {k}", "text": f"Review {k} of product {n}."} for k in (1, 2)]
+        for n in range(1, documents + 1)
+    ]
+    sources = Document.objects.bulk_create(
+        Document(
             project=project, key=f"product-{n}", title=f"Product {n}", parts=parts, digest=text_digest(parts)
         )
-        for system in made:
-            text = f"What {system.name} wrote about product {n}."
-            items.append(
-                Item.objects.create(document=document, system=system, text=text, digest=text_digest(text))
-            )
-    return items
+        for n, parts in enumerate(texts, 1)
+    )
+    written = [
+        (document, system, f"What {system.name} wrote about product {n}.")
+        for n, document in enumerate(sources, 1)
+        for system in made
+    ]
+    return Item.objects.bulk_create(
+        Item(document=document, system=system, text=text, digest=text_digest(text))
+        for document, system, text in written
+    )
 
 
 def make_project(
@@ -102,15 +146,13 @@ def make_project(
     project = Project.objects.create(
         slug=f"project-{number}", name=f"Project {number}", raters_per_item=raters_per_item, seed=1
     )
-    admin, researcher = make_user(), make_user()
-    make_member(project, Role.ADMIN, user=admin)
-    make_member(project, Role.RESEARCHER, user=researcher)
+    admin, researcher, *others, outsider = User.objects.bulk_create(_user() for _ in range(annotators + 3))
     return Cast(
         project=project,
         admin=admin,
-        annotators=[make_member(project) for _ in range(annotators)],
+        annotators=_make_members(project, admin, researcher, others),
         researcher=researcher,
-        outsider=make_user(),
+        outsider=outsider,
         items=make_items(project, documents=documents, systems=systems),
-        dimensions=[make_dimension(project, name) for name in dimensions],
+        dimensions=_make_dimensions(project, dimensions),
     )

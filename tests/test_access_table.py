@@ -29,7 +29,7 @@ from annotate.rating.commands.rounds import close_round_one, open_round_two
 from annotate.setup.commands import add_image
 from annotate.webhooks.commands import add_webhook, try_webhook
 from annotate.webhooks.events import EXPORT_READY
-from judges.core.models import Calibration, Judgment, Metric
+from judges.core.models import Calibration, Drafting, Judgment, Metric, PromptSearch, Proposal
 from judges.endpoints.commands import enter_key
 from judges.interchange.commands import JUDGMENTS
 from judges.metrics.commands import METRICS
@@ -128,6 +128,13 @@ def scene(db: None) -> Scene:
         "policy": policy.pk,
         "endpoint": judge.endpoint_id,
         "prompt": judge.template_id,
+        "proposal": Proposal.objects.create(
+            judge=judge, dimension=cast.dimensions[0], kind="clarification", text="Rumours count."
+        ).pk,
+        "drafting": Drafting.objects.create(judge=judge, dimension=cast.dimensions[0], drafter=judge).pk,
+        "search": PromptSearch.objects.create(
+            judge=judge, dimension=cast.dimensions[0], stages=[[1, 2]], planned_calls=1
+        ).pk,
         "run": run.pk,
         "export": export.pk,
         "webhook": hook.pk,

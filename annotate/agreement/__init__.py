@@ -28,7 +28,7 @@ from annotate.agreement.latent_categories import (
     majority,
     why_not_latent,
 )
-from annotate.agreement.measure import Measure
+from annotate.agreement.measure import PairMeasure
 from annotate.agreement.paired_difference import PairedDifference, difference_of_figures
 from annotate.agreement.pairs import ComparedRaters, between_raters, mean_values, with_mean
 from annotate.agreement.passages import MarkedText, gamma, unitizing_alpha, word_f1
@@ -68,8 +68,8 @@ __all__ = [
     "Mace",
     "Majority",
     "MarkedText",
-    "Measure",
     "MeasurementLevel",
+    "PairMeasure",
     "PairedDifference",
     "Randomness",
     "RankSet",

@@ -1,18 +1,16 @@
 """Krippendorff's alpha at every measurement level, with a bootstrap interval."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from annotate.agreement.bootstrap import Resampling, Statistic
+from annotate.agreement.bootstrap import OfTotals, Resampling, Statistic
 from annotate.agreement.coefficient import Coefficient
 from annotate.agreement.data import FloatArray, IntArray, MeasurementLevel, ReliabilityData
 from annotate.agreement.estimate import Estimator, estimate, estimates_of_parts
 from annotate.agreement.metric import FIXED_METRICS, expected_disagreement, pair_disagreement
-from annotate.agreement.patterns import Patterns, by_value
+from annotate.agreement.patterns import Patterns, beside, by_value
 from annotate.agreement.streams import Randomness
-
-_Disagreements = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 
 
 def krippendorff_alpha(
@@ -46,9 +44,10 @@ def alphas_of_parts(
     generators: Sequence[Randomness],
     resampling: Resampling,
 ) -> list[Coefficient]:
-    """`krippendorff_alpha` of each part of the data; `parts` are the indices of its units.
+    """`krippendorff_alpha` of each part of the data; each of `parts` is (units,), the indices of its units.
 
-    Much faster than one by one where there are many small parts, as alpha of every document is.
+    Undefined as it is. Much faster than one by one where there are many small parts, as alpha of every
+    document is.
     """
     return estimates_of_parts(_estimator(data.measurement_level), data, parts, generators, resampling)
 
@@ -67,35 +66,31 @@ def _estimator(level: MeasurementLevel) -> Estimator:
 
 def alpha_statistic(patterns: Patterns, level: MeasurementLevel) -> Statistic:
     """Alpha for many weightings of the patterns at once."""
-    value_counts = patterns.value_counts()
-    disagreements = (
-        _ordinal(patterns) if level is MeasurementLevel.ORDINAL else _fixed_disagreements(patterns, level)
-    )
-
-    def alphas(weights: FloatArray) -> FloatArray:
-        marginals = np.asarray(weights @ value_counts)
-        observed, expected = disagreements(weights, marginals)
-        varied = np.count_nonzero(marginals, axis=1) >= 2
-        share = np.full(len(weights), np.nan)
-        np.divide((marginals.sum(axis=1) - 1) * observed, expected, out=share, where=varied)
-        return 1 - share
-
-    return alphas
+    return _ordinal(patterns) if level is MeasurementLevel.ORDINAL else _with_fixed_metric(patterns, level)
 
 
-def _fixed_disagreements(patterns: Patterns, level: MeasurementLevel) -> _Disagreements:
-    """Both sums over ordered pairs, for differences that depend on the two values only."""
+def _alphas(marginals: FloatArray, observed: FloatArray, expected: FloatArray) -> FloatArray:
+    """(replicates,): alpha from marginals (replicates, categories) and both sums over ordered pairs."""
+    varied = np.count_nonzero(marginals, axis=1) >= 2
+    share = np.full(len(marginals), np.nan)
+    np.divide((marginals.sum(axis=1) - 1) * observed, expected, out=share, where=varied)
+    return 1 - share
+
+
+def _with_fixed_metric(patterns: Patterns, level: MeasurementLevel) -> OfTotals:
+    """Alpha for differences that depend on the two values only."""
     metric, values = FIXED_METRICS[level], patterns.value_domain
     per_unit = 2 * pair_disagreement(patterns, metric, values) / (patterns.ratings - 1)
 
-    def disagreements(weights: FloatArray, marginals: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return weights @ per_unit, expected_disagreement(marginals, marginals, metric, values)
+    def alphas(totals: FloatArray) -> FloatArray:
+        marginals, observed = totals[:, :-1], totals[:, -1]
+        return _alphas(marginals, observed, expected_disagreement(marginals, marginals, metric, values))
 
-    return disagreements
+    return OfTotals(beside(patterns.value_counts(), per_unit), alphas)
 
 
-def _ordinal(patterns: Patterns) -> _Disagreements:
-    """Both sums for the ordinal difference, whose midpoints s_c come from each replicate's own marginals.
+def _ordinal(patterns: Patterns) -> Statistic:
+    """Alpha for the ordinal difference, whose midpoints s_c come from each replicate's own marginals.
 
     Within a unit, sum over ordered pairs of (s_c - s_k)^2 = 2 (m sum s^2 - (sum s)^2); overall, likewise, and
     the mean of s is n / 2.
@@ -104,13 +99,14 @@ def _ordinal(patterns: Patterns) -> _Disagreements:
     shares = 1 / (patterns.ratings - 1)
     spread_counts = value_counts * (patterns.ratings * shares)[:, None]
 
-    def disagreements(weights: FloatArray, marginals: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def alphas(weights: FloatArray) -> FloatArray:
+        marginals = np.asarray(weights @ value_counts)
         total = marginals.sum(axis=1, keepdims=True)
         midpoints = np.cumsum(marginals, axis=1) - (marginals + total) / 2
         squares = midpoints**2
         sums = np.asarray(midpoints @ value_counts.T)
         raised = np.asarray(weights @ spread_counts)
         observed = np.sum(squares * raised, axis=1) - (weights * sums**2) @ shares
-        return 2 * observed, 2 * total[:, 0] * np.sum(squares * marginals, axis=1)
+        return _alphas(marginals, 2 * observed, 2 * total[:, 0] * np.sum(squares * marginals, axis=1))
 
-    return disagreements
+    return alphas

@@ -1,9 +1,10 @@
 """Confidence intervals by resampling units or documents, computed over weights of distinct patterns."""
 
+import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 import scipy
@@ -16,8 +17,29 @@ from annotate.agreement.streams import Randomness, Stream, generator_of
 Statistic = Callable[[FloatArray], FloatArray]
 """From weights (replicates, patterns) to values (replicates,), NaN where a replicate has no variation."""
 
+
+@dataclass(frozen=True, eq=False)
+class OfTotals:
+    """A statistic that is a function of totals over units, such as a ratio of two sums.
+
+    summands: (patterns, sums), what a unit with each pattern adds to each total; sparse if large.
+    of_totals: from totals (replicates, sums) to values (replicates,).
+
+    Being linear, totals of a resample of documents are sums of the documents' own: the patterns of all units,
+    of which there may be thousands, are added up once instead of once for each resample.
+    """
+
+    summands: "FloatArray | scipy.sparse.csr_array"
+    of_totals: Statistic
+
+    def __call__(self, weights: FloatArray) -> FloatArray:
+        """(replicates,): the values at weights (replicates, patterns)."""
+        return self.of_totals(np.asarray(weights @ self.summands))
+
+
 _BLOCK = 2**20  # numbers held at a time
-_KEPT = 2**21  # numbers of the resamples of documents up to which they are kept for the next figure
+_KEPT = 2**19  # numbers of the resamples of documents up to which they are kept for the next figure
+_SMALL = 2**12  # counts; a sparse array of fewer takes longer to make than a dense one to multiply
 _ALIKE = 8  # groups of a kind, on average, from which a binomial for each kind is the faster draw
 
 
@@ -49,15 +71,14 @@ class Resampling:
 class Population:
     """What is resampled.
 
-    pattern_counts: (groups, patterns), sparse: how many units with each pattern a group has; None where each
-    kind of group is a pattern of its own.
+    pattern_counts: (groups, patterns), `count_patterns`: how many units with each pattern a group has; None
+    where each kind of group is a pattern of its own.
     group_counts: (groups,): how many interchangeable groups there are of each kind.
     """
 
-    pattern_counts: "scipy.sparse.csr_array | None"
+    pattern_counts: "FloatArray | scipy.sparse.csr_array | None"
     group_counts: IntArray
     by: str
-    _kept: dict[tuple[Stream, int], FloatArray] = field(default_factory=dict, repr=False)
 
     @property
     def size(self) -> int:
@@ -78,20 +99,53 @@ class Population:
 
 
 def population(patterns: Patterns, documents: IntArray | None, by: str) -> Population:
-    """The units to draw from, or the documents that have such units; `documents` is (units,)."""
+    """The units to draw from, or the documents that have such units; `documents` is (units,).
+
+    ValueError where documents are to be drawn and there are none.
+    """
     if by == "units":
         return Population(None, patterns.unit_counts, by)
     if documents is None:
         raise ValueError("Resampling by documents needs the document of each unit.")
     labels, groups = np.unique(documents, return_inverse=True)
-    shape = (len(labels), len(patterns.unit_counts))
-    counts = scipy.sparse.csr_array((np.ones(len(groups)), (groups, patterns.of_unit)), shape=shape)
+    counts = count_patterns(groups, len(labels), patterns)
     return Population(counts, np.ones(len(labels), dtype=np.intp), by)
+
+
+def count_patterns(
+    groups: IntArray, number: int, patterns: Patterns
+) -> "FloatArray | scipy.sparse.csr_array":
+    """(number, patterns): how many units with each pattern a group has, sparse if large; groups: (units,)."""
+    shape = (number, len(patterns.unit_counts))
+    if number * shape[1] > _SMALL:
+        return scipy.sparse.csr_array((np.ones(len(groups)), (groups, patterns.of_unit)), shape=shape)
+    places = groups * shape[1] + patterns.of_unit
+    return np.bincount(places, minlength=number * shape[1]).reshape(shape).astype(float)
 
 
 def independent(size: int, by: str) -> Population:
     """Units (documents) that are all different, each with a weight of its own."""
     return Population(None, np.ones(size, dtype=np.intp), by)
+
+
+def add_up_groups(statistic: Statistic, drawn_from: Population) -> tuple[Statistic, Population]:
+    """The same statistic of the same groups, by their totals instead of their patterns where it can be."""
+    if not isinstance(statistic, OfTotals) or drawn_from.pattern_counts is None:
+        return statistic, drawn_from
+    totals = cast("FloatArray | scipy.sparse.csr_array", drawn_from.pattern_counts @ statistic.summands)
+    return statistic.of_totals, replace(drawn_from, pattern_counts=totals)
+
+
+def mean_over_units(values: FloatArray) -> OfTotals:
+    """The mean of values (patterns,) over the units; NaN for no units."""
+
+    def means(totals: FloatArray) -> FloatArray:
+        sums, units = totals.T
+        result = np.full(len(totals), np.nan)
+        np.divide(sums, units, out=result, where=units > 0)
+        return result
+
+    return OfTotals(np.stack([values, np.ones_like(values)], axis=1), means)
 
 
 def resampled_interval(
@@ -110,6 +164,7 @@ def resampled_interval(
     """
     if drawn_from.size < 2:
         return None, f"An interval needs at least two {drawn_from.by} with values from two raters."
+    statistic, drawn_from = add_up_groups(statistic, drawn_from)
     if drawn_from.size < resampling.jackknife_below:
         return _jackknife(statistic, drawn_from, resampling, bounds)
     blocks = [statistic(weights) for weights in draw_weights(drawn_from, generator, resampling.replicates)]
@@ -130,10 +185,13 @@ def draw_weights(drawn_from: Population, generator: Randomness, replicates: int)
     if replicates * drawn_from.width > _KEPT:
         yield from _weights(drawn_from, stream.generator(), replicates)
         return
-    key = (stream, replicates)
-    if key not in drawn_from._kept:
-        drawn_from._kept[key] = drawn_from.weights(_draws_of_documents(stream, drawn_from.size, replicates))
-    yield drawn_from._kept[key]
+    yield _weights_of_documents(drawn_from, stream, replicates)
+
+
+# A page has thousands of populations, of which the last few are those that other figures come back to.
+@lru_cache(maxsize=64)
+def _weights_of_documents(drawn_from: Population, stream: Stream, replicates: int) -> FloatArray:
+    return drawn_from.weights(_draws_of_documents(stream, drawn_from.size, replicates))
 
 
 @lru_cache(maxsize=4)
@@ -165,7 +223,7 @@ def _draw(drawn_from: Population, generator: np.random.Generator, replicates: in
 def _percentile(
     replicates: FloatArray, by: str, resampling: Resampling
 ) -> tuple[Interval | None, str | None]:
-    varied = replicates[~np.isnan(replicates)]
+    varied = np.sort(replicates[~np.isnan(replicates)])
     without = len(replicates) - len(varied)
     tail = (1 - resampling.confidence_level) / 2
     if without > tail * len(replicates):
@@ -173,17 +231,25 @@ def _percentile(
             f"{without} of {len(replicates)} resamples of {by} had no variation, too many to leave out: "
             "nearly all values are the same."
         )
-    low, high = np.quantile(varied, [tail, 1 - tail])
-    if varied.min() == varied.max():
+    if varied[0] == varied[-1]:
         return None, _NO_SPREAD.format(by=by)
     return Interval(
-        low=float(low),
-        high=float(high),
+        low=_quantile(varied, tail),
+        high=_quantile(varied, 1 - tail),
         method=f"percentile bootstrap of {by}",
         confidence_level=resampling.confidence_level,
         replicates=len(replicates),
         replicates_without_variation=without,
     ), None
+
+
+def _quantile(ordered: FloatArray, share: float) -> float:
+    """What `np.quantile` finds in sorted numbers, without its checks: they take longer than the resamples."""
+    place = (len(ordered) - 1) * share
+    below = min(math.floor(place), len(ordered) - 2)
+    start, end, between = float(ordered[below]), float(ordered[below + 1]), place - below
+    # From the nearer of the two, as NumPy does, so that the last digit is the same.
+    return end - (end - start) * (1 - between) if between >= 0.5 else start + (end - start) * between
 
 
 _NO_SPREAD = (

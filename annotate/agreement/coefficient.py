@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from annotate.agreement.data import Parts, ReliabilityData
+from annotate.agreement.data import ReliabilityData, UnitParts
 
 Parameter = str | int | float | bool | None
 
@@ -86,11 +86,11 @@ class Coefficient:
 
 def count(data: ReliabilityData, *, units_left_out: int = 0) -> Counts:
     """Units, raters and ratings in the data, and how many of them can be paired."""
-    whole = data.once("count", lambda: counts_of_parts(data, Parts.whole(data))[0])
+    whole = data.once("count", lambda: counts_of_parts(data, UnitParts.whole(data))[0])
     return replace(whole, units_left_out=units_left_out) if units_left_out else whole
 
 
-def counts_of_parts(data: ReliabilityData, parts: Parts) -> list[Counts]:
+def counts_of_parts(data: ReliabilityData, parts: UnitParts) -> list[Counts]:
     """`count` of each part of the data."""
     per_unit = data.ratings_per_unit[parts.units]
     rated = data.codes[:, parts.units] < len(data.value_domain)

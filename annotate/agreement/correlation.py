@@ -7,7 +7,7 @@ import numpy as np
 from annotate.agreement.bootstrap import Statistic
 from annotate.agreement.data import FloatArray, ReliabilityData
 from annotate.agreement.estimate import Estimator
-from annotate.agreement.measure import Measure, units_with_both
+from annotate.agreement.measure import PairMeasure, units_with_both
 from annotate.agreement.patterns import Patterns
 
 _BLOCK = 2**20  # signs held at a time
@@ -22,34 +22,39 @@ def _all_nan(weights: FloatArray) -> FloatArray:
 def _pearson(patterns: Patterns) -> Statistic:
     values = patterns.value_domain[patterns.codes]
     x, y = (values - np.average(values, axis=0, weights=patterns.unit_counts)).T
-    marginals_of = _marginals_of(patterns)
+    sides = [patterns.values_of(side) for side in (0, 1)]
     moments = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=1)
 
     def correlations(weights: FloatArray) -> FloatArray:
         n, sum_x, sum_y, sum_xx, sum_yy, sum_xy = (weights @ moments).T
         spread_x, spread_y = n * sum_xx - sum_x**2, n * sum_yy - sum_y**2
-        return _ratio(n * sum_xy - sum_x * sum_y, spread_x, spread_y, marginals_of(weights))
+        # Equal values leave a spread that is nothing but rounding, so that their counts have to tell.
+        counts = [np.asarray(side.T @ weights.T) for side in sides]
+        varied = np.logical_and(*(_sum(side, side) < n**2 for side in counts))
+        return _ratio(n * sum_xy - sum_x * sum_y, np.where(varied, spread_x, 0), spread_y)
 
     return correlations
 
 
+# Ranks and signs are sums of halves, and so exact: what does not vary has a spread of exactly 0. Replicates
+# come last: what is drawn lies in memory like that, and sums over the first axis are several times as fast.
+
+
 def _spearman(patterns: Patterns) -> Statistic:
-    x, y = patterns.codes.T
-    marginals_of = _marginals_of(patterns)
+    codes, sides = patterns.codes.T, [patterns.values_of(side) for side in (0, 1)]
 
     def correlations(weights: FloatArray) -> FloatArray:
-        marginals = marginals_of(weights)
-        ranks = [np.cumsum(side, axis=1) - (side + side.sum(axis=1, keepdims=True)) / 2 for side in marginals]
-        product = np.sum(weights * ranks[0][:, x] * ranks[1][:, y], axis=1)
-        spread = [np.sum(side * rank**2, axis=1) for side, rank in zip(marginals, ranks, strict=True)]
-        return _ratio(product, spread[0], spread[1], marginals)
+        counts = [np.asarray(side.T @ weights.T) for side in sides]
+        ranks = [np.cumsum(side, axis=0) - (side + side.sum(axis=0)) / 2 for side in counts]
+        product = _sum(weights.T, *(rank[code] for rank, code in zip(ranks, codes, strict=True)))
+        return _ratio(product, *(_sum(side, rank, rank) for side, rank in zip(counts, ranks, strict=True)))
 
     return correlations
 
 
 def _kendall_tau_b(patterns: Patterns) -> Statistic:
     x, y = patterns.codes.T
-    marginals_of = _marginals_of(patterns)
+    sides = [patterns.values_of(side) for side in (0, 1)]
 
     def correlations(weights: FloatArray) -> FloatArray:
         balance = np.zeros(len(weights))
@@ -57,21 +62,19 @@ def _kendall_tau_b(patterns: Patterns) -> Statistic:
         for start in range(0, len(x), block):
             rows = slice(start, start + block)
             signs = np.sign(x[rows, None] - x) * np.sign(y[rows, None] - y)
-            balance += np.sum(weights[:, rows] * (weights @ signs.T), axis=1)
-        marginals = marginals_of(weights)
-        untied = [side.sum(axis=1) ** 2 - np.sum(side**2, axis=1) for side in marginals]
-        return _ratio(balance, untied[0], untied[1], marginals)
+            balance += _sum(weights.T[rows], signs @ weights.T)
+        counts = [np.asarray(side.T @ weights.T) for side in sides]
+        return _ratio(balance, *(side.sum(axis=0) ** 2 - _sum(side, side) for side in counts))
 
     return correlations
 
 
-def _marginals_of(patterns: Patterns) -> Callable[[FloatArray], tuple[FloatArray, FloatArray]]:
-    """From weights to (replicates, categories) of the first and of the second side."""
-    first, second = (patterns.values_of(side) for side in (0, 1))
-    return lambda weights: (np.asarray(weights @ first), np.asarray(weights @ second))
+def _sum(*factors: FloatArray) -> FloatArray:
+    """(replicates,): the sum over the first axis of the product of arrays (n, replicates)."""
+    return np.asarray(np.einsum(",".join(["ij"] * len(factors)) + "->j", *factors))
 
 
-def correlations_of_rows(measure: Measure, first: FloatArray, second: FloatArray) -> FloatArray:
+def correlations_of_rows(measure: PairMeasure, first: FloatArray, second: FloatArray) -> FloatArray:
     """(rows,): the correlation of each row of two arrays (rows, units), over the units with both values.
 
     For many short rows, such as resamples of a few systems; needs rows x units x units numbers. NaN where a
@@ -108,16 +111,11 @@ def _root_ratio(product: FloatArray, first: FloatArray, second: FloatArray) -> F
     return np.asarray(np.clip(result, -1, 1))
 
 
-def _ratio(
-    product: FloatArray, first: FloatArray, second: FloatArray, marginals: tuple[FloatArray, FloatArray]
-) -> FloatArray:
+def _ratio(product: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
     """product / sqrt(first * second) within -1 and 1, NaN where a side does not vary."""
-    varied = (first > 0) & (second > 0)
-    for side in marginals:
-        varied &= np.count_nonzero(side, axis=1) > 1
     result = np.full(len(product), np.nan)
     root = np.sqrt(np.maximum(first, 0)) * np.sqrt(np.maximum(second, 0))
-    np.divide(product, root, out=result, where=varied)
+    np.divide(product, root, out=result, where=(first > 0) & (second > 0))
     return np.asarray(np.clip(result, -1, 1))
 
 
@@ -134,8 +132,10 @@ def _why_undefined(data: ReliabilityData) -> str:
     return "The values differ too little for a correlation to be computed."
 
 
-def _correlation(name: str, label: str, source: str, statistic: Callable[[Patterns], Statistic]) -> Measure:
-    return Measure(
+def _correlation(
+    name: str, label: str, source: str, statistic: Callable[[Patterns], Statistic]
+) -> PairMeasure:
+    return PairMeasure(
         Estimator(
             name=name,
             label=label,

@@ -34,7 +34,7 @@ def checked_alpha(
     checked; nor is it where the package would need more than 256 MB.
     """
     alpha = krippendorff_alpha(data, generator=generator, resampling=resampling)
-    return _checked(alpha, data, np.arange(data.values.shape[1]))
+    return _check(alpha, data, slice(None))
 
 
 def checked_alphas_of_parts(
@@ -44,31 +44,30 @@ def checked_alphas_of_parts(
     generators: Sequence[Randomness],
     resampling: Resampling,
 ) -> list[Coefficient]:
-    """`checked_alpha` of each part of the data; `parts` are the indices of its units."""
+    """`checked_alpha` of each part of the data; each of `parts` is (units,), the indices of its units."""
     alphas = alphas_of_parts(data, parts, generators=generators, resampling=resampling)
-    return [_checked(alpha, data, units) for alpha, units in zip(alphas, parts, strict=True)]
+    return [_check(alpha, data, units) for alpha, units in zip(alphas, parts, strict=True)]
 
 
-def _checked(alpha: Coefficient, data: ReliabilityData, units: IntArray) -> Coefficient:
+def _check(alpha: Coefficient, data: ReliabilityData, units: IntArray | slice) -> Coefficient:
     if alpha.value is None:
         return alpha
     values = len(data.value_domain)
     if alpha.counts.pairable_units * values**2 > _MOST_NUMBERS:
         return _with_parameter(alpha, f"no, {values} distinct values are too many for {PACKAGE}")
-    counts = data.once("value counts", lambda: _value_counts(data))[units]
-    other = float(
-        krippendorff.alpha(
-            # The package leaves other units out too, but divides by their number of pairs first.
-            value_counts=counts[data.ratings_per_unit[units] >= 2],
-            value_domain=data.value_domain,
-            level_of_measurement=data.measurement_level.value,
-        )
+    other = krippendorff.alpha(
+        value_counts=data.once("value counts", lambda: _value_counts(data))[units],
+        value_domain=data.value_domain,
+        level_of_measurement=data.measurement_level.value,
     )
-    return with_comparison(alpha, other)
+    return with_comparison(alpha, float(other))
 
 
 def with_comparison(alpha: Coefficient, other: float) -> Coefficient:
-    """Return the coefficient with what the package found; with a warning where the two differ."""
+    """Return the coefficient with what the package found; with a warning where the two differ by over 1e-9.
+
+    alpha: defined; where it is not, there is nothing to compare.
+    """
     assert alpha.value is not None
     if abs(alpha.value - other) <= TOLERANCE:
         return _with_parameter(alpha, f"by {PACKAGE}")

@@ -29,7 +29,7 @@ MOST_CELLS = 400
 _TINY = 1e-9  # in points: what is below is rounding
 
 
-class _Fit(Protocol):
+class _CrossedFit(Protocol):
     @property
     def variances(self) -> ErrorVariances: ...
 
@@ -87,7 +87,7 @@ def crossed_differences(
     if reason := why_not_crossed(values):
         raise ValueError(reason)
     part = _rated_part(values)
-    fit: _Fit = fit_by_reml(part) if np.isnan(part).any() else fit_by_mean_squares(part)
+    fit: _CrossedFit = fit_by_reml(part) if np.isnan(part).any() else fit_by_mean_squares(part)
     given = (~np.isnan(values)).any(axis=0).astype(int)
     documents, place = given.T @ given, np.cumsum(given.any(axis=0)) - 1
     pairs = list(combinations(range(len(systems)), 2))

@@ -64,7 +64,7 @@ class ErrorVariances:
 
 
 @dataclass(frozen=True, eq=False)
-class MeanSquares:
+class CrossedMeanSquares:
     """Means (systems,) of complete ratings, and variances by equating mean squares to their expectations."""
 
     means: FloatArray
@@ -80,7 +80,7 @@ class MeanSquares:
         return float(self.means[one] - self.means[other]), variance, self.variances.degrees_of_freedom(*size)
 
 
-def fit_by_mean_squares(values: FloatArray) -> MeanSquares:
+def fit_by_mean_squares(values: FloatArray) -> CrossedMeanSquares:
     """The model for values (raters, documents, systems) without gaps, 2 of each or more.
 
     E(MS_e) = residual, E(MS_rs) = residual + D rater:system, E(MS_ds) = residual + R document:system. What
@@ -99,4 +99,4 @@ def fit_by_mean_squares(values: FloatArray) -> MeanSquares:
         max(0.0, (squares_of_documents - residual) / raters),
         residual,
     )
-    return MeanSquares(values.mean(axis=(0, 1)), variances, raters, documents)
+    return CrossedMeanSquares(values.mean(axis=(0, 1)), variances, raters, documents)

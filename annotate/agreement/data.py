@@ -130,7 +130,7 @@ class ReliabilityData:
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class UnitParts:
     """Parts of the units of reliability data, such as documents; a unit may be in several.
 
     units: (members,), the indices of the units of the first part, then of the second, ...
@@ -142,13 +142,13 @@ class Parts:
     number: int
 
     @classmethod
-    def of(cls, parts: Sequence[IntArray]) -> "Parts":
+    def of(cls, parts: Sequence[IntArray]) -> "UnitParts":
         """The parts whose units have these indices."""
         sizes = [len(units) for units in parts]
         return cls(np.concatenate(parts), np.repeat(np.arange(len(parts)), sizes), len(parts))
 
     @classmethod
-    def whole(cls, data: ReliabilityData) -> "Parts":
+    def whole(cls, data: ReliabilityData) -> "UnitParts":
         """All units as the only part."""
         return cls.of([np.arange(data.values.shape[1])])
 
@@ -163,9 +163,10 @@ class Parts:
 
 
 def observed_domain(values: npt.ArrayLike) -> FloatArray:
-    """The values that occur, ascending: the value domain of a continuous scale.
+    """(distinct values,): those that occur, ascending: the value domain of a continuous scale.
 
-    A scale with fixed points should be given in full instead, since Gwet's coefficients count unused points.
+    values: of any shape, NaN for a gap. A scale with fixed points should be given in full instead, since
+    Gwet's coefficients count unused points.
     """
     table = np.asarray(values, dtype=float)
     return np.unique(table[~np.isnan(table)])

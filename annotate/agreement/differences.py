@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from annotate.agreement.bootstrap import Statistic
+from annotate.agreement.bootstrap import OfTotals, Statistic, mean_over_units
 from annotate.agreement.data import FloatArray
 from annotate.agreement.estimate import Estimator
-from annotate.agreement.measure import Measure, units_with_both
+from annotate.agreement.measure import PairMeasure, units_with_both
 from annotate.agreement.patterns import Patterns
 
 _Elementwise = Callable[[FloatArray], FloatArray]
@@ -18,21 +18,16 @@ def _mean_of(of_difference: _Elementwise, of_mean: _Elementwise) -> Callable[[Pa
 
     def statistic(patterns: Patterns) -> Statistic:
         first, second = patterns.value_domain[patterns.codes].T
-        differences = of_difference(first - second)
-
-        def means(weights: FloatArray) -> FloatArray:
-            units = weights.sum(axis=1)
-            result = np.full(len(weights), np.nan)
-            np.divide(weights @ differences, units, out=result, where=units > 0)
-            return of_mean(result)
-
-        return means
+        means = mean_over_units(of_difference(first - second))
+        return OfTotals(means.summands, lambda totals: of_mean(means.of_totals(totals)))
 
     return statistic
 
 
-def _difference(name: str, label: str, statistic: Callable[[Patterns], Statistic], least: float) -> Measure:
-    return Measure(
+def _difference(
+    name: str, label: str, statistic: Callable[[Patterns], Statistic], least: float
+) -> PairMeasure:
+    return PairMeasure(
         Estimator(
             name=name,
             label=label,

@@ -23,7 +23,7 @@ from annotate.agreement.coefficient import (
     no_variation,
     why_not_pairable,
 )
-from annotate.agreement.data import IntArray, Parts, ReliabilityData
+from annotate.agreement.data import IntArray, ReliabilityData, UnitParts
 from annotate.agreement.patterns import Patterns
 from annotate.agreement.rare_values import (
     LARGEST_MODAL_SHARE,
@@ -67,7 +67,11 @@ def estimate(
     generator: Randomness | None,
     resampling: Resampling | None,
 ) -> Coefficient:
-    """The coefficient, with an interval where a generator is given."""
+    """The coefficient, with an interval where a generator is given.
+
+    Undefined without two values of a unit, and where the estimator's statistic is (its `why_undefined`).
+    ValueError where documents are to be drawn and the data have none.
+    """
     plan = resampling or Resampling()
     if plan.by == "documents" and data.documents is None:
         raise ValueError("Resampling by documents needs the document of each unit.")
@@ -92,7 +96,7 @@ def estimates_of_parts(
     generators: Sequence[Randomness],
     resampling: Resampling,
 ) -> list[Coefficient]:
-    """`estimate` of each part of the data; `parts` are the indices of its units, each with its generator.
+    """`estimate` of each part of the data; each of `parts` is (units,), indices of units, with its generator.
 
     Parts whose interval leaves out each unit in turn, and so draws nothing, are computed all at once.
     """
@@ -114,7 +118,7 @@ def _parts_left_out_in_turn(
     statistic, kinds = estimator.statistic(patterns), len(patterns.unit_counts)
     pattern_of = np.full(len(data.ratings_per_unit), kinds)
     pattern_of[data.ratings_per_unit >= estimator.least_ratings] = patterns.of_unit
-    members = Parts.of(parts)
+    members = UnitParts.of(parts)
     unit_counts = members.counts(pattern_of[members.units], kinds + 1)[:, :-1]
     sizes = unit_counts.sum(axis=1)
     few = (sizes >= 2) & (sizes < resampling.jackknife_below)
@@ -193,7 +197,7 @@ def drawn_population(data: ReliabilityData, patterns: Patterns, by: str, least_r
 
 
 def undefined_coefficient(estimator: Estimator, data: ReliabilityData, reason: str) -> Coefficient:
-    """The coefficient without a value."""
+    """The coefficient with the value None and the reason for it, its parameters and counts as usual."""
     return Coefficient(
         name=estimator.name,
         label=estimator.label,

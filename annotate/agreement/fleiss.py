@@ -3,13 +3,14 @@
 from functools import partial
 
 import numpy as np
+import scipy
 
-from annotate.agreement.bootstrap import Resampling, Statistic
+from annotate.agreement.bootstrap import OfTotals, Resampling
 from annotate.agreement.coefficient import Coefficient
 from annotate.agreement.data import FloatArray, ReliabilityData
 from annotate.agreement.estimate import Estimator, estimate, undefined_coefficient
 from annotate.agreement.metric import Metric, Weights, expected_disagreement, pair_disagreement, weighting
-from annotate.agreement.patterns import Patterns, by_value
+from annotate.agreement.patterns import Patterns, beside, by_value
 from annotate.agreement.streams import Randomness
 
 _PATTERNS = partial(by_value, least_ratings=1, keep_unused=True)
@@ -75,48 +76,53 @@ def gwet_ac(
     return estimate(estimator, data, generator, resampling)
 
 
-def _fleiss(patterns: Patterns, metric: Metric, scores: FloatArray) -> Statistic:
-    def kappas(weights: FloatArray) -> FloatArray:
-        shares = _shares(patterns, weights)
-        observed = _observed_disagreement(patterns, metric, scores, weights)
+def _fleiss(patterns: Patterns, metric: Metric, scores: FloatArray) -> OfTotals:
+    def kappas(totals: FloatArray) -> FloatArray:
+        shares, observed = _shares(totals), _observed_disagreement(totals)
         expected = expected_disagreement(shares, shares, metric, scores)
         varied = (np.count_nonzero(shares, axis=1) > 1) & ~np.isnan(observed)
-        result = np.full(len(weights), np.nan)
+        result = np.full(len(totals), np.nan)
         np.divide(observed, expected, out=result, where=varied)
         return 1 - result
 
-    return kappas
+    return OfTotals(_summands(patterns, metric, scores), kappas)
 
 
-def _gwet(patterns: Patterns, metric: Metric, scores: FloatArray) -> Statistic:
+def _gwet(patterns: Patterns, metric: Metric, scores: FloatArray) -> OfTotals:
     q = len(scores)
     uniform = np.ones((1, q))
     largest = metric(scores[:1], scores[-1:])[0]
     total_weight = q**2 - expected_disagreement(uniform, uniform, metric, scores)[0] / largest
 
-    def coefficients(weights: FloatArray) -> FloatArray:
-        shares = _shares(patterns, weights)
+    def coefficients(totals: FloatArray) -> FloatArray:
+        shares = _shares(totals)
         by_chance = total_weight / (q * (q - 1)) * np.sum(shares * (1 - shares), axis=1)
-        observed = _observed_disagreement(patterns, metric, scores, weights) / largest
-        return np.asarray(1 - observed / (1 - by_chance))
+        return np.asarray(1 - _observed_disagreement(totals) / largest / (1 - by_chance))
 
-    return coefficients
+    return OfTotals(_summands(patterns, metric, scores), coefficients)
 
 
-def _shares(patterns: Patterns, weights: FloatArray) -> FloatArray:
-    """(replicates, categories): mean over rated units of the share of each category in the unit."""
+def _summands(
+    patterns: Patterns, metric: Metric, scores: FloatArray
+) -> "FloatArray | scipy.sparse.csr_array":
+    """(patterns, categories + 3): the share of each category, 1, the mean disagreement of two values, and 1.
+
+    The last two are 0 where the unit has one value only.
+    """
     in_unit = patterns.value_counts() * (1 / patterns.ratings[:, None])
-    return np.asarray(weights @ in_unit / weights.sum(axis=1, keepdims=True))
+    pairs = patterns.ratings * (patterns.ratings - 1) / 2
+    disagreement = pair_disagreement(patterns, metric, scores)
+    mean = np.divide(disagreement, pairs, out=np.zeros_like(pairs), where=pairs > 0)
+    return beside(in_unit, np.ones_like(pairs), mean, (pairs > 0).astype(float))
 
 
-def _observed_disagreement(
-    patterns: Patterns, metric: Metric, scores: FloatArray, weights: FloatArray
-) -> FloatArray:
+def _shares(totals: FloatArray) -> FloatArray:
+    """(replicates, categories): mean over rated units of the share of each category in the unit."""
+    return np.asarray(totals[:, :-3] / totals[:, [-3]])
+
+
+def _observed_disagreement(totals: FloatArray) -> FloatArray:
     """(replicates,): mean disagreement of two values of a unit, over units with two or more; else NaN."""
-    pairable = patterns.ratings >= 2
-    pairs = patterns.ratings[pairable] * (patterns.ratings[pairable] - 1) / 2
-    of_unit = pair_disagreement(patterns, metric, scores)[pairable] / pairs
-    units = weights[:, pairable].sum(axis=1)
-    result = np.full(len(weights), np.nan)
-    np.divide(weights[:, pairable] @ of_unit, units, out=result, where=units > 0)
+    result = np.full(len(totals), np.nan)
+    np.divide(totals[:, -2], totals[:, -1], out=result, where=totals[:, -1] > 0)
     return result

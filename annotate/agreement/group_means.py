@@ -10,7 +10,7 @@ import scipy
 from annotate.agreement.bootstrap import Population, Resampling, resampled_interval
 from annotate.agreement.coefficient import Coefficient, Interval
 from annotate.agreement.data import FloatArray, IntArray
-from annotate.agreement.measure import Measure, pair_data
+from annotate.agreement.measure import PairMeasure, pair_data
 from annotate.agreement.streams import Randomness, substream
 
 CORRELATED = frozenset({"pearson", "spearman", "kendall_tau_b"})
@@ -59,7 +59,7 @@ def means_by_group(values: npt.ArrayLike, groups: IntArray, number: int) -> Floa
 
 
 def between_group_means(
-    measure: Measure,
+    measure: PairMeasure,
     first: npt.ArrayLike,
     second: npt.ArrayLike,
     groups: IntArray,
@@ -81,7 +81,7 @@ def between_group_means(
 
 
 def over_groups(
-    measure: Measure,
+    measure: PairMeasure,
     first: npt.ArrayLike,
     second: npt.ArrayLike,
     *,

@@ -10,14 +10,14 @@ from annotate.agreement.bootstrap import Resampling, Statistic, independent, res
 from annotate.agreement.coefficient import Coefficient
 from annotate.agreement.data import FloatArray, IntArray, ReliabilityData
 from annotate.agreement.estimate import drawn_population
-from annotate.agreement.measure import Measure, pair_data
+from annotate.agreement.measure import PairMeasure, pair_data
 from annotate.agreement.streams import Randomness, substream
 
 _BATCH = 512  # units computed at a time
 
 
 def within_documents(
-    measure: Measure,
+    measure: PairMeasure,
     first: npt.ArrayLike,
     second: npt.ArrayLike,
     documents: npt.ArrayLike,
@@ -35,12 +35,12 @@ def within_documents(
 
 
 def mean_within_documents(
-    measure: Measure,
+    measure: PairMeasure,
     data: ReliabilityData,
     generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> Coefficient:
-    """`within_documents` of the values of two raters."""
+    """`within_documents` of the values of two raters; undefined where it is in each document."""
     overall = measure.of(data)
     each = _values_of_documents(measure, data)
     values = each[~np.isnan(each)]
@@ -76,13 +76,13 @@ def _mean_of(values: FloatArray) -> Statistic:
 
 
 def values_within_documents(
-    measure: Measure, first: npt.ArrayLike, second: npt.ArrayLike, documents: npt.ArrayLike
+    measure: PairMeasure, first: npt.ArrayLike, second: npt.ArrayLike, documents: npt.ArrayLike
 ) -> FloatArray:
     """(documents,): the measure within each document, in the order of their labels; NaN where undefined."""
     return _values_of_documents(measure, pair_data(first, second, documents))
 
 
-def _values_of_documents(measure: Measure, data: ReliabilityData) -> FloatArray:
+def _values_of_documents(measure: PairMeasure, data: ReliabilityData) -> FloatArray:
     """A document is one weighting of the distinct pairs of values: many go through one matrix product."""
     if data.documents is None:
         raise ValueError("The document of each unit is needed.")
@@ -99,11 +99,13 @@ def _values_of_documents(measure: Measure, data: ReliabilityData) -> FloatArray:
     return values
 
 
-def _values(measure: Measure, data: ReliabilityData) -> FloatArray:
+def _values(measure: PairMeasure, data: ReliabilityData) -> FloatArray:
     patterns = measure.estimator.patterns(data)
     counts = drawn_population(data, patterns, "documents", least_ratings=2).pattern_counts
     assert counts is not None  # documents have patterns
-    return measure.estimator.statistic(patterns)(counts.toarray())
+    return measure.estimator.statistic(patterns)(
+        counts if isinstance(counts, np.ndarray) else counts.toarray()
+    )
 
 
 def _batches(units: IntArray, documents: IntArray) -> Iterator[IntArray]:

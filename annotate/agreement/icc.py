@@ -42,7 +42,7 @@ def intraclass_correlation(
     McGraw and Wong's (F distribution, independent units); with a generator it is a bootstrap instead.
     Source: Shrout and Fleiss 1979; McGraw and Wong 1996, tables 4 and 7.
     Undefined below two such units, where values do not vary (for means of k raters: where the units' means do
-    not), and for nominal data.
+    not), and for nominal data. ValueError for another form.
     """
     if form not in get_args(Form):
         raise ValueError(f"The form {form!r} is not one of: {'; '.join(get_args(Form))}.")

@@ -68,7 +68,7 @@ class Mace:
 
 def majority(data: ReliabilityData) -> Majority:
     """The share of each category among a unit's raters, and the most frequent one."""
-    counts = _Given.of(data).counts
+    counts = _CodedValues.of(data).counts
     total = counts.sum(axis=1, keepdims=True)
     shares = np.full(counts.shape, np.nan)
     np.divide(counts, total, out=shares, where=total > 0)
@@ -156,7 +156,7 @@ def mace(data: ReliabilityData) -> Mace:
 
 
 @dataclass(frozen=True, eq=False)
-class _Given:
+class _CodedValues:
     """Values one by one: (values,) rater, unit and code. Nothing is as large as raters times units.
 
     places: of units among all units of the data, of which there are `size`.
@@ -171,7 +171,7 @@ class _Given:
     size: int
 
     @classmethod
-    def of(cls, data: ReliabilityData, *, only_rated: bool = False) -> "_Given":
+    def of(cls, data: ReliabilityData, *, only_rated: bool = False) -> "_CodedValues":
         """Of all units, or of those only that have values."""
         given = data.codes < len(data.value_domain)
         rater, unit = np.nonzero(given)
@@ -224,10 +224,10 @@ class _Given:
         return found
 
 
-def _require_categories(data: ReliabilityData) -> _Given:
+def _require_categories(data: ReliabilityData) -> _CodedValues:
     if reason := why_not_latent(data):
         raise ValueError(reason)
-    return _Given.of(data, only_rated=True)
+    return _CodedValues.of(data, only_rated=True)
 
 
 def _normalise(counts: FloatArray) -> FloatArray:

@@ -23,7 +23,7 @@ class MeanSquares:
 
 
 def mean_squares(patterns: Patterns, weights: FloatArray) -> MeanSquares:
-    """The two-way mean squares for many weightings of complete patterns."""
+    """The two-way mean squares for many weightings of complete patterns; weights: (replicates, patterns)."""
     values = patterns.value_domain[patterns.codes]
     values = values - np.average(values.mean(axis=1), weights=patterns.unit_counts)
     k = values.shape[1]

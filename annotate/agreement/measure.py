@@ -14,7 +14,7 @@ from annotate.agreement.streams import Randomness
 
 
 @dataclass(frozen=True)
-class Measure:
+class PairMeasure:
     """A coefficient of two arrays; call it with them."""
 
     estimator: Estimator
@@ -52,7 +52,7 @@ def units_with_both(data: ReliabilityData) -> Patterns:
 def pair_data(
     first: npt.ArrayLike, second: npt.ArrayLike, documents: npt.ArrayLike | None = None
 ) -> ReliabilityData:
-    """Two arrays (units,) as the reliability data of two raters."""
+    """Two arrays (units,) as the reliability data of two raters; ValueError where their shapes differ."""
     arrays = [np.asarray(first, dtype=float), np.asarray(second, dtype=float)]
     if arrays[0].ndim != 1 or arrays[0].shape != arrays[1].shape:
         raise ValueError(

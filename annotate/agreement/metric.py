@@ -18,7 +18,7 @@ _BLOCK = 2**20  # distances held at a time
 
 
 def nominal(first: FloatArray, second: FloatArray) -> FloatArray:
-    """1 where the values differ."""
+    """1 where the values differ, else 0. Arrays of shapes that broadcast, for this and the other metrics."""
     return np.asarray(first != second, dtype=float)
 
 
@@ -65,7 +65,7 @@ def weighting(data: ReliabilityData, weights: Weights | None) -> tuple[Weights, 
 
     Where none are named: identity for nominal data, linear for ordinal, quadratic for interval and ratio.
     Scores are the values themselves, but positions on the scale (0, 1, ...) for ordinal data, whose numbers
-    only order.
+    only order. ValueError for weights of another name.
     """
     chosen = weights or usual_weights(data.measurement_level)
     if chosen not in WEIGHT_METRICS:

@@ -11,7 +11,7 @@ from annotate.agreement.bootstrap import Resampling
 from annotate.agreement.coefficient import Coefficient
 from annotate.agreement.data import FloatArray, ReliabilityData
 from annotate.agreement.groups import mean_within_documents
-from annotate.agreement.measure import Measure, pair_data
+from annotate.agreement.measure import PairMeasure, pair_data
 from annotate.agreement.streams import Randomness, substream
 
 MEAN = "mean"
@@ -28,14 +28,14 @@ class ComparedRaters:
 
 def between_raters(
     data: ReliabilityData,
-    measure: Measure,
+    measure: PairMeasure,
     *,
     within: npt.ArrayLike | None = None,
     generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> tuple[ComparedRaters, ...]:
     """The measure for every pair of raters; averaged within documents where `within` gives them, (units,)."""
-    grouped = _grouped(data, within)
+    grouped = _group_within(data, within)
     return tuple(
         _compare(
             measure,
@@ -51,19 +51,19 @@ def between_raters(
 
 def with_mean(
     data: ReliabilityData,
-    measure: Measure,
+    measure: PairMeasure,
     *,
     within: npt.ArrayLike | None = None,
     of_others: bool = False,
     generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> tuple[ComparedRaters, ...]:
-    """The measure between the mean of the raters and each rater; averaged within documents as above.
+    """The measure between the mean of the raters and each rater; within the documents of `within` (units,).
 
     The mean holds the rater's own values too, as in published tables, which raises a correlation; `of_others`
     takes them out.
     """
-    grouped = _grouped(data, within)
+    grouped = _group_within(data, within)
     return tuple(
         _compare(
             measure,
@@ -91,12 +91,12 @@ def _with_mean(data: ReliabilityData, rater: int, of_others: bool) -> Reliabilit
     return pair_data(mean_values(data.values[averaged]), data.values[rater], data.documents)
 
 
-def _grouped(data: ReliabilityData, within: npt.ArrayLike | None) -> ReliabilityData:
+def _group_within(data: ReliabilityData, within: npt.ArrayLike | None) -> ReliabilityData:
     return data if within is None or within is data.documents else data.in_documents(within)
 
 
 def _compare(
-    measure: Measure,
+    measure: PairMeasure,
     raters: tuple[str, str],
     pair: ReliabilityData,
     within: bool,

@@ -73,7 +73,7 @@ def unitizing_alpha(
             found = 1 - differing * (total - with_itself / total) / (marked * gap)
         return np.where(marked * gap > 0, found, np.nan)
 
-    return _pooled(
+    return _pool(
         _ALPHA,
         texts,
         np.array([_alpha_sums(text) for text in _comparable(texts)]).reshape(-1, 4),
@@ -103,7 +103,7 @@ def word_f1(
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(marked > 0, shared / marked, np.nan)
 
-    return _pooled(
+    return _pool(
         _F1,
         texts,
         np.array([_f1_sums(text) for text in _comparable(texts)]).reshape(-1, 2),
@@ -141,7 +141,7 @@ def gamma(
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(expected > 0, 1 - observed / expected, np.nan)
 
-    return _pooled(
+    return _pool(
         _GAMMA,
         texts,
         np.array([_gamma_sums(text, drawn, shifts) for text in compared]).reshape(-1, 2),
@@ -206,12 +206,12 @@ def _gamma_sums(text: MarkedText, drawn: np.random.Generator, shifts: int) -> tu
     observed = expected = 0.0
     for first, second in combinations(text.markings, 2):
         observed += best_alignment_cost(first, second) / over
-        moved = (_moved(second, text.length, int(by)) for by in drawn.integers(text.length, size=shifts))
+        moved = (_shift(second, text.length, int(by)) for by in drawn.integers(text.length, size=shifts))
         expected += sum(best_alignment_cost(first, each) for each in moved) / shifts / over
     return observed, expected
 
 
-def _moved(passages: Sequence[Span], length: int, by: int) -> list[Span]:
+def _shift(passages: Sequence[Span], length: int, by: int) -> list[Span]:
     """Passages moved to the right; one that would begin behind the end is moved back by the length."""
     return [((start + by) % length, (start + by) % length + end - start) for start, end in passages]
 
@@ -228,7 +228,7 @@ _F1 = _Named("word_f1", "F1 of marked words", "Hripcsak and Rothschild 2005")
 _GAMMA = _Named("gamma", "Gamma", "Mathet, Widloecher and Metivier 2015")
 
 
-def _pooled(
+def _pool(
     named: _Named,
     texts: Sequence[MarkedText],
     sums: FloatArray,
@@ -247,7 +247,7 @@ def _pooled(
         return made(value=None, reason=reason, interval_reason="The coefficient is undefined.")
     if generator is None:
         return made(value=value, interval_reason="No interval was asked for.")
-    of_groups = np.array(list(_summed(compared, sums, plan)))
+    of_groups = np.array(list(_resample_sums(compared, sums, plan)))
     interval, interval_reason = resampled_interval(
         lambda weights: statistic(weights @ of_groups),
         independent(len(of_groups), plan.by),
@@ -258,7 +258,7 @@ def _pooled(
     return made(value=value, interval=interval, interval_reason=interval_reason)
 
 
-def _summed(texts: Sequence[MarkedText], sums: FloatArray, plan: Resampling) -> Iterator[FloatArray]:
+def _resample_sums(texts: Sequence[MarkedText], sums: FloatArray, plan: Resampling) -> Iterator[FloatArray]:
     """Yield the sums of each document (of each text)."""
     if plan.by == "units":
         yield from sums

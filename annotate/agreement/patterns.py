@@ -50,6 +50,16 @@ class Patterns:
         return counts.reshape(shape).astype(float)
 
 
+def beside(
+    table: "FloatArray | scipy.sparse.sparray", *columns: FloatArray
+) -> "FloatArray | scipy.sparse.csr_array":
+    """A table (patterns, ...) with more columns (patterns,); sparse if it was."""
+    if isinstance(table, np.ndarray):
+        return np.column_stack([table, *columns])
+    more = scipy.sparse.csr_array(np.stack(columns, axis=1))
+    return scipy.sparse.hstack([table, more], format="csr")
+
+
 def by_rater(data: ReliabilityData, *, least_ratings: int = 1) -> Patterns:
     """The distinct columns among units with enough ratings, raters told apart."""
     return data.once(("by_rater", least_ratings), lambda: _by_rater(data, least_ratings))

@@ -4,13 +4,15 @@ from functools import partial
 
 import numpy as np
 
-from annotate.agreement.bootstrap import Resampling, Statistic
+from annotate.agreement.bootstrap import OfTotals, Resampling, mean_over_units
 from annotate.agreement.coefficient import Coefficient
 from annotate.agreement.data import FloatArray, MeasurementLevel, ReliabilityData
 from annotate.agreement.estimate import Estimator, estimate, undefined_coefficient
 from annotate.agreement.metric import pair_disagreement
 from annotate.agreement.patterns import Patterns, by_value
 from annotate.agreement.streams import Randomness
+
+_DECIMALS = 9
 
 
 def percent_agreement(
@@ -58,10 +60,11 @@ def _estimator(name: str, label: str, tolerance: float) -> Estimator:
     )
 
 
-def _statistic(patterns: Patterns, tolerance: float) -> Statistic:
+def _statistic(patterns: Patterns, tolerance: float) -> OfTotals:
     def apart(first: FloatArray, second: FloatArray) -> FloatArray:
-        return (np.abs(first - second) > tolerance).astype(float)
+        # 2.2 and 1.2 are a point apart, as floats a little more.
+        return (np.round(np.abs(first - second), _DECIMALS) > tolerance).astype(float)
 
     pairs = patterns.ratings * (patterns.ratings - 1) / 2
     agreeing = 1 - pair_disagreement(patterns, apart, patterns.value_domain) / pairs
-    return lambda weights: weights @ agreeing / weights.sum(axis=1)
+    return mean_over_units(agreeing)

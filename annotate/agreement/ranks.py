@@ -12,7 +12,7 @@ from annotate.agreement.data import FloatArray
 Key = TypeVar("Key", bound=Hashable)
 
 
-class Compared(Protocol):
+class ComparedPair(Protocol):
     """A pair of systems with an interval of their difference that holds for all pairs at once."""
 
     @property
@@ -41,7 +41,7 @@ class RankSet:
     worst: int
 
 
-def rank_sets(systems: Sequence[str], differences: Iterable[Compared]) -> tuple[RankSet, ...]:
+def rank_sets(systems: Sequence[str], differences: Iterable[ComparedPair]) -> tuple[RankSet, ...]:
     """For each system the ranks it may have, by inverting the simultaneous intervals of all pairs.
 
     1 + the number of systems that are surely better, to K - the number surely worse, "surely" being a

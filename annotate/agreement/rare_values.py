@@ -8,7 +8,7 @@ import scipy
 
 from annotate.agreement.bootstrap import Resampling, Statistic
 from annotate.agreement.coefficient import Interval
-from annotate.agreement.data import FloatArray, IntArray, Parts, ReliabilityData
+from annotate.agreement.data import FloatArray, IntArray, ReliabilityData, UnitParts
 from annotate.agreement.patterns import Patterns
 
 LARGEST_MODAL_SHARE = 0.8
@@ -19,10 +19,10 @@ _SHAPES_ADD_UP_TO = 1.0  # what is added counts as one unit
 
 def modal_share(data: ReliabilityData) -> float:
     """The share of the most frequent value among those of units with two values or more; 0 without any."""
-    return data.once("modal share", lambda: float(modal_shares_of_parts(data, Parts.whole(data))[0]))
+    return data.once("modal share", lambda: float(modal_shares_of_parts(data, UnitParts.whole(data))[0]))
 
 
-def modal_shares_of_parts(data: ReliabilityData, parts: Parts) -> FloatArray:
+def modal_shares_of_parts(data: ReliabilityData, parts: UnitParts) -> FloatArray:
     """(parts,): `modal_share` of each part of the data."""
     gap = len(data.value_domain)
     codes = np.where(data.ratings_per_unit >= 2, data.codes, gap)[:, parts.units]

@@ -15,7 +15,7 @@ from annotate.agreement.differences import bias, mean_absolute_error, root_mean_
 from annotate.agreement.fleiss import fleiss_kappa, gwet_ac
 from annotate.agreement.icc import intraclass_correlation
 from annotate.agreement.kappa import weighted_kappa
-from annotate.agreement.measure import Measure
+from annotate.agreement.measure import PairMeasure
 from annotate.agreement.percent import percent_agreement, within_one_agreement
 from annotate.agreement.streams import Randomness
 
@@ -49,7 +49,7 @@ COEFFICIENTS: Mapping[str, CoefficientFunction] = MappingProxyType(
 )
 """Coefficients of ReliabilityData by the `name` they carry, in the order a report shows them."""
 
-MEASURES: Mapping[str, Measure] = MappingProxyType(
+MEASURES: Mapping[str, PairMeasure] = MappingProxyType(
     {
         measure.estimator.name: measure
         for measure in (

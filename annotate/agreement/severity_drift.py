@@ -85,13 +85,13 @@ def severity_drift(
                 _p_value(float(change), float(slope @ fit.covariance @ slope), rated.number_of_documents - 1),
             )
         )
-    return _adjusted(found)
+    return _adjust(found)
 
 
 def _p_value(change: float, variance: float, freedom: int) -> float:
     return float(2 * scipy.special.stdtr(freedom, -abs(change) / np.sqrt(variance))) if variance > 0 else 1.0
 
 
-def _adjusted(found: Sequence[SeverityDrift]) -> tuple[SeverityDrift, ...]:
+def _adjust(found: Sequence[SeverityDrift]) -> tuple[SeverityDrift, ...]:
     adjusted = holm_by_key({index: each.p_value for index, each in enumerate(found)})
     return tuple(replace(each, adjusted_p_value=adjusted.get(index)) for index, each in enumerate(found))

@@ -8,6 +8,7 @@ from rest_framework.request import Request
 from annotate.api.commands import note_use
 from annotate.api.queries import usable_token
 from annotate.core.models import ApiToken, User
+from annotate.core.security_log import log_security
 
 UNUSABLE = "This token is unknown, revoked or expired. Make another on the page “Tokens of the API”."
 
@@ -22,6 +23,7 @@ class TokenAuthentication(BaseAuthentication):
             return None
         token = usable_token(secret.strip().decode("latin-1"))
         if token is None:
+            log_security("token.refused", None)
             raise AuthenticationFailed(UNUSABLE)
         note_use(token=token)
         return token.user, token

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import ApiToken, User, token_digest
+from annotate.core.security_log import log_security
 
 SCOPES = ("read", "write", "rate")
 LONGEST = timedelta(days=366)
@@ -35,17 +36,22 @@ def make_token(*, user: User, name: str, scopes: Collection[str], lasts: timedel
         expires_at=now + lasts,
         **{f"may_{scope}": True for scope in scopes},
     )
+    log_security("token.made", user, token=made.pk, scopes=sorted(scopes))
     return made, secret
 
 
 def revoke_token(*, token: ApiToken) -> None:
     """Make a token unusable for good; nothing happens if it is already."""
-    ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now())
+    if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now()):
+        log_security("token.revoked", token.user, token=token.pk)
 
 
 def revoke_tokens(*, user: User) -> int:
     """Make all tokens of a person unusable for good, and return how many that were."""
-    return ApiToken.objects.filter(user=user, revoked_at=None).update(revoked_at=timezone.now())
+    count = ApiToken.objects.filter(user=user, revoked_at=None).update(revoked_at=timezone.now())
+    if count:
+        log_security("token.revoked", user, tokens=count)
+    return count
 
 
 def note_use(*, token: ApiToken) -> None:

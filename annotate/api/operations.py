@@ -60,7 +60,7 @@ class ApiView(APIView):
         super().initial(request, *args, **kwargs)
         _ = request._request.body
 
-    def checked(self, shape: type[Shape], **context: Any) -> Any:
+    def check(self, shape: type[Shape], **context: Any) -> Any:
         """Return what was sent, checked; raises ValidationError with a sentence for each field."""
         given = shape(data=self.request.data, context=context)
         given.is_valid(raise_exception=True)
@@ -72,10 +72,13 @@ class ApiView(APIView):
         given.is_valid(raise_exception=True)
         return dict(given.validated_data)
 
-    def page(self, rows: "QuerySet[Any, Any]", shape: type[Shape], **context: Any) -> Response:
-        """Return the wanted page of rows."""
+    def page(
+        self, rows: "QuerySet[Any, Any]", shape: type[Shape], *, by: str = "pk", **context: Any
+    ) -> Response:
+        """Return the wanted page of rows, in the order of a whole number of theirs."""
         self.filters(PageFilter)
         pages = CursorPages()
+        pages.ordering = by
         found = pages.paginate_queryset(rows, self.request, self)
         return pages.get_paginated_response(shape(found, many=True, context=context).data)
 

@@ -5,6 +5,8 @@ from typing import Any
 
 from rest_framework import serializers
 
+from annotate.core.scale import int_if_whole
+
 
 class Text(serializers.CharField):
     """A string."""
@@ -34,6 +36,18 @@ class Number(serializers.FloatField):
         if not isinstance(data, int | float) or isinstance(data, bool):
             self.fail("invalid")
         return super().to_internal_value(data)
+
+
+class Points(Number):
+    """A value of a scale, or a distance on it: whole ones are whole numbers, 3 and not 3.0."""
+
+    def to_internal_value(self, data: Any) -> float:
+        """Return the number."""
+        return int_if_whole(super().to_internal_value(data))
+
+    def to_representation(self, value: float) -> float:  # type: ignore[override] # as of a FloatField
+        """Return the number as it is."""
+        return value
 
 
 class Amount(Number):

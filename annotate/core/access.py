@@ -181,10 +181,10 @@ def assignment_for_annotator(
             return assignment
     if place is None:
         raise Http404(gettext("This item is not in your list; it may have been given to another rater."))
-    raise _lost(user, place)
+    raise _why_lost(user, place)
 
 
-def _lost(user: SomeUser, place: str) -> NotYoursError | MembershipClosedError | PlaceGoneError:
+def _why_lost(user: SomeUser, place: str) -> NotYoursError | MembershipClosedError | PlaceGoneError:
     held = Membership.objects.filter(user=user.pk, user__isnull=False, pk=_key(place)).first()
     if held is None:
         return NotYoursError(

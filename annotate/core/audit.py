@@ -1,19 +1,47 @@
 """Recording administrative acts: every command that does one calls `record` in its own transaction."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 from django.conf import settings
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.translation import override
 
-from annotate.core.acting_user import acting_user
 from annotate.core.models import AuditEntry, Project, User
+from annotate.core.security_log import log_security
+
+_request: ContextVar[HttpRequest | None] = ContextVar("request", default=None)
+
+
+def acting_user() -> User | None:
+    """Return who is signed in where a request is being answered, None elsewhere."""
+    user = getattr(_request.get(), "user", None)
+    return user if isinstance(user, User) else None
+
+
+class ActingMiddleware:
+    """Remembers whose request is being answered, so that no view can forget to say who did what."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Answer the request."""
+        token = _request.set(request)
+        try:
+            return self.get_response(request)
+        finally:
+            _request.reset(token)
+
 
 Facts = Mapping[str, Any]
+# Who gets in, with which role, and what is sent where: for the log of the installation, too.
+SECURITY_ACTS = ("endpoint.key_", "invitation.", "place.", "webhook.", "person.", "export.pushed")
 
 
 def record(
@@ -40,11 +68,16 @@ def record(
         after = {name: after[name] for name in changed if name in after}
     elif after is not None:
         after = {name: value for name, value in after.items() if value not in ("", None)}
+    actor = by or acting_user()
+    if actor and act.startswith(
+        SECURITY_ACTS
+    ):  # who runs commands, and demonstrations, has a log of their own
+        log_security(act, actor, project=project.slug, subject=getattr(subject, "pk", None))
     with override(settings.LANGUAGE_CODE):  # what is kept reads the same, whoever acted in which language
         AuditEntry.objects.create(
             project=project,
             at=timezone.now(),
-            **actor_columns(by or acting_user()),
+            **actor_columns(actor),
             act=act,
             subject=str(subject)[:300],
             before=_plain(before),

@@ -2,8 +2,11 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
+
+from annotate.core.scale import is_on_scale, points_of
 
 FORMAT = 1
 # What a dimension tells raters and takes from them, besides its points.
@@ -13,6 +16,7 @@ DIMENSION_FIELDS = (
     "guidelines",
     "scale_minimum",
     "scale_maximum",
+    "scale_step",
     "measurement_level",
     "not_applicable",
 )
@@ -41,6 +45,7 @@ class FrozenDimension:
     measurement_level: str
     points: tuple[FrozenPoint, ...]
     not_applicable: bool = False
+    scale_step: float = 1
 
     @property
     def is_named(self) -> bool:
@@ -53,16 +58,25 @@ class FrozenDimension:
         return not self.is_named or self.values == range(2)
 
     @property
-    def values(self) -> range:
-        """All values that the scale has."""
+    def values(self) -> Sequence[float]:
+        """All values that the scale has, lowest first."""
+        return points_of(self.scale_minimum, self.scale_maximum, self.scale_step)
+
+    @property
+    def whole_values(self) -> range:
+        """The whole numbers of the scale: categories have no other codes, and judges are asked for these."""
         return range(self.scale_minimum, self.scale_maximum + 1)
 
-    def point(self, value: int | None) -> FrozenPoint | None:
+    def has(self, value: float) -> bool:
+        """Whether the scale has a value."""
+        return is_on_scale(value, self.scale_minimum, self.scale_maximum, self.scale_step)
+
+    def point(self, value: float | None) -> FrozenPoint | None:
         """Return what a value means, None where nothing was written about it."""
         return next((point for point in self.points if point.value == value), None)
 
-    def name_of(self, value: int) -> str:
-        """Return how a page calls a value: a category by its label, an amount by its number."""
+    def name_of(self, value: float) -> str:
+        """Return what a value is called: a category by its label, an amount by its number."""
         point = self.point(value) if self.is_named else None
         return point.label if point and point.label else str(value)
 
@@ -85,8 +99,11 @@ class FrozenGuideline:
         """Return what is stored."""
         content = {"format": FORMAT, **asdict(self)}
         for dimension in content["dimensions"]:
-            if not dimension["not_applicable"]:  # as guidelines were stored before there was this answer
+            # As guidelines were stored before there was this answer, and before there were steps.
+            if not dimension["not_applicable"]:
                 del dimension["not_applicable"]
+            if dimension["scale_step"] == 1:
+                del dimension["scale_step"]
         return content
 
     def digest(self) -> str:

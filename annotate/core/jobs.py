@@ -40,12 +40,12 @@ def due_jobs(jobs: "QuerySet[Job]", *, waiting: Sequence[str], running: Sequence
 
 
 def is_silent(job: Any) -> bool:
-    """Return whether the worker that has a job has given no sign of life for too long."""
+    """Return whether the worker that has a job has sent no heartbeat for too long."""
     return bool(timezone.now() - job.touched_at >= SILENT_AFTER)
 
 
 def take(job: Any, *, lease: UUID, **became: object) -> bool:
-    """Take a job as it was read; False where another worker took it, or its worker gave a sign, meanwhile."""
+    """Take a job as it was read; False where a worker took it meanwhile, or its own one sent a heartbeat."""
     as_read = type(job).objects.filter(
         pk=job.pk, status=job.status, lease=job.lease, touched_at=job.touched_at
     )

@@ -40,6 +40,7 @@ ACTIONS = (
     KeyAction("unsure", _("unsure: the dimension just rated, else the focused one"), "u", "q", "u"),
     KeyAction("comment", _("comment, likewise; Esc goes back to rating"), "c", "c", "m"),
     KeyAction("cannot_rate", _("cannot rate, likewise"), "x", "x", "p"),
+    KeyAction("step", _("one step more on scales with half points and the like, likewise"), ".", ".", "+"),
     KeyAction("not_applicable", _("not applicable, where a dimension has this answer"), "n", "v", "n"),
     KeyAction("keep", _("keep the answer of a dimension whose wording has changed"), "k", "r", "y"),
     KeyAction("find", _("find words in the document"), "/", "f", "/"),

@@ -145,7 +145,7 @@ def add_pages(new: NewPages) -> None:
 
 
 @dataclass(frozen=True)
-class _Place:
+class _MapPlace:
     """An address with where it is on the map."""
 
     url: str
@@ -159,15 +159,17 @@ def navigation(path: str, slug: str, roles: frozenset[Role], *, hides: bool) -> 
 
     Who neither administers nor reads the project has few pages: they stand in one row.
     """
-    opened = [Group(each.name, _allowed(each.pages, roles, hides=hides), each.also) for each in GROUPS]
+    opened = [Group(each.name, _allowed_pages(each.pages, roles, hides=hides), each.also) for each in GROUPS]
     if not roles & READERS:
         opened = [Group(page.name, [page]) for each in opened for page in each.pages]
     opened = [each for each in opened if each.pages]
-    here = max(_places(opened, slug, path), key=lambda place: len(place.url), default=_Place("", ""))
+    # The longest address wins; a page that leads to several shares its own with the first of these.
+    places = _places(opened, slug, path)
+    here = max(places, key=lambda place: (len(place.url), bool(place.beside)), default=_MapPlace("", ""))
     group = next((each for each in opened if each.name == here.group), None)
     pages = group.pages if group else []
     page = next((each for each in pages if each.name == here.page), None)
-    beside = _allowed(page.beside, roles, hides=hides) if page else []
+    beside = _allowed_pages(page.beside, roles, hides=hides) if page else []
     return Navigation(
         [Tab(gettext(each.name), _url(each.pages[0], slug), each is group) for each in opened],
         [Tab(gettext(each.name), _url(each, slug), each is page) for each in pages if len(pages) > 1],
@@ -175,7 +177,7 @@ def navigation(path: str, slug: str, roles: frozenset[Role], *, hides: bool) -> 
     )
 
 
-def _allowed(pages: Iterable[Page], roles: frozenset[Role], *, hides: bool) -> list[Page]:
+def _allowed_pages(pages: Iterable[Page], roles: frozenset[Role], *, hides: bool) -> list[Page]:
     return [page for page in pages if page.who & roles and not (hides and page.tells)]
 
 
@@ -183,13 +185,13 @@ def _url(page: Page, slug: str) -> str:
     return reverse(page.route, args=[slug, *page.args])
 
 
-def _places(opened: Iterable[Group], slug: str, path: str) -> Iterable[_Place]:
+def _places(opened: Iterable[Group], slug: str, path: str) -> Iterable[_MapPlace]:
     """Yield the places on the map that a path lies at or below."""
     for each in opened:
         name = each.name
-        found = [_Place(reverse(route, args=[slug]), name) for route in each.also]
+        found = [_MapPlace(reverse(route, args=[slug]), name) for route in each.also]
         for page in each.pages:
-            found.append(_Place(_url(page, slug), name, page.name))
-            found += [_Place(reverse(route, args=[slug]), name, page.name) for route in page.also]
-            found += [_Place(_url(other, slug), name, page.name, other.name) for other in page.beside]
+            found.append(_MapPlace(_url(page, slug), name, page.name))
+            found += [_MapPlace(reverse(route, args=[slug]), name, page.name) for route in page.also]
+            found += [_MapPlace(_url(other, slug), name, page.name, other.name) for other in page.beside]
         yield from (place for place in found if path.startswith(place.url))

@@ -3,7 +3,7 @@
 Having reserved the item, or having said that it cannot be rated, does not make one a rater of its units.
 """
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import Exists, F, Q, QuerySet
 
 from annotate.core.models import Assignment, Dispute, Membership, Project, Role, Round
 
@@ -34,7 +34,15 @@ def _raters(rated: QuerySet[Dispute]) -> QuerySet[Membership]:
 
 def disputes_of(place: Membership) -> QuerySet[Dispute]:
     """Return the disputes that this annotator is a rater of, none before Round II has been opened."""
-    return Dispute.objects.filter(RATED, item__assignments__annotator=place, round__project__rounds__number=2)
+    return Dispute.objects.filter(round_two_was_opened(place), raters__rater=place)
+
+
+def round_two_was_opened(place: Membership) -> Exists:
+    """Return the condition of the place's project having a Round II.
+
+    The database asks it once, where a join through the project would ask it of each dispute.
+    """
+    return Exists(Round.objects.filter(project=place.project_id, number=2))
 
 
 def places_of_raters(round: Round) -> QuerySet[Assignment]:

@@ -21,11 +21,12 @@ class DimensionSpec:
     guidelines: str = ""
     scale_minimum: int = 1
     scale_maximum: int = 5
+    scale_step: float = 1
     measurement_level: str = "interval"
     points: tuple[PointSpec, ...] = ()
     not_applicable: bool = False
-    dispute_threshold: int | None = None
-    tolerance: int | None = None
+    dispute_threshold: float | None = None
+    tolerance: float | None = None
 
 
 @dataclass(frozen=True)

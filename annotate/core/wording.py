@@ -34,7 +34,7 @@ def _changes_of_dimension(before: FrozenDimension, after: FrozenDimension) -> It
     if before.guidelines != after.guidelines:
         where = gettext("{name}, guidelines").format(name=after.name)
         yield Change(where, before.guidelines, after.guidelines)
-    for value in after.values:
+    for value in after.whole_values:
         texts = [_text_of_point(each, value) for each in (before, after)]
         if texts[0] != texts[1]:
             yield Change(f"{after.name}, {value}", *texts)

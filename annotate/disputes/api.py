@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from annotate.api.forms import form_input, valid
 from annotate.api.operations import ApiView, reads, writes
-from annotate.api.values import Input, Text, Whole
+from annotate.api.values import Input, Points, Text, Whole
 from annotate.core import access
 from annotate.core.access import project_for_admin, rates_independently
 from annotate.core.errors import InvalidValueError
@@ -22,6 +22,7 @@ from annotate.core.models import Dispute, DisputeEvent, Membership, Post, Projec
 from annotate.core.page import request_user
 from annotate.core.raters import disputes_of
 from annotate.core.rounds import rounds_of
+from annotate.core.scale import SMALLEST_STEP
 from annotate.disputes import tasks
 from annotate.disputes.commands.disputes import adjudicate, answer_dispute, post_message
 from annotate.disputes.commands.nudges import nudge_raters
@@ -32,6 +33,9 @@ from annotate.disputes.queries.page import DisputePage, dispute_page
 from annotate.disputes.queries.rules import rule_previews
 from annotate.disputes.views import DECISIONS
 from annotate.people.invitation_mail import mail_is_sent
+from annotate.results.figures import kept_figures
+from annotate.results.queries.spreads import SPREADS, counted_spreads
+from annotate.results.registry import result_of
 
 # Disputes: listed, read with thread and history, answered by their raters, decided by admins.
 
@@ -44,6 +48,10 @@ class DisputeRow(serializers.ModelSerializer[Dispute]):
     dimension = serializers.CharField(source="dimension.key")
     document = serializers.SerializerMethodField()
     system = serializers.SerializerMethodField()
+    spread = Points()
+    threshold = Points()
+    tolerance = Points()
+    adjudicated_value = Points(allow_null=True)
 
     class Meta:
         model = Dispute
@@ -66,9 +74,9 @@ class Standing(serializers.Serializer[Any]):
 
     rater = serializers.CharField(source="rater.rater_name")
     is_me = serializers.BooleanField()
-    value_before = serializers.IntegerField(allow_null=True)
+    value_before = Points(allow_null=True)
     comment_before = serializers.CharField()
-    value = serializers.IntegerField()
+    value = Points()
     comment = serializers.CharField(source="answer.comment", default="")
     short_reason = serializers.CharField(
         source="last_change.short_reason", default="", help_text="With which the value was kept, if any."
@@ -92,6 +100,8 @@ class PostRow(serializers.ModelSerializer[Post]):
 class EventRow(serializers.ModelSerializer[DisputeEvent]):
     """What happened to the dispute."""
 
+    value = Points(allow_null=True)
+
     class Meta:
         model = DisputeEvent
         fields = ("at", "kind", "value", "note")
@@ -109,8 +119,8 @@ class DisputeDetail(serializers.Serializer[Any]):
 
     number = serializers.IntegerField(source="dispute.number")
     status = serializers.CharField(source="dispute.status")
-    tolerance = serializers.IntegerField(source="dispute.tolerance")
-    adjudicated_value = serializers.IntegerField(source="dispute.adjudicated_value", allow_null=True)
+    tolerance = Points(source="dispute.tolerance")
+    adjudicated_value = Points(source="dispute.adjudicated_value", allow_null=True)
     dimension = serializers.CharField(source="dimension.key")
     title = serializers.CharField()
     parts = DisputePart(many=True)
@@ -202,7 +212,7 @@ class AnswerToDispute(ApiView):
     def post(self, request: Request, slug: str, number: int) -> Response:
         """Keep or change one's value in Round II."""
         place, dispute = _own(request, slug, number)
-        sent = self.checked(DisputeAnswer)
+        sent = self.check(DisputeAnswer)
         answer_dispute(
             dispute=dispute,
             rater=place,
@@ -225,7 +235,7 @@ class ThreadOfDispute(ApiView):
     def post(self, request: Request, slug: str, number: int) -> Response:
         """Add a message to a dispute's thread."""
         place, dispute = _own(request, slug, number)
-        text = valid(PostForm(self.checked(NewPost))).cleaned_data["text"]
+        text = valid(PostForm(self.check(NewPost))).cleaned_data["text"]
         return Response(PostRow(post_message(dispute=dispute, author=place, text=text)).data, status=201)
 
 
@@ -238,7 +248,7 @@ class DecisionOnDispute(ApiView):
     def post(self, request: Request, slug: str, number: int) -> Response:
         """Adjudicate a dispute with a value, leave it open, open it again, or have it answered again."""
         found = access.dispute_for_decider(request.user, slug, number)
-        data = valid(AdjudicationForm(self.checked(Decision))).cleaned_data
+        data = valid(AdjudicationForm(self.check(Decision))).cleaned_data
         why = {"dispute": found, "note": data["note"], "by": request_user(request)}
         decision = next((DECISIONS[name] for name in DECISIONS if data[name]), None)
         if decision:
@@ -271,14 +281,14 @@ def _page(request: Request, slug: str, number: int) -> DisputePage:
 class RuleShape(serializers.Serializer[Any]):
     """How far apart values open a dispute, and within which distance all values settle it."""
 
-    threshold = serializers.IntegerField()
-    tolerance = serializers.IntegerField()
+    threshold = Points()
+    tolerance = Points()
 
 
 class WouldOpen(serializers.Serializer[Any]):
     """How many disputes a threshold would open."""
 
-    threshold = serializers.IntegerField()
+    threshold = Points()
     disputes = serializers.IntegerField()
 
 
@@ -286,8 +296,8 @@ class DimensionRule(serializers.Serializer[Any]):
     """The rule of a dimension; what it has of its own is null where the project's holds."""
 
     dimension = serializers.CharField()
-    threshold = serializers.IntegerField(allow_null=True)
-    tolerance = serializers.IntegerField(allow_null=True)
+    threshold = Points(allow_null=True)
+    tolerance = Points(allow_null=True)
     in_force = RuleShape()
     is_named = serializers.BooleanField(help_text="Categories: any two different ones dispute.")
     would_open = WouldOpen(
@@ -301,14 +311,18 @@ class DisputeRules(serializers.Serializer[Any]):
     threshold = serializers.IntegerField()
     tolerance = serializers.IntegerField()
     dimensions = DimensionRule(many=True)
+    current = serializers.BooleanField(
+        help_text="Whether what thresholds would open is counted of the ratings as they are now; "
+        "a worker counts it otherwise: ask again."
+    )
 
 
 class OwnRuleInput(Input):
     """What a dimension has of its own; null is the project's."""
 
     dimension = Text(max_length=200, help_text="The dimension's key.")
-    threshold = Whole(min_value=1, max_value=LARGEST, required=False, allow_null=True)
-    tolerance = Whole(min_value=0, max_value=LARGEST, required=False, allow_null=True)
+    threshold = Points(min_value=SMALLEST_STEP, max_value=LARGEST, required=False, allow_null=True)
+    tolerance = Points(min_value=0, max_value=LARGEST, required=False, allow_null=True)
 
 
 class DisputeRulesInput(Input):
@@ -360,7 +374,7 @@ class RulesOfDisputes(ApiView):
     def put(self, request: Request, slug: str) -> Response:
         """Set the rules until Round I is closed."""
         project = project_for_admin(request.user, slug)
-        form = _valid_rules(project, self.checked(DisputeRulesInput))
+        form = _valid_rules(project, self.check(DisputeRulesInput))
         changed = set_dispute_rules(project=project, rule=form.rule, own=form.own, by=request_user(request))
         return _rules(request, changed)
 
@@ -374,7 +388,7 @@ class Nudges(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Nudge the raters whom these disputes wait for, on their page and by mail, nobody twice on a day."""
         project = project_for_admin(request.user, slug)
-        meant, round_two = DisputeFilter(**self.checked(NudgeInput)), rounds_of(project).get(2)
+        meant, round_two = DisputeFilter(**self.check(NudgeInput)), rounds_of(project).get(2)
         waiting = waited_for_in(project, meant, round_two) if round_two else {}
         link = request.build_absolute_uri(reverse("disputes", args=[slug]))
         nudged = nudge_raters(project=project, waiting=waiting, by=request_user(request), link=link)
@@ -392,6 +406,7 @@ class Nudges(ApiView):
 def _rules(request: Request, project: Project) -> Response:
     round = rounds_of(project).get(1)
     may_see_values = round is not None and not rates_independently(request.user, project)
+    kept = kept_figures(project, result_of(project, SPREADS)) if may_see_values else None
     dimensions = [
         {
             "dimension": each.dimension.key,
@@ -400,18 +415,23 @@ def _rules(request: Request, project: Project) -> Response:
             "in_force": each.rule,
             "is_named": each.is_named,
             "would_open": [{"threshold": row[0], "disputes": row[1]} for row in each.opened]
-            if may_see_values
+            if kept and kept.is_there
             else None,
         }
-        for each in rule_previews(project, round if may_see_values else None)
+        for each in rule_previews(project, counted_spreads(kept) if kept else {})
     ]
-    told = {"threshold": project.dispute_threshold, "tolerance": project.tolerance, "dimensions": dimensions}
+    told = {
+        "threshold": project.dispute_threshold,
+        "tolerance": project.tolerance,
+        "dimensions": dimensions,
+        "current": kept is None or kept.is_current,
+    }
     return Response(DisputeRules(told).data)
 
 
 def _valid_rules(project: Project, sent: Mapping[str, Any]) -> DisputeRulesForm:
     """Return the page's form with what was sent; raises InvalidValueError with the places of what was."""
-    previews = rule_previews(project, None)
+    previews = rule_previews(project, {})
     dimensions = {each.dimension.key: each.dimension for each in previews if not each.is_named}
     entered = {"threshold": sent["threshold"], "tolerance": sent["tolerance"]}
     places: dict[str, str] = {}

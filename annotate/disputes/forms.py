@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from django import forms
+from django.db.models import Exists, OuterRef
 from django.forms.boundfield import BoundField
 from django.http import QueryDict
 from django.utils.translation import gettext
@@ -13,11 +15,14 @@ from django.utils.translation import gettext_lazy as _
 from annotate.core.addresses import query_of
 from annotate.core.models import Dimension, Dispute, Membership, Project, Role
 from annotate.core.raters import disputes_of
+from annotate.core.scale import is_on_scale
+from annotate.core.scale_text import format_value
 from annotate.disputes.commands.rules import OwnRule
 from annotate.disputes.queries.disputes import Waits, WorkFilter
 from annotate.disputes.queries.list import DisputeFilter
 from annotate.disputes.queries.rules import Rule, RulePreview
-from annotate.rating.forms import EvidenceField
+from annotate.rating.forms import EvidenceField, PointsFormField
+from annotate.rating.queries.own_items import has_many_documents
 
 # What the pages of Round II send.
 
@@ -37,9 +42,9 @@ class DisputeAnswerForm(forms.Form):
     message to the others, and no answer.
     """
 
-    keep = forms.IntegerField(required=False)
-    value = forms.IntegerField(
-        required=False, error_messages={"invalid": _("A rating is a whole number on the scale.")}
+    keep = PointsFormField(required=False)
+    value = PointsFormField(
+        required=False, error_messages={"invalid": _("A rating is a number on the scale.")}
     )
     comment = forms.CharField(required=False)
     short_reason = forms.CharField(required=False)
@@ -106,8 +111,8 @@ class PostForm(forms.Form):
 class AdjudicationForm(forms.Form):
     """A decision about a disputed unit: a value, to leave it open, or to open it again."""
 
-    value = forms.IntegerField(
-        required=False, error_messages={"invalid": _("A rating is a whole number on the scale.")}
+    value = PointsFormField(
+        required=False, error_messages={"invalid": _("A rating is a number on the scale.")}
     )
     note = forms.CharField(required=False, strip=True)
     leave_open = forms.BooleanField(required=False)
@@ -188,13 +193,20 @@ class WorkFilterForm(forms.Form):
     def __init__(self, entered: QueryDict, *, place: Membership) -> None:
         super().__init__(entered)
         own, anything = disputes_of(place).order_by(), ("", gettext("any"))
-        dimensions = own.values_list("dimension__key", "dimension__name").distinct()
-        documents = own.values_list("item__document__key", "item__document__title").distinct()
-        for name, found in (("dimension", dimensions), ("document", documents)):
-            choices = sorted(found, key=lambda each: each[1])
-            self.fields[name] = forms.ChoiceField(
-                required=False, label=self.fields[name].label, choices=[anything, *choices]
-            )
+        disputed = Exists(own.filter(dimension=OuterRef("pk")))
+        dimensions = Dimension.objects.filter(disputed, project=place.project_id).values_list("key", "name")
+        self._offer("dimension", [anything, *sorted(dimensions, key=itemgetter(1))])
+        if has_many_documents(place.project_id):
+            # Thousands of choices take longer than the page; the words find a document's title, too.
+            del self.fields["document"]
+        else:
+            documents = own.values_list("item__document__key", "item__document__title").distinct()
+            self._offer("document", [anything, *sorted(documents, key=itemgetter(1))])
+
+    def _offer(self, name: str, choices: Sequence[tuple[str, str]]) -> None:
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = choices
 
     @property
     def chosen(self) -> WorkFilter:
@@ -283,15 +295,16 @@ class DisputeRulesForm(forms.Form):
             initial[field_name("tolerance", preview.dimension)] = preview.dimension.tolerance
         super().__init__(entered, initial=initial)
         for preview in self.previews:
-            for what, least in (("threshold", 1), ("tolerance", 0)):
-                self.fields[field_name(what, preview.dimension)] = forms.IntegerField(
+            step = preview.dimension.scale_step
+            for what, least in (("threshold", step), ("tolerance", 0)):
+                self.fields[field_name(what, preview.dimension)] = PointsFormField(
                     required=False,
                     min_value=least,
                     max_value=LARGEST,
                     label=gettext("{capitalize} of {name}").format(
                         capitalize=what.capitalize(), name=preview.dimension.name
                     ),
-                    widget=forms.NumberInput(attrs={"placeholder": "project’s"}),
+                    widget=forms.NumberInput(attrs={"placeholder": "project’s", "step": str(step)}),
                 )
         for field in self.fields.values():
             field.disabled = frozen
@@ -315,6 +328,8 @@ class DisputeRulesForm(forms.Form):
             names = [field_name(what, preview.dimension) for what in ("threshold", "tolerance")]
             own_threshold, own_tolerance = (values.get(name) for name in names)
             self._compare(own_threshold or values.get("threshold"), own_tolerance, names[1])
+            for name in names:
+                self._refuse_off_steps(name, values.get(name), preview.dimension.scale_step)
             longest = preview.dimension.scale_maximum - preview.dimension.scale_minimum
             if own_threshold is not None and own_threshold > longest:
                 self.add_error(
@@ -341,7 +356,17 @@ class DisputeRulesForm(forms.Form):
             for preview in self.previews
         }
 
-    def _compare(self, threshold: int | None, tolerance: int | None, field: str) -> None:
+    def _refuse_off_steps(self, field: str, value: float | None, step: float) -> None:
+        if value is None or is_on_scale(value, 0, LARGEST, 1) or is_on_scale(value, 0, LARGEST, step):
+            return
+        if step == 1:
+            self.add_error(field, gettext("Enter a whole number."))
+        else:
+            self.add_error(
+                field, gettext("Enter whole points, or a multiple of {step}.").format(step=format_value(step))
+            )
+
+    def _compare(self, threshold: float | None, tolerance: float | None, field: str) -> None:
         if threshold is not None and tolerance is not None and tolerance >= threshold:
             self.add_error(field, gettext("The tolerance must be less than the threshold."))
 

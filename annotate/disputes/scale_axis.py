@@ -13,7 +13,7 @@ class Held:
     """A value and who holds it, by the short name that stands at the line."""
 
     name: str
-    value: int
+    value: float
     is_me: bool
 
 
@@ -21,7 +21,7 @@ class Held:
 class Tick:
     """A value that is named at the line, and how far along it stands, in percent."""
 
-    value: int
+    value: float
     at: float
 
     @property
@@ -41,16 +41,17 @@ class AxisMark(Tick):
 
 @dataclass(frozen=True)
 class ScaleAxis:
-    """The line: its named values, the raters on it from low to high, and what was decided."""
+    """The line: its named values, raters on it from low to high, its number of values, what was decided."""
 
     ticks: tuple[Tick, ...]
     marks: tuple[AxisMark, ...]
+    values: int
     decided: Tick | None = None
 
     @property
     def is_long(self) -> bool:
         """Whether most values have no tick, so that a mark must name its value."""
-        return len(self.ticks) < self.ticks[-1].value - self.ticks[0].value + 1
+        return self.values > len(self.ticks)
 
     @property
     def lanes(self) -> int:
@@ -68,7 +69,7 @@ class ScaleAxis:
         return f"{self.marks[-1].at - self.marks[0].at:.2f}%"
 
 
-def scale_axis(values: range, held: Sequence[Held], *, decided: int | None = None) -> ScaleAxis:
+def scale_axis(values: Sequence[float], held: Sequence[Held], *, decided: float | None = None) -> ScaleAxis:
     """Return the line of a scale with those who hold its values, one at least, and the adjudicated value."""
     ticks = tuple(Tick(value, _at(values, value)) for value in _labelled_values(values))
     near = NEAR if len(values) <= ALL_TICKS else NEAR_ON_LONG_SCALES
@@ -80,21 +81,20 @@ def scale_axis(values: range, held: Sequence[Held], *, decided: int | None = Non
         last[lane : lane + 1] = [at]
         marks.append(AxisMark(each.value, at, each.name, each.is_me, lane))
     decision = None if decided is None else Tick(decided, _at(values, decided))
-    return ScaleAxis(ticks, tuple(marks), decision)
+    return ScaleAxis(ticks, tuple(marks), len(values), decision)
 
 
-def _at(values: range, value: int) -> float:
-    return 100 * (value - values[0]) / max(1, len(values) - 1)
+def _at(values: Sequence[float], value: float) -> float:
+    return 100 * (value - values[0]) / (values[-1] - values[0])
 
 
-def _labelled_values(values: range) -> list[int]:
+def _labelled_values(values: Sequence[float]) -> list[float]:
     """Return all values of a short scale; of a long one its ends and round numbers between them."""
     if len(values) <= ALL_TICKS:
         return list(values)
-    length = len(values) - 1
-    rough = length / 5
+    first, last = int(values[0]), int(values[-1])
+    rough = (last - first) / 5
     power = 10 ** (len(str(int(rough))) - 1)
     step = next(step * power for step in (1, 2, 5, 10) if step * power >= rough)
-    first, last = values[0], values[-1]
     inside = range(-(-first // step) * step, last + 1, step)
     return [first, *(each for each in inside if min(each - first, last - each) * 2 >= step), last]

@@ -27,6 +27,7 @@ from annotate.core.models import Dispute, Membership, Project, Role
 from annotate.core.page import Request, render_in_project, request_user, show_refusal
 from annotate.core.preferences import key_map_of
 from annotate.core.rounds import rounds_of
+from annotate.core.scale_text import name_on_page
 from annotate.disputes import tasks
 from annotate.disputes.commands.digests import stop_digests
 from annotate.disputes.commands.disputes import (
@@ -34,11 +35,11 @@ from annotate.disputes.commands.disputes import (
     answer_dispute,
     ask_again,
     leave_open,
+    note_look,
     open_again,
     post_message,
     take_back,
 )
-from annotate.disputes.commands.looks import note_look
 from annotate.disputes.commands.nudges import Nudged, nudge_raters
 from annotate.disputes.commands.rules import set_dispute_rules
 from annotate.disputes.forms import (
@@ -57,21 +58,24 @@ from annotate.disputes.queries.disputes import (
     just_answered,
     left_after,
     left_to_decide,
-    listed,
     place_of_text,
+    sections_of,
     work_list,
 )
-from annotate.disputes.queries.list import dispute_rows, disputes_of_project, kept_reasons, waited_for_in
-from annotate.disputes.queries.page import DisputePage, dispute_page
+from annotate.disputes.queries.list import DisputesByNumber, dispute_rows, kept_reasons, waited_for_in
+from annotate.disputes.queries.page import DisputePage, dispute_page, version_of
 from annotate.disputes.queries.rules import rule_previews
-from annotate.disputes.queries.version import version_of
 from annotate.people.invitation_mail import mail_is_sent
 from annotate.rating.commands.wording import acknowledge_wording
 from annotate.rating.queries.wording import new_wording
+from annotate.results.figures import kept_figures
+from annotate.results.queries.spreads import SPREADS, counted_spreads
+from annotate.results.registry import result_of
 
 # Round II: the work list of disputes, one dispute, its answers, thread and adjudication.
 
 PER_PAGE = 50
+LISTED = 100  # disputes of each part of the work list, before all are asked for
 QUEUE = f"status={Dispute.Status.IRRESOLVABLE}"  # the filter of what waits for an adjudicator
 # What is decided without a value, by the name of its button.
 DECISIONS: dict[str, Callable[..., Dispute]] = {
@@ -81,7 +85,7 @@ DECISIONS: dict[str, Callable[..., Dispute]] = {
 }
 
 
-class Part(StrEnum):
+class PagePart(StrEnum):
     """A part of a dispute's page, by its name in the template and in the page."""
 
     DISCUSSION = "discussion"
@@ -95,16 +99,16 @@ def signed_in(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     """
 
     @wraps(view)
-    def checked(request: Request, slug: str, number: int) -> HttpResponse:
+    def respond(request: Request, slug: str, number: int) -> HttpResponse:
         if request.user.is_authenticated:
             return view(request, slug, number)
         page = reverse("dispute", args=[slug, number])
         if request.htmx:
             reply = render(request, "disputes/_signed_out.html", {"page": page}, status=422)
-            return replace_url(reswap(retarget(reply, f"#{Part.DISCUSSION}"), "outerHTML"), "false")
+            return replace_url(reswap(retarget(reply, f"#{PagePart.DISCUSSION}"), "outerHTML"), "false")
         return redirect_to_login(page)
 
-    return checked
+    return respond
 
 
 @dataclass(frozen=True)
@@ -124,13 +128,12 @@ def disputes(request: Request, slug: str) -> HttpResponse:
     place = access.membership(request.user, slug, Role.ANNOTATOR, *access.DISPUTE_READERS)
     if place.role == Role.ANNOTATOR and "all" not in request.GET:
         form = WorkFilterForm(request.GET, place=place)
-        work = work_list(place, form.chosen)
+        work = work_list(place, form.chosen, most=None if "show" in request.GET else LISTED)
         own: dict[str, object] = {
             "place": place,
             "form": form,
             "work": work,
-            "listed": listed(work, place, form.chosen),
-            "shown": None if "show" in request.GET else ":60",
+            "listed": sections_of(work, place, form.chosen),
             "answered": _answer_to_take_back(request, place),
         }
         return render_in_project(request, place.project, "disputes/work_list.html", own)
@@ -153,7 +156,7 @@ def _all_disputes(request: Request, project: Project, role: Role, *, at_queue: b
     asked = QueryDict(QUEUE) if at_queue else request.GET
     form = DisputeFilterForm(asked, project=project, with_labels=is_admin)
     round_two = rounds_of(project).get(2)
-    chosen = disputes_of_project(project, form.chosen, round_two=round_two)
+    chosen = DisputesByNumber(project, form.chosen, round_two=round_two)
     found = Paginator(chosen, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "form": form,
@@ -178,7 +181,7 @@ def dispute(request: Request, slug: str, number: int) -> HttpResponse:
     htmx gets the part beside the text, or of that what others change: values, reasons and thread. Where that
     is still what the page has `seen`, the answer is 204, after three queries.
     """
-    part = Part.AT_WORK if request.htmx.target == Part.AT_WORK else Part.DISCUSSION
+    part = PagePart.AT_WORK if request.htmx.target == PagePart.AT_WORK else PagePart.DISCUSSION
     return _page(request, slug, number, part=part)
 
 
@@ -236,7 +239,7 @@ def read_wording(request: Request, slug: str, number: int) -> HttpResponse:
 
     refusal = _refusal(form, note_it, written_by=place)
     if refusal or request.htmx:
-        return _page(request, slug, number, refusal=refusal, part=Part.AT_WORK)
+        return _page(request, slug, number, refusal=refusal, part=PagePart.AT_WORK)
     return redirect("dispute", slug, number)
 
 
@@ -290,8 +293,8 @@ def _go_on(request: Request, slug: str, number: int, *, after: int | None = None
         return _page(request, slug, number, after=after)
     if shown is None or not _about_one_text(slug, {shown, number}):
         return _go_to(request, url)
-    beside = _page(request, slug, number, after=after, part=Part.AT_WORK)
-    return replace_url(reswap(retarget(beside, f"#{Part.AT_WORK}"), "outerHTML"), url)
+    beside = _page(request, slug, number, after=after, part=PagePart.AT_WORK)
+    return replace_url(reswap(retarget(beside, f"#{PagePart.AT_WORK}"), "outerHTML"), url)
 
 
 def _number_shown(request: Request, slug: str) -> int | None:
@@ -326,7 +329,7 @@ def _page(
     *,
     refusal: str = "",
     after: int | None = None,
-    part: Part = Part.DISCUSSION,
+    part: PagePart = PagePart.DISCUSSION,
 ) -> HttpResponse:
     """Return the page of a dispute, to htmx the part of it that was asked for."""
     # Read before the rest: what changes in between makes the page ask once more, and is never missed.
@@ -346,7 +349,7 @@ def _page(
         "draft": request.POST if refusal else {},
         "answered": _answer_to_take_back(request, place, after),
     }
-    if not request.htmx or part == Part.AT_WORK:
+    if not request.htmx or part == PagePart.AT_WORK:
         context |= _around(reading, page)
     if not request.htmx:
         context |= {
@@ -359,7 +362,7 @@ def _page(
 
 def _around(reading: Reading, page: DisputePage) -> dict[str, Any]:
     """Return what stands around a dispute: the others about its text, and how many are left."""
-    held = {each.dimension.id: each.dimension.name_of(each.value) for each in page.own_values}
+    held = {each.dimension.id: name_on_page(each.dimension, each.value) for each in page.own_values}
     around: dict[str, Any] = {"on_text": disputes_on_text(reading.dispute, reading.place, held)}
     if reading.place:
         around["left"] = left_after(reading.place, reading.dispute)
@@ -402,7 +405,8 @@ def dispute_rules(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.project_for_admin(request.user, slug)
     round = rounds_of(project).get(1)
     may_see_values = not access.rates_independently(request.user, project)
-    previews = rule_previews(project, round if may_see_values else None)
+    kept = kept_figures(project, result_of(project, SPREADS)) if round and may_see_values else None
+    previews = rule_previews(project, counted_spreads(kept) if kept else {})
     frozen = round is not None and not round.is_open
     form = DisputeRulesForm(request.POST or None, project=project, previews=previews, frozen=frozen)
     status = 422 if request.method == "POST" else 200
@@ -426,6 +430,7 @@ def dispute_rules(request: HttpRequest, slug: str) -> HttpResponse:
         "round": round,
         "frozen": frozen,
         "may_see_values": may_see_values,
+        "kept": kept,
     }
     return render_in_project(request, project, "disputes/rules.html", context, status=status)
 

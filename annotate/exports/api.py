@@ -13,13 +13,16 @@ from annotate.api.values import Flag
 from annotate.core.access import export_in, project_for_admin, project_for_reader
 from annotate.core.models import Export, Push
 from annotate.core.page import request_user
+from annotate.exports.citation import Datasheet
+from annotate.exports.commands.datasheets import save_datasheet
 from annotate.exports.commands.exports import delete_export, start_export
 from annotate.exports.commands.pushes import start_push
-from annotate.exports.forms import ExportForm, PushForm
+from annotate.exports.forms import DatasheetForm, ExportForm, PushForm
 from annotate.exports.queries import exports_of, pushes_of, state_of
 from annotate.exports.tasks import run_export, run_push
 
 ExportInput = form_input("ExportInput", ExportForm)
+DatasheetInput = form_input("DatasheetInput", DatasheetForm, all_optional=True)
 PushInput = form_input(
     "PushInput",
     PushForm,
@@ -49,6 +52,35 @@ class PushRow(serializers.ModelSerializer[Push]):
         fields = ("id", "repository", "private", "status", "message", "sent", "size", "url", "created_at")
 
 
+class DatasheetRow(serializers.Serializer[Datasheet]):
+    """What the authors of a data set say of it, empty where nothing is written."""
+
+    languages = serializers.ListField(child=serializers.CharField())
+    task_categories = serializers.ListField(child=serializers.CharField())
+    sections = serializers.DictField(child=serializers.CharField(), help_text="What is written, by section.")
+
+
+class DatasheetOfProject(ApiView):
+    """What the authors of a data set say of it."""
+
+    about = "exports"
+
+    @reads(DatasheetRow)
+    def get(self, request: Request, slug: str) -> Response:
+        """Show the datasheet."""
+        project = project_for_reader(request.user, slug)
+        return Response(DatasheetRow(Datasheet.from_dict(project.datasheet)).data)
+
+    @writes(DatasheetRow, accepts=DatasheetInput)
+    def patch(self, request: Request, slug: str) -> Response:
+        """Change what is sent, for exports to come; lists have commas between their words."""
+        project = project_for_admin(request.user, slug)
+        standing = DatasheetForm.values_of(Datasheet.from_dict(project.datasheet))
+        made = valid(DatasheetForm({**standing, **self.check(DatasheetInput)})).datasheet
+        save_datasheet(project=project, datasheet=made, by=request_user(request))
+        return Response(DatasheetRow(made).data)
+
+
 class Exports(ApiView):
     """The exports of a project."""
 
@@ -63,7 +95,7 @@ class Exports(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Ask for a snapshot, which a worker writes; `parts` are what goes out beside the values."""
         project = project_for_reader(request.user, slug)
-        choice = valid(ExportForm(self.checked(ExportInput))).choice
+        choice = valid(ExportForm(self.check(ExportInput))).choice
         made = start_export(project=project, choice=choice, by=request_user(request))
         transaction.on_commit(lambda: run_export.delay(made.pk), robust=True)
         return Response(ExportRow(made).data, status=201)
@@ -100,7 +132,7 @@ class Pushes(ApiView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """Push a Hugging Face data set that is ready, or push it again; a worker does."""
         export = export_in(project_for_admin(request.user, slug), pk)
-        sent = valid(PushForm(self.checked(PushInput))).cleaned_data
+        sent = valid(PushForm(self.check(PushInput))).cleaned_data
         made = start_push(export=export, by=request_user(request), **sent)
         transaction.on_commit(lambda: run_push.delay(made.pk), robust=True)
         return Response(PushRow(made).data, status=201)

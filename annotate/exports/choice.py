@@ -1,10 +1,12 @@
 """What someone wants to take away."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from annotate.exports.registry import ExportTable, Part, tables_without
+from annotate.core.models import Project
+from annotate.exports.citation import Card
+from annotate.exports.registry import ExportPart, ExportTable, ValueKind, tables_without
 
 
 class Format(StrEnum):
@@ -28,17 +30,22 @@ LABELS = {
 
 @dataclass(frozen=True)
 class ExportChoice:
-    """A format, the parts that stay behind, and the licence under which it may be used, if it was said."""
+    """A format, the parts that stay behind, and the licence under which it may be used, if it was said.
+
+    card: what a data set's card says besides; other formats have none.
+    """
 
     format: Format
-    left_out: frozenset[Part] = frozenset()
+    left_out: frozenset[ExportPart] = frozenset()
     licence: str = ""
+    card: Card = field(default_factory=Card)
 
-    @property
-    def tables(self) -> list[ExportTable]:
-        """The tables with the columns that go out."""
-        return tables_without(self.left_out)
+    def tables_of(self, project: Project) -> list[ExportTable]:
+        """Return a project's tables with the columns that go out. One query."""
+        has_steps = project.dimensions.exclude(scale_step=1).exists()
+        return tables_without(self.left_out, ValueKind.NUMBER if has_steps else ValueKind.INTEGER)
 
     def filters(self) -> dict[str, Any]:
         """Return what was chosen, as a manifest has it."""
-        return {"format": self.format.value, "without": sorted(self.left_out), "licence": self.licence}
+        filters = {"format": self.format.value, "without": sorted(self.left_out), "licence": self.licence}
+        return {**filters, "card": self.card.as_dict()} if self.format == Format.HUGGING_FACE else filters

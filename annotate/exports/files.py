@@ -36,9 +36,11 @@ def write_file(
     return manifest
 
 
-def download_table(project: Project, table: ExportTable, name: str, format: str) -> StreamingHttpResponse:
+def download_table(
+    project: Project, table: ExportTable, name: str, format: str, *, defuses_formulas: bool = False
+) -> StreamingHttpResponse:
     """Stream a table as a file to be kept under this name."""
-    stream = export_table(project, table, format)
+    stream = export_table(project, table, format, defuses_formulas=defuses_formulas)
     response = StreamingHttpResponse(stream, content_type=CONTENT_TYPES[f".{format}"])
     response["Content-Disposition"] = f'attachment; filename="{project.slug}-{name}.{format}"'
     return response

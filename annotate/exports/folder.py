@@ -1,12 +1,16 @@
 """A whole project as a folder of files: one snapshot, whatever the format."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from annotate.core.models import Project
 from annotate.core.snapshot import snapshot
 from annotate.exports.choice import ExportChoice, Format
-from annotate.exports.formats.huggingface import write_data_set
+from annotate.exports.formats.croissant import croissant
+from annotate.exports.formats.data_card import cite, data_card
+from annotate.exports.formats.datasheet import datasheet
 from annotate.exports.formats.parquet import write_parquet, write_shards
 from annotate.exports.formats.text import FORMATS as TEXT_FORMATS
 from annotate.exports.formats.text import in_pieces
@@ -49,14 +53,14 @@ def _report_rows(rows: Iterable[Row], on_progress: OnProgress, passed: Passed) -
 Rows = Callable[[ExportTable], Iterable[Row]]
 
 
-def _write_text(_project: Project, choice: ExportChoice, folder: Path, rows_of: Rows) -> None:
-    for table in choice.tables:
+def _write_text(project: Project, choice: ExportChoice, folder: Path, rows_of: Rows) -> None:
+    for table in choice.tables_of(project):
         with (folder / f"{table.name}.{choice.format}").open("wb") as file:
             file.writelines(in_pieces(TEXT_FORMATS[choice.format](table, rows_of(table))))
 
 
-def _write_parquet(_project: Project, choice: ExportChoice, folder: Path, rows_of: Rows) -> None:
-    for table in choice.tables:
+def _write_parquet(project: Project, choice: ExportChoice, folder: Path, rows_of: Rows) -> None:
+    for table in choice.tables_of(project):
         write_parquet(table, rows_of(table), folder / f"{table.name}.parquet")
 
 
@@ -64,7 +68,7 @@ def _write_workbook(project: Project, choice: ExportChoice, folder: Path, rows_o
     from annotate.exports.formats.workbook import WorkbookWriter  # openpyxl takes 10 MB
 
     writer = WorkbookWriter()
-    for table in choice.tables:
+    for table in choice.tables_of(project):
         writer.add(table, rows_of(table))
     opening = [
         f"{project.name}, exported by Concord",
@@ -73,11 +77,11 @@ def _write_workbook(project: Project, choice: ExportChoice, folder: Path, rows_o
     writer.save(folder / f"{project.slug}.xlsx", opening)
 
 
-def _write_data_set(_project: Project, choice: ExportChoice, folder: Path, rows_of: Rows) -> None:
-    for table in choice.tables:
+def _write_data_set(project: Project, choice: ExportChoice, folder: Path, rows_of: Rows) -> None:
+    for table in choice.tables_of(project):
         shards = folder / "data" / table.name
         shards.mkdir(parents=True)
-        write_shards(table, rows_of(table), shards)
+        write_shards(table, rows_of(table), shards, choice.card.split)
 
 
 _WRITERS = {
@@ -87,3 +91,31 @@ _WRITERS = {
     Format.XLSX: _write_workbook,
     Format.HUGGING_FACE: _write_data_set,
 }
+
+
+def write_data_set(project: Project, choice: ExportChoice, folder: Path, passed: Passed) -> None:
+    """Write what belongs beside the Parquet files; tables without rows have no configuration."""
+    tables = [table for table in choice.tables_of(project) if passed.rows[table.name]]
+    described = _description(project, choice, passed)
+    _write(folder / "README.md", data_card(project, choice, tables, passed))
+    _write(folder / "DATASHEET.md", datasheet(project, choice))
+    metadata = croissant(described, tables, folder)
+    _write(folder / "croissant.json", json.dumps(metadata, ensure_ascii=False, indent=1) + "\n")
+
+
+def _description(project: Project, choice: ExportChoice, passed: Passed) -> dict[str, Any]:
+    authors = choice.card.authors
+    return {
+        "name": project.slug,
+        "description": project.description or project.name,
+        "url": choice.card.address or f"urn:concord:{project.slug}",
+        "version": "1.0.0",
+        **({"license": choice.licence} if choice.licence else {}),
+        **({"citeAs": cited} if (cited := cite(project, choice, passed)) else {}),
+        **({"creator": [{"@type": "sc:Person", "name": name} for name in authors]} if authors else {}),
+        **({"datePublished": f"{passed.latest:%Y-%m-%d}"} if passed.latest else {}),
+    }
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")

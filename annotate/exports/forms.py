@@ -1,16 +1,22 @@
 """What goes out in an export."""
 
+import re
+from typing import Any
+
 from django import forms
+from django.core.files.uploadedfile import UploadedFile
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.exports.choice import LABELS, ExportChoice, Format
-from annotate.exports.registry import Part
+from annotate.exports.citation import Card, Datasheet, DatasheetSection, SplitName, read_text_licences
+from annotate.exports.registry import ExportPart
 
 PARTS = {
-    Part.COMMENTS: "Comments: the reasons given with ratings and decisions",
-    Part.THREADS: "Threads: what raters wrote to each other about disputed units",
-    Part.REPLIES: "Raw replies of judges, with the reasons in them",
-    Part.SOURCES: "Source texts: the documents themselves, where their licence lets you pass them on",
+    ExportPart.COMMENTS: "Comments: the reasons given with ratings and decisions",
+    ExportPart.THREADS: "Threads: what raters wrote to each other about disputed units",
+    ExportPart.REPLIES: "Raw replies of judges, with the reasons in them",
+    ExportPart.SOURCES: "Source texts: the documents themselves, where their licence lets you pass them on",
 }
 
 
@@ -32,13 +38,147 @@ class ExportForm(forms.Form):
         max_length=100,
         help_text=_("The licence's Hugging Face identifier, such as cc-by-4.0. Optional."),
     )
+    authors = forms.CharField(
+        required=False,
+        max_length=10_000,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text=_("Of a data set, one per line, as they are cited; its card then has the BibTeX entry."),
+    )
+    address = forms.URLField(
+        required=False,
+        max_length=500,
+        assume_scheme="https",
+        help_text=_("Where the data set, or its paper, is found. Optional."),
+    )
+    text_licences = forms.CharField(
+        label=_("Licences of the texts"),
+        required=False,
+        max_length=10_000,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text=_("For each source of texts a line such as “Reviews: CC BY-SA 4.0”. Optional."),
+    )
+    split = forms.ChoiceField(
+        required=False,
+        choices=[(each.value, each.value) for each in SplitName],
+        help_text=_("Of a data set: where all its rows are. A benchmark is for testing."),
+    )
+
+    def clean_text_licences(self) -> tuple[tuple[str, str], ...]:
+        """Read a source and its licence from each line."""
+        try:
+            return read_text_licences(self.cleaned_data["text_licences"])
+        except ValueError as error:
+            says = gettext("Write the source, a colon and its licence; this line has none of it: “{line}”.")
+            raise forms.ValidationError(says.format(line=error)) from error
 
     @property
     def choice(self) -> ExportChoice:
         """What was entered, where it is valid."""
         given = self.cleaned_data
-        left_out = frozenset(Part) - {Part(each) for each in given["parts"]}
-        return ExportChoice(Format(given["format"]), left_out, given["licence"].strip())
+        left_out = frozenset(ExportPart) - {ExportPart(each) for each in given["parts"]}
+        authors = (line.strip() for line in given["authors"].splitlines())
+        card = Card(
+            tuple(filter(None, authors)),
+            given["address"],
+            given["text_licences"],
+            SplitName(given["split"] or SplitName.TEST),
+        )
+        return ExportChoice(Format(given["format"]), left_out, given["licence"].strip(), card)
+
+
+SECTIONS = {
+    DatasheetSection.MOTIVATION: _("Why was the data set made, by whom, and who paid for it?"),
+    DatasheetSection.COMPOSITION: _("What are the texts, and where are they from? What is missing?"),
+    DatasheetSection.COLLECTION: _("Who are the raters, how were they trained, and what were they paid?"),
+    DatasheetSection.PREPROCESSING: _("What was cleaned, left out or changed before it was rated?"),
+    DatasheetSection.USES: _("What is it for, and what should it not be used for?"),
+    DatasheetSection.DISTRIBUTION: _("Where is it published, and under which terms?"),
+    DatasheetSection.MAINTENANCE: _(
+        "Who keeps it up, where are mistakes reported, and where do versions stay?"
+    ),
+}
+LARGEST_EXPORT_FILE = 20 * 1024**2
+
+
+class ExportFileForm(forms.Form):
+    """The file of an export that becomes a project."""
+
+    file = forms.FileField(
+        help_text=_("The zip file of an export in JSONL or CSV, at most {value} MB.").format(
+            value=LARGEST_EXPORT_FILE // 1024**2
+        ),
+    )
+
+    def clean_file(self) -> "UploadedFile[Any]":
+        """Refuse what is too large to be read while somebody waits."""
+        file: UploadedFile[Any] = self.cleaned_data["file"]
+        if (file.size or 0) > LARGEST_EXPORT_FILE:
+            says = gettext("This file is too large for the browser; import it with manage.py import_export.")
+            raise forms.ValidationError(says)
+        return file
+
+
+LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{1,8})*", re.ASCII)
+TASK = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*", re.ASCII)
+LONGEST_SECTION = 20_000
+
+
+def _section_field(section: DatasheetSection) -> forms.CharField:
+    return forms.CharField(
+        required=False,
+        max_length=LONGEST_SECTION,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text=SECTIONS[section],
+    )
+
+
+class DatasheetForm(forms.Form):
+    """Languages, tasks, and what is written of each section of the datasheet."""
+
+    languages = forms.CharField(
+        required=False,
+        max_length=500,
+        help_text=_("Codes with commas between them, such as en, pt-BR."),
+    )
+    task_categories = forms.CharField(
+        label=_("Task categories"),
+        required=False,
+        max_length=500,
+        help_text=_("As the Hugging Face Hub names them, with commas: summarization, text-generation."),
+    )
+    motivation = _section_field(DatasheetSection.MOTIVATION)
+    composition = _section_field(DatasheetSection.COMPOSITION)
+    collection = _section_field(DatasheetSection.COLLECTION)
+    preprocessing = _section_field(DatasheetSection.PREPROCESSING)
+    uses = _section_field(DatasheetSection.USES)
+    distribution = _section_field(DatasheetSection.DISTRIBUTION)
+    maintenance = _section_field(DatasheetSection.MAINTENANCE)
+
+    @classmethod
+    def values_of(cls, datasheet: Datasheet) -> dict[str, str]:
+        """Return what the form's fields hold for a datasheet."""
+        lists = {
+            "languages": ", ".join(datasheet.languages),
+            "task_categories": ", ".join(datasheet.task_categories),
+        }
+        return lists | {each.value: datasheet.sections.get(each, "") for each in DatasheetSection}
+
+    def clean_languages(self) -> tuple[str, ...]:
+        """Read codes of languages."""
+        says = gettext("“{word}” is no code of a language; write such as en or pt-BR.")
+        return _read_list(self.cleaned_data["languages"], LANGUAGE, says)
+
+    def clean_task_categories(self) -> tuple[str, ...]:
+        """Read names of tasks."""
+        says = gettext("“{word}” is no name of a task; write such as text-generation.")
+        return _read_list(self.cleaned_data["task_categories"], TASK, says)
+
+    @property
+    def datasheet(self) -> Datasheet:
+        """What was entered, where it is valid."""
+        given = self.cleaned_data
+        sections = {each: given[each.value] for each in DatasheetSection if given[each.value]}
+        return Datasheet(given["languages"], given["task_categories"], sections)
 
 
 class PushForm(forms.Form):
@@ -56,4 +196,13 @@ class PushForm(forms.Form):
     )
 
 
-EVERYTHING = {"format": Format.JSONL.value, "parts": [each.value for each in Part]}
+def _read_list(entered: str, pattern: re.Pattern[str], says: str) -> tuple[str, ...]:
+    """Return the words of a list with commas, each once; raises ValidationError for one that is none."""
+    words = tuple(dict.fromkeys(filter(None, map(str.strip, entered.split(",")))))
+    for word in words:
+        if not pattern.fullmatch(word):
+            raise forms.ValidationError(says.format(word=word))
+    return words
+
+
+EVERYTHING = {"format": Format.JSONL.value, "parts": [each.value for each in ExportPart]}

@@ -11,8 +11,9 @@ from django.utils import timezone
 from annotate.core.jobs import due_jobs, is_silent
 from annotate.core.models import Export, Project, Push
 from annotate.exports.choice import LABELS, ExportChoice, Format
+from annotate.exports.citation import Card
 from annotate.exports.files import SUFFIXES
-from annotate.exports.registry import Part
+from annotate.exports.registry import ExportPart
 from annotate.material.queries.imports import WORKER_SHOULD_TAKE
 from annotate.material.reading.progress import Notes
 
@@ -101,5 +102,5 @@ def due_pushes() -> QuerySet[Push]:
 
 def choice_of(export: Export) -> ExportChoice:
     """Return what was asked for."""
-    parts = frozenset(Part(each) for each in export.left_out)
-    return ExportChoice(Format(export.format), parts, export.licence)
+    parts = frozenset(ExportPart(each) for each in export.left_out)
+    return ExportChoice(Format(export.format), parts, export.licence, Card.from_dict(export.card))

@@ -1,31 +1,38 @@
 """Export: snapshots that a worker writes, and single tables at once."""
 
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.core import access
 from annotate.core.errors import DomainError
-from annotate.core.models import Export, Push, Role
+from annotate.core.models import Export, Project, Push, Role, User
 from annotate.core.page import Request, render_in_project, request_user
 from annotate.core.workers import worker_health
 from annotate.exports import tasks
 from annotate.exports.choice import Format
+from annotate.exports.citation import Datasheet
+from annotate.exports.commands.datasheets import save_datasheet
 from annotate.exports.commands.exports import delete_export, note_export, restart_export, start_export
 from annotate.exports.commands.pushes import start_push
 from annotate.exports.files import download_table
 from annotate.exports.formats.text import FORMATS
-from annotate.exports.forms import EVERYTHING, ExportForm, PushForm
+from annotate.exports.forms import EVERYTHING, DatasheetForm, ExportFileForm, ExportForm, PushForm
 from annotate.exports.hub import hub_is_configured
 from annotate.exports.queries import exports_of, pushes_of, state_of, states_of
 from annotate.exports.registry import TABLES
+from annotate.exports.restoring import restore_export
+from annotate.exports.restoring.archive import ExportArchive, refuse_unfit_upload
 
 
 @login_required
@@ -47,9 +54,50 @@ def exports(request: Request, slug: str) -> HttpResponse:
         "tables": TABLES.values(),
         "formats": list(FORMATS),
         "workers": worker_health(),
+        "is_admin": Role.ADMIN in access.roles_in(request.user, project),
     }
     status = 422 if form.is_bound else 200
     return render_in_project(request, project, "exports/exports.html", context, status=status)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def project_from_export(request: HttpRequest) -> HttpResponse:
+    """Make the project of an export, with who sends it as its admin."""
+    access.refuse_all_but_project_makers(request.user)
+    form = ExportFileForm(request.POST or None, request.FILES or None)
+    try:
+        if form.is_valid():
+            project = _restore_upload(form.cleaned_data["file"], request_user(request))
+            messages.success(request, gettext("The export is imported. You are an admin of its project."))
+            return redirect("project", project.slug)
+    except DomainError as error:
+        form.add_error("file", error.message)
+    status = 422 if form.is_bound else 200
+    return render(request, "exports/from_export.html", {"form": form}, status=status)
+
+
+def _restore_upload(upload: "UploadedFile[Any]", by: User) -> Project:
+    with NamedTemporaryFile(suffix=".zip") as file:
+        file.writelines(upload.chunks())
+        file.flush()
+        refuse_unfit_upload(Path(file.name))
+        return restore_export(archive=ExportArchive(Path(file.name)), admin=by)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def datasheet(request: Request, slug: str) -> HttpResponse:
+    """Show what the authors say of the data set, and keep it as an admin, for exports to come."""
+    project = access.project_for_admin(request.user, slug)
+    written = DatasheetForm.values_of(Datasheet.from_dict(project.datasheet))
+    form = DatasheetForm(request.POST) if request.method == "POST" else DatasheetForm(initial=written)
+    if form.is_valid():
+        save_datasheet(project=project, datasheet=form.datasheet, by=request_user(request))
+        messages.success(request, gettext("The datasheet is saved. Exports from now on have it."))
+        return redirect("datasheet", slug)
+    status = 422 if form.is_bound else 200
+    return render_in_project(request, project, "exports/datasheet.html", {"form": form}, status=status)
 
 
 @login_required
@@ -140,4 +188,5 @@ def export_one(request: HttpRequest, slug: str, table: str, format: str) -> Stre
     if table not in TABLES or format not in FORMATS:
         raise Http404(gettext("There is no such table or format."))
     note_export(project=project, what=table, format=format)
-    return download_table(project, TABLES[table], table, format)
+    defuses = request.GET.get("formulas") == "text"
+    return download_table(project, TABLES[table], table, format, defuses_formulas=defuses)

@@ -28,8 +28,12 @@ def prefetch_request(questions: Callable[..., tuple[Question, ...]]) -> Callable
         def inner(request: HttpRequest, **arguments: Any) -> HttpResponse:
             key = request.session.session_key or ""
             holder = None if is_off() else likely_holder(key)
+            # The first request of a session in this process asks one by one, and so learns whose session it
+            # is.
             if holder is None:
                 return view(request, **arguments)
+            # Rows are found again only by the same question with the same values, each once. So a wrong
+            # guess costs rows that nobody asks for, and what is read again after a write is read anew.
             with prefetch_queries((SESSION, (key,)), *questions(holder, **arguments)):
                 return view(request, **arguments)
 

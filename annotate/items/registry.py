@@ -19,7 +19,7 @@ class ItemMark:
     condition: Callable[[], Q]
 
 
-def _disputed(*statuses: str) -> Q:
+def _has_dispute(*statuses: str) -> Q:
     found = Dispute.objects.filter(item=OuterRef("pk"))
     return Q(Exists(found.filter(status__in=statuses) if statuses else found))
 
@@ -27,8 +27,8 @@ def _disputed(*statuses: str) -> Q:
 MARKS: dict[str, ItemMark] = {
     mark.name: mark
     for mark in (
-        ItemMark("disputed", _("disputed"), _disputed),
-        ItemMark("open", _("with an open dispute"), lambda: _disputed("open", "irresolvable")),
+        ItemMark("disputed", _("disputed"), _has_dispute),
+        ItemMark("open", _("with an open dispute"), lambda: _has_dispute("open", "irresolvable")),
         ItemMark(
             "routed",
             _("sent to people"),

@@ -17,7 +17,7 @@ from annotate.material.reading.mapping_json import MappingError, mapping_from_op
 from annotate.material.reading.mappings import SHIPPED, Mapping, guess_mapping, misfit
 from annotate.material.reading.readers import FORMATS, first_records
 from annotate.material.reading.refused import refused_csv, refused_jsonl
-from annotate.material.reading.report import ImportReport, refusal
+from annotate.material.reading.report import ImportReport, empty_rows_remark, refusal
 from annotate.material.reading.rows import Record, UnreadableFileError
 from annotate.material.reading.sheets import SheetChoice
 from annotate.material.reading.source import Source
@@ -159,6 +159,7 @@ def report_lines(report: ImportReport, *, dry_run: bool) -> list[str]:
         lines.append(f"Already there: {report.already_there}.")
     if report.left_out:
         lines.append(f"Lines left out: {report.left_out:,}.")
+    lines.extend(empty_rows_remark(report.empty_rows))
     if report.opens_round_one:
         lines.append(
             "Round I would be opened." if dry_run else "Round I was opened; its guideline is frozen."

@@ -175,7 +175,7 @@ class Documents(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Make documents, all or none."""
         project = project_for_admin(request.user, slug)
-        sent = self.checked(DocumentsInput)["documents"]
+        sent = self.check(DocumentsInput)["documents"]
         rows = [{**row, "parts": {part["label"]: part["text"] for part in row["parts"]}} for row in sent]
         return _import_rows(request, project, rows, DOCUMENTS, within="documents")
 
@@ -208,7 +208,7 @@ class Items(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Make items of documents that are there, with the systems that they need, all or none."""
         project = project_for_admin(request.user, slug)
-        return _import_rows(request, project, self.checked(ItemsInput)["items"], ITEMS, within="items")
+        return _import_rows(request, project, self.check(ItemsInput)["items"], ITEMS, within="items")
 
 
 def _import_rows(

@@ -1,9 +1,11 @@
 """An uploaded file, and what its columns mean."""
 
+import tempfile
+import zipfile
 from collections.abc import Iterator, Sequence
 from collections.abc import Mapping as Entered
 from pathlib import PurePath
-from typing import Any
+from typing import IO, Any
 
 from django import forms
 from django.core.files import File
@@ -15,10 +17,39 @@ from django.utils.translation import gettext_lazy as _
 from annotate.core.errors import NotReadyError
 from annotate.core.models import DataImport, Project
 from annotate.core.quotas import refuse_over_quota
-from annotate.material.packing import NotTogetherError, pack_files
 from annotate.material.reading.columns import ColumnMapping, PartColumn, ValueColumn
 from annotate.material.reading.mappings import SHIPPED, Mapping, misfit
 from annotate.material.reading.readers import FORMATS, SUFFIXES
+
+README = "---\nconfigs:\n- config_name: default\n  data_files: '*'\n---\n"
+"""Says that every file is data, whatever its name."""
+
+
+class NotTogetherError(Exception):
+    """Files that cannot be one import; the message says why."""
+
+
+def pack_files(files: Sequence["UploadedFile[Any]"]) -> "File[Any]":
+    """Return a zip of files of one kind, in the order of their names. Raises NotTogetherError."""
+    names = [PurePath(file.name or "").name for file in files]
+    kinds = {PurePath(name.lower().removesuffix(".gz")).suffix for name in names}
+    if len(kinds) > 1:
+        raise NotTogetherError(f"Upload files of one kind together; these are {', '.join(sorted(kinds))}.")
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice:
+        raise NotTogetherError(f"Two files are called “{twice}”; pack them with their folders as a zip file.")
+    if kinds == {".zip"}:
+        raise NotTogetherError("Upload one zip file at a time.")
+    packed: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the request
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("README.md", README)
+        for name, file in sorted(zip(names, files, strict=True), key=lambda each: each[0]):
+            with archive.open(name, "w") as target:
+                for chunk in file.chunks():
+                    target.write(chunk)
+    packed.seek(0)
+    return File(packed, name=f"{len(files)} files.zip")
+
 
 LARGEST_UPLOAD = 512 * 1024**2
 What = DataImport.What

@@ -4,6 +4,7 @@ Histories are append-only: the database itself refuses to change their rows, and
 transaction has written a row of ProjectDeletion.
 """
 
+import annotate.core.models.fields
 import annotate.core.models.images
 import annotate.core.models.imports
 import annotate.core.models.people
@@ -14,6 +15,8 @@ import django.utils.timezone
 import uuid
 from django.conf import settings
 from django.db import migrations, models
+
+from annotate.core.migrating import TablesTogether
 
 
 HISTORIES = (
@@ -52,6 +55,62 @@ POSTGRESQL = (
 )
 
 
+# What figures rest on counts its changes, see annotate.core.models.ChangeCount: by table, where its round is found.
+OF_RATING = "(SELECT place.round_id FROM annotate_assignment place WHERE place.id = {row}.assignment_id)"
+OF_REVISED = (
+    "(SELECT place.round_id FROM annotate_rating rating JOIN annotate_assignment place"
+    " ON place.id = rating.assignment_id WHERE rating.id = {row}.rating_id)"
+)
+COUNTED = {
+    "annotate_rating": ("ratings", OF_RATING),
+    "annotate_revisedvalue": ("revised", OF_REVISED),
+    "annotate_dispute": ("disputes", "{row}.round_id"),
+}
+# Posts and answers are no change of a dispute: no figure reads when it was active.
+DECIDED = (
+    " WHEN (OLD.status <> NEW.status OR OLD.updated_at <> NEW.updated_at"
+    " OR COALESCE(OLD.adjudicated_value, 0) <> COALESCE(NEW.adjudicated_value, 0))"
+)
+ACTS = (("INSERT", "NEW"), ("UPDATE", "NEW"), ("DELETE", "OLD"))
+COUNT = "INSERT INTO annotate_changecount (round_id, source, number) SELECT round, '{source}', COUNT(*)"
+# While a project is deleted nothing is counted: its counts went first. Subqueries, not joins: a plan that was made
+# for 100,000 rows and is kept must not read whole tables for the next single one.
+SOME = f" WHERE round IS NOT NULL AND NOT {DELETING} GROUP BY round"
+COUNT_ON_POSTGRESQL = (
+    "CREATE FUNCTION {table}_count_changes() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+    f" {COUNT} FROM (SELECT {{round}} AS round FROM changed) rows{SOME}; RETURN NULL; END $$",
+    "CREATE FUNCTION {table}_count_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+    f" {COUNT} FROM (SELECT {{own_round}} AS round) rows{SOME}; RETURN NULL; END $$",
+)
+COUNTING_ON_POSTGRESQL = (
+    "CREATE TRIGGER {table}_counted_{act} AFTER {act} ON {table} REFERENCING {row} TABLE AS changed"
+    " FOR EACH STATEMENT EXECUTE FUNCTION {table}_count_changes()"
+)
+DECISIONS_ON_POSTGRESQL = (
+    "CREATE TRIGGER {table}_counted_{act} AFTER {act} ON {table}"
+    " FOR EACH ROW{when} EXECUTE FUNCTION {table}_count_change()"
+)
+COUNTING_ON_SQLITE = (
+    "CREATE TRIGGER {table}_counted_{act} AFTER {act} ON {table}{when}"
+    f" BEGIN {COUNT} FROM (SELECT {{round}} AS round) rows{SOME}; END"
+)
+
+
+def count_changes(apps, schema_editor):
+    postgresql = schema_editor.connection.vendor == "postgresql"
+    for table, (source, round) in COUNTED.items():
+        named = {"table": table, "source": source}
+        rounds = {"round": round.format(row="changed"), "own_round": round.format(row="NEW")}
+        for function in COUNT_ON_POSTGRESQL if postgresql else ():
+            schema_editor.execute(function.format(**named, **rounds))
+        for act, row in ACTS:
+            when = DECIDED if (table, act) == ("annotate_dispute", "UPDATE") else ""
+            trigger = COUNTING_ON_SQLITE
+            if postgresql:
+                trigger = DECISIONS_ON_POSTGRESQL if when else COUNTING_ON_POSTGRESQL
+            schema_editor.execute(trigger.format(**named, act=act, row=row, when=when, round=round.format(row=row)))
+
+
 def guard(apps, schema_editor):
     postgresql = schema_editor.connection.vendor == "postgresql"
     for function in POSTGRESQL_FUNCTIONS if postgresql else ():
@@ -61,7 +120,7 @@ def guard(apps, schema_editor):
             schema_editor.execute(trigger.format(table=table))
 
 
-class Migration(migrations.Migration):
+class Migration(TablesTogether):
 
     initial = True
 
@@ -186,6 +245,7 @@ class Migration(migrations.Migration):
                 ('raters_per_item', models.PositiveSmallIntegerField(default=3)),
                 ('dispute_threshold', models.PositiveSmallIntegerField(default=2)),
                 ('tolerance', models.PositiveSmallIntegerField(default=1)),
+                ('datasheet', models.JSONField(blank=True, default=dict, help_text='What the authors of the data set say of it: a Datasheet of annotate.exports.citation.')),
                 ('keep_reasons', models.JSONField(blank=True, default=annotate.core.models.projects.usual_keep_reasons, help_text='Short reasons with which a rater may keep a value in Round II.')),
                 ('practice_bar', models.PositiveSmallIntegerField(blank=True, help_text='Percent of practice to get right before Round I; empty: no practice.', null=True)),
                 ('reservation_minutes', models.PositiveIntegerField(default=120)),
@@ -303,14 +363,15 @@ class Migration(migrations.Migration):
                 ('guidelines', models.TextField(blank=True, help_text='Markdown.')),
                 ('scale_minimum', models.IntegerField(default=1)),
                 ('scale_maximum', models.IntegerField(default=5)),
+                ('scale_step', annotate.core.models.fields.PointsField(default=1, help_text='How far apart neighbouring values of the scale lie.')),
                 ('measurement_level', models.CharField(choices=[('nominal', 'nominal: equal or different'), ('ordinal', 'ordinal: ranked'), ('interval', 'interval: equal steps'), ('ratio', 'ratio: equal steps from a true zero')], default='interval', max_length=8)),
-                ('dispute_threshold', models.PositiveSmallIntegerField(blank=True, help_text="Of this dimension; empty: the project's.", null=True)),
-                ('tolerance', models.PositiveSmallIntegerField(blank=True, help_text="Of this dimension; empty: the project's.", null=True)),
+                ('dispute_threshold', annotate.core.models.fields.PointsField(blank=True, help_text="Of this dimension; empty: the project's.", null=True)),
+                ('tolerance', annotate.core.models.fields.PointsField(blank=True, help_text="Of this dimension; empty: the project's.", null=True)),
                 ('not_applicable', models.BooleanField(default=False, help_text='Whether raters may say that the dimension does not apply to an item.')),
             ],
             options={
                 'ordering': ['position', 'pk'],
-                'constraints': [models.UniqueConstraint(models.F('project'), models.F('key'), name='dimension_key_once_in_project'), models.CheckConstraint(condition=models.Q(('scale_minimum__lt', models.F('scale_maximum'))), name='scale_has_two_points'), models.CheckConstraint(condition=models.Q(('dispute_threshold__isnull', True), ('dispute_threshold__gte', 1), _connector='OR'), name='equal_values_never_dispute'), models.CheckConstraint(condition=models.Q(('dispute_threshold__isnull', True), ('tolerance__isnull', True), ('tolerance__lt', models.F('dispute_threshold')), _connector='OR'), name='own_tolerance_below_own_threshold'), models.CheckConstraint(condition=models.Q(models.Q(('measurement_level', 'ratio'), _negated=True), ('scale_minimum__gte', 0), _connector='OR'), name='ratio_scale_starts_at_zero_or_above')],
+                'constraints': [models.UniqueConstraint(models.F('project'), models.F('key'), name='dimension_key_once_in_project'), models.CheckConstraint(condition=models.Q(('scale_minimum__lt', models.F('scale_maximum'))), name='scale_has_two_points'), models.CheckConstraint(condition=models.Q(('dispute_threshold__isnull', True), ('dispute_threshold__gt', 0), _connector='OR'), name='equal_values_never_dispute'), models.CheckConstraint(condition=models.Q(('dispute_threshold__isnull', True), ('tolerance__isnull', True), ('tolerance__lt', models.F('dispute_threshold')), _connector='OR'), name='own_tolerance_below_own_threshold'), models.CheckConstraint(condition=models.Q(('tolerance__isnull', True), ('tolerance__gte', 0), _connector='OR'), name='own_tolerance_not_negative'), models.CheckConstraint(condition=models.Q(('scale_step__gt', 0)), name='scale_rises_by_steps'), models.CheckConstraint(condition=models.Q(models.Q(('measurement_level', 'nominal'), _negated=True), ('scale_step', 1), _connector='OR'), name='categories_are_whole_numbers'), models.CheckConstraint(condition=models.Q(models.Q(('measurement_level', 'ratio'), _negated=True), ('scale_minimum__gte', 0), _connector='OR'), name='ratio_scale_starts_at_zero_or_above')],
                 'indexes': [],
             },
         ),
@@ -338,6 +399,7 @@ class Migration(migrations.Migration):
                 ('format', models.CharField(help_text='A value of annotate.exports.choice.Format.', max_length=12)),
                 ('left_out', models.JSONField(default=list, help_text='Values of annotate.exports.registry.Part.')),
                 ('licence', models.CharField(blank=True, max_length=100)),
+                ('card', models.JSONField(default=dict, help_text='A Card of annotate.exports.citation; empty without one.')),
                 ('status', models.CharField(choices=[('waiting', 'waiting for a worker'), ('writing', 'being written'), ('ready', 'ready'), ('stopped', 'stopped')], default='waiting', max_length=7)),
                 ('message', models.TextField(blank=True, help_text='Why it stopped.')),
                 ('lease', models.UUIDField(help_text='The worker that is at it; no other says what came of it.', null=True)),
@@ -657,28 +719,29 @@ class Migration(migrations.Migration):
                 ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='disputes', to='annotate.item')),
                 ('dimension', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='disputes', to='annotate.dimension')),
                 ('number', models.PositiveIntegerField(help_text='In a random order, so that it tells nothing of the item.')),
-                ('spread', models.PositiveIntegerField(help_text='Largest minus smallest Round I value.')),
-                ('threshold', models.PositiveSmallIntegerField(help_text='How far apart values had to be to open it.')),
-                ('tolerance', models.PositiveSmallIntegerField(help_text='How near all values must be to settle it.')),
+                ('spread', annotate.core.models.fields.PointsField(help_text='Largest minus smallest Round I value.')),
+                ('threshold', annotate.core.models.fields.PointsField(help_text='How far apart values had to be to open it.')),
+                ('tolerance', annotate.core.models.fields.PointsField(help_text='How near all values must be to settle it.')),
                 ('status', models.CharField(choices=[('open', 'open'), ('settled', 'settled'), ('adjudicated', 'adjudicated'), ('left_open', 'left open'), ('irresolvable', 'irresolvable by discussion')], default='open', max_length=12)),
-                ('adjudicated_value', models.IntegerField(blank=True, null=True)),
-                ('updated_at', models.DateTimeField()),
+                ('adjudicated_value', annotate.core.models.fields.PointsField(blank=True, null=True)),
+                ('updated_at', models.DateTimeField(help_text='When its status or its decision changed last.')),
+                ('active_at', models.DateTimeField(help_text='When it was answered, written to or decided last.')),
             ],
             options={
-                'constraints': [models.UniqueConstraint(models.F('round'), models.F('item'), models.F('dimension'), name='one_dispute_per_unit'), models.UniqueConstraint(models.F('round'), models.F('number'), name='dispute_number_once_in_round'), models.CheckConstraint(condition=models.Q(('tolerance__lt', models.F('threshold'))), name='what_opens_a_dispute_does_not_settle_it'), models.CheckConstraint(condition=models.Q(models.Q(('adjudicated_value__isnull', False), ('status', 'adjudicated')), models.Q(models.Q(('status', 'adjudicated'), _negated=True), ('adjudicated_value__isnull', True)), _connector='OR'), name='adjudicated_disputes_have_a_value')],
-                'indexes': [],
+                'constraints': [models.UniqueConstraint(models.F('round'), models.F('item'), models.F('dimension'), name='one_dispute_per_unit'), models.UniqueConstraint(models.F('round'), models.F('number'), name='dispute_number_once_in_round'), models.CheckConstraint(condition=models.Q(('tolerance__lt', models.F('threshold'))), name='what_opens_a_dispute_does_not_settle_it'), models.CheckConstraint(condition=models.Q(('spread__gte', 0), ('tolerance__gte', 0)), name='distances_are_not_negative'), models.CheckConstraint(condition=models.Q(models.Q(('adjudicated_value__isnull', False), ('status', 'adjudicated')), models.Q(models.Q(('status', 'adjudicated'), _negated=True), ('adjudicated_value__isnull', True)), _connector='OR'), name='adjudicated_disputes_have_a_value')],
+                'indexes': [models.Index(models.F('round'), models.F('status'), models.F('active_at'), name='disputes_by_status_and_silence')],
             },
         ),
         migrations.CreateModel(
-            name='AskedRater',
+            name='DisputeRater',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('dispute', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='asked_raters', to='annotate.dispute')),
+                ('dispute', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='raters', to='annotate.dispute')),
                 ('rater', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotate.membership')),
-                ('since', models.DateTimeField(help_text='When what is to be answered was last added to, or long ago.')),
+                ('since', models.DateTimeField(help_text='When what is to be answered was last added to, or long ago; empty: nothing is.', null=True)),
             ],
             options={
-                'constraints': [models.UniqueConstraint(models.F('dispute'), models.F('rater'), name='rater_asked_once_in_a_dispute')],
+                'constraints': [models.UniqueConstraint(models.F('dispute'), models.F('rater'), name='rater_once_in_a_dispute')],
                 'indexes': [],
             },
         ),
@@ -690,12 +753,12 @@ class Migration(migrations.Migration):
                 ('at', models.DateTimeField()),
                 ('actor', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('kind', models.CharField(choices=[('opened', 'opened'), ('settled', 'settled'), ('reopened', 'apart again'), ('adjudicated', 'adjudicated'), ('left_open', 'left open'), ('resumed', 'opened again'), ('asked_again', 'to be answered again'), ('irresolvable', 'irresolvable by discussion'), ('taken_up', 'discussed again')], max_length=12)),
-                ('value', models.IntegerField(null=True)),
+                ('value', annotate.core.models.fields.PointsField(null=True)),
                 ('note', models.TextField(blank=True)),
             ],
             options={
                 'ordering': ['at', 'pk'],
-                'indexes': [models.Index(models.F('at'), name='events_of_disputes_by_time')],
+                'indexes': [models.Index(models.F('at'), models.F('id'), name='events_of_disputes_by_time')],
                 'constraints': [],
             },
         ),
@@ -743,7 +806,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('gold', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='values', to='annotate.golditem')),
                 ('dimension', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotate.dimension')),
-                ('value', models.IntegerField()),
+                ('value', annotate.core.models.fields.PointsField()),
                 ('explanation', models.TextField(blank=True)),
             ],
             options={
@@ -774,7 +837,7 @@ class Migration(migrations.Migration):
                 ('place', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='practice_answers', to='annotate.membership')),
                 ('attempt', models.PositiveSmallIntegerField(default=1)),
                 ('gold_value', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='answers', to='annotate.goldvalue')),
-                ('value', models.IntegerField(null=True)),
+                ('value', annotate.core.models.fields.PointsField(null=True)),
                 ('unsure', models.BooleanField(default=False)),
                 ('cannot_rate', models.BooleanField(default=False)),
                 ('not_applicable', models.BooleanField(default=False)),
@@ -818,7 +881,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('assignment', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='ratings', to='annotate.assignment')),
                 ('dimension', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='ratings', to='annotate.dimension')),
-                ('value', models.IntegerField(blank=True, null=True)),
+                ('value', annotate.core.models.fields.PointsField(blank=True, null=True)),
                 ('unsure', models.BooleanField(default=False)),
                 ('cannot_rate', models.BooleanField(default=False)),
                 ('not_applicable', models.BooleanField(default=False)),
@@ -847,8 +910,8 @@ class Migration(migrations.Migration):
                 ('at', models.DateTimeField()),
                 ('actor', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('cause', models.CharField(choices=[('rated', 'rated'), ('imported', 'imported'), ('kept', 'kept in discussion'), ('changed', 'changed in discussion'), ('differs', 'kept: we differ'), ('undone', 'taken back in discussion')], max_length=8)),
-                ('value_before', models.IntegerField(null=True)),
-                ('value_after', models.IntegerField(null=True)),
+                ('value_before', annotate.core.models.fields.PointsField(null=True)),
+                ('value_after', annotate.core.models.fields.PointsField(null=True)),
                 ('unsure', models.BooleanField(default=False)),
                 ('cannot_rate', models.BooleanField(default=False)),
                 ('not_applicable', models.BooleanField(default=False)),
@@ -858,7 +921,7 @@ class Migration(migrations.Migration):
                 ('guideline', models.ForeignKey(help_text='The version that was seen; empty for saves from before it was kept.', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotate.guideline')),
             ],
             options={
-                'indexes': [models.Index(models.F('at'), name='changes_of_ratings_by_time')],
+                'indexes': [models.Index(models.F('at'), models.F('id'), name='changes_of_ratings_by_time')],
                 'constraints': [models.UniqueConstraint(models.F('rating'), models.F('revision'), name='one_change_per_revision')],
             },
         ),
@@ -923,7 +986,7 @@ class Migration(migrations.Migration):
             name='RevisedValue',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('value', models.IntegerField()),
+                ('value', annotate.core.models.fields.PointsField()),
                 ('comment', models.TextField(blank=True)),
                 ('revision', models.PositiveIntegerField(default=1)),
                 ('client', models.CharField(blank=True, help_text='The browser that sent it.', max_length=36)),
@@ -948,8 +1011,8 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('revision', models.PositiveIntegerField()),
                 ('at', models.DateTimeField()),
-                ('value_before', models.IntegerField()),
-                ('value_after', models.IntegerField()),
+                ('value_before', annotate.core.models.fields.PointsField()),
+                ('value_after', annotate.core.models.fields.PointsField()),
                 ('comment', models.TextField(blank=True)),
                 ('actor', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('revised', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='changes', to='annotate.revisedvalue')),
@@ -978,5 +1041,18 @@ class Migration(migrations.Migration):
                 'verbose_name_plural': 'shared entries',
             },
         ),
+        migrations.CreateModel(
+            name='ChangeCount',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('source', models.CharField(choices=[('ratings', 'Ratings'), ('revised', 'Revised'), ('disputes', 'Disputes')], max_length=8)),
+                ('number', models.PositiveBigIntegerField()),
+                ('round', models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotate.round')),
+            ],
+            options={
+                'indexes': [models.Index(models.F('round'), models.F('source'), models.F('number'), name='changes_of_rounds')],
+            },
+        ),
         migrations.RunPython(guard, migrations.RunPython.noop),
+        migrations.RunPython(count_changes, migrations.RunPython.noop),
     ]

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from annotate.core.errors import InvitationUnusableError
 from annotate.core.models import User
 from annotate.core.preferences import PERSON
+from annotate.core.security_log import log_security
 from annotate.people.attempts import count_attempt, take_back
 from annotate.people.commands import accept_invitation
 from annotate.people.session import ADDRESS_IN_SESSION, INVITATION_IN_SESSION, invitation_of, mailed_address
@@ -64,16 +65,32 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         """Sign a person in, and let the session know since when."""
         super().login(request, user)
         request.session[SIGNED_IN_AT] = timezone.now().timestamp()
+        log_security("sign_in", user)
+
+    def logout(self, request: HttpRequest) -> None:
+        """Sign a person out."""
+        user = request.user if isinstance(request.user, User) else None
+        super().logout(request)
+        log_security("sign_out", user)
+
+    def set_password(self, user: User, password: str) -> None:
+        """Give a person a new password."""
+        super().set_password(user, password)
+        log_security("password.changed", user)
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Count a wrong password before it is looked at: of many that come at once, none slips through."""
         if not count_attempt(guess_counters(request, str(credentials.get("email", "")))):
+            log_security("sign_in.too_many", None)
             raise self.validation_error("too_many_login_attempts")
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
         """Return whose password it is; a right one counts for nothing."""
         user: User | None = super().authenticate(request, **credentials)
-        if user is not None:
+        if user is None:  # not what was typed: it may be a password in the wrong field
+            typed = str(credentials.get("email", "")).lower()
+            log_security("sign_in.refused", User.objects.filter(email=typed).first())
+        else:
             take_back(guess_counters(request, str(credentials.get("email", ""))))
         return user
 

@@ -136,7 +136,7 @@ class OnePlace(ApiView):
     def patch(self, request: Request, slug: str, pk: int) -> Response:
         """Close a place, or open it again; its ratings stay."""
         project = project_for_admin(request.user, slug)
-        place, active = place_in(project, pk), self.checked(PlaceInput)["active"]
+        place, active = place_in(project, pk), self.check(PlaceInput)["active"]
         change = reactivate_member if active else deactivate_member
         change(place=place)
         return Response(PlaceRow(place_in(project, pk)).data)
@@ -151,7 +151,7 @@ class RoleOfPlace(ApiView):
     def put(self, request: Request, slug: str, pk: int) -> Response:
         """Give a person another role; who has rated keeps that place, closed, and gets a new one."""
         project = project_for_admin(request.user, slug)
-        role = Role(valid(RoleForm(self.checked(RoleInput))).cleaned_data["role"])
+        role = Role(valid(RoleForm(self.check(RoleInput))).cleaned_data["role"])
         now = change_role(place=place_in(project, pk), role=role)
         return Response(PlaceRow(place_in(project, now.pk)).data)
 
@@ -166,7 +166,7 @@ class LabelOfPlace(ApiView):
         """Give an annotator another label; pseudonym and letter stay."""
         project = project_for_admin(request.user, slug)
         place = place_in(project, pk)
-        label = valid(LabelForm(self.checked(LabelInput))).cleaned_data["label"]
+        label = valid(LabelForm(self.check(LabelInput))).cleaned_data["label"]
         rename_place(place=place, label=label, by=request_user(request))
         return Response(PlaceRow(place_in(project, pk)).data)
 
@@ -180,7 +180,7 @@ class HandOver(ApiView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """Hand unfinished items to others; what was answered stays with its rater."""
         place = place_in(project_for_admin(request.user, slug), pk)
-        form = HandOverForm(self.checked(HandOverInput), others=other_annotators(place))
+        form = HandOverForm(self.check(HandOverInput), others=other_annotators(place))
         return Response(HandedOverRow(hand_over_work(place=place, to=valid(form).receivers)).data)
 
 
@@ -194,7 +194,7 @@ class JoinedPlace(ApiView):
         """Give them to a member, whose place is returned; the place of the recording goes, for good."""
         project = project_for_admin(request.user, slug)
         recorded = place_in(project, pk)
-        member = valid(JoinForm(self.checked(JoinInput), members=possible_members(project))).chosen
+        member = valid(JoinForm(self.check(JoinInput), members=possible_members(project))).chosen
         join_recorded_rater(recorded=recorded, member=member, by=request_user(request))
         return Response(PlaceRow(place_in(project, member.pk)).data)
 
@@ -215,7 +215,7 @@ class Invitations(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Offer a place; the link stands in the list of invitations, and nothing is sent."""
         project = project_for_admin(request.user, slug)
-        chosen = valid(InvitationForm(self.checked(NewInvitation))).cleaned_data
+        chosen = valid(InvitationForm(self.check(NewInvitation))).cleaned_data
         role, by = Role(chosen["role"]), request_user(request)
         made = invite(project=project, by=by, role=role, email=chosen["email"])
         return Response(InvitationRow(made).data, status=201)

@@ -23,7 +23,7 @@ def block_person(*, user: User, by: User | None = None, note: str = "") -> User:
     person = User.objects.select_for_update().get(pk=user.pk)
     was_active, person.is_active = person.is_active, False
     person.save(update_fields=["is_active"])
-    _withdraw_invitations_of(person)
+    withdraw_invitations_of(person)
     ended = {"tokens": revoke_tokens(user=person), "sessions": end_sessions(user=person)}
     if was_active:
         record_everywhere(person, "person.blocked", by=by, note=note, **ended)
@@ -41,8 +41,8 @@ def unblock_person(*, user: User, by: User | None = None, note: str = "") -> Use
     return person
 
 
-def _withdraw_invitations_of(person: User) -> None:
-    # By one of their own links they could come back under another name.
+def withdraw_invitations_of(person: User) -> None:
+    """Withdraw what a person offered: by one of their own links they could come back under another name."""
     made = Invitation.objects.filter(created_by=person, accepted_at=None, withdrawn_at=None)
     for invitation in made.select_related("project").order_by("project", "pk"):
         withdraw_invitation(invitation=invitation)

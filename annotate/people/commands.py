@@ -38,6 +38,7 @@ from annotate.people.addresses import proven_change
 from annotate.people.invitation_mail import mail_is_sent, send_invitation
 from annotate.people.invitations import invitation_id, invitation_token, refuse_unusable
 from annotate.people.proven_addresses import mark_proven
+from annotate.people.queries import projects_needing
 
 # Places in a project: taken, offered by invitation, given up. Every command locks the project first.
 
@@ -201,8 +202,9 @@ def change_role(*, place: Membership, role: Role) -> Membership:
 
 
 def _refuse_last_admin(place: Membership) -> None:
-    admins = Membership.objects.filter(project=place.project, role=Role.ADMIN, active=True)
-    if place.role == Role.ADMIN and not admins.exclude(pk=place.pk).exists():
+    if place.role != Role.ADMIN or place.user is None:
+        return
+    if projects_needing(place.user).filter(pk=place.project_id).exists():
         raise NotReadyError(gettext("This is the project's only admin. Invite another admin first."))
 
 

@@ -274,7 +274,7 @@ class KeysForm(forms.Form):
                 self.add_error(name, problem)
         return data
 
-    def chosen(self) -> dict[str, Any]:
+    def to_preferences(self) -> dict[str, Any]:
         """Return the preferences as they are kept."""
         return {name: self.cleaned_data[name] for name in ("goes_on", "key_set", "own_keys")}
 
@@ -313,7 +313,7 @@ class PreferencesForm(forms.ModelForm):  # type: ignore[type-arg]
         fields = list(CHOSEN)
         widgets = dict.fromkeys(CHOSEN, forms.RadioSelect)
 
-    def chosen(self, address: str) -> dict[str, str]:
+    def to_preferences(self, address: str) -> dict[str, str]:
         """Return what was chosen, for who reached Concord at this address."""
         kept = {name: self.cleaned_data[name] for name in CHOSEN}
         return {**kept, "digest_address": address if self.cleaned_data["digest"] else ""}

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
-from annotate.core.models import Assignment, Invitation, Membership, Project, Role
+from annotate.core.models import Assignment, Invitation, Membership, Project, Role, User
 from annotate.people.invitations import invitation_token
 
 
@@ -19,7 +19,7 @@ class PendingInvitation:
 
 
 @dataclass(frozen=True)
-class Load:
+class Workload:
     """An annotator's items of Round I: finished, finished today, begun but not finished, not begun."""
 
     done: int = 0
@@ -34,23 +34,34 @@ class Load:
 
 
 @dataclass(frozen=True)
-class Place:
+class MemberPlace:
     """A place in the project; `pending` are the links that would fill it, `load` None who does not rate."""
 
     membership: Membership
     pending: list[PendingInvitation]
-    load: Load | None
+    load: Workload | None
 
 
 @dataclass(frozen=True)
-class People:
+class ProjectPeople:
     """Everyone in a project: the places, and the invitations to places that are yet to be made."""
 
-    places: list[Place]
+    places: list[MemberPlace]
     pending: list[PendingInvitation]
 
 
-def people_of(project: Project) -> People:
+def projects_needing(user: User) -> QuerySet[Project]:
+    """Return the projects that would have no admin without this person: nobody else could run them.
+
+    An admin who is blocked or erased cannot sign in, and so is none.
+    """
+    admins = Membership.objects.filter(role=Role.ADMIN, active=True, user__is_active=True)
+    own = Membership.objects.filter(role=Role.ADMIN, active=True, user=user)
+    others = admins.exclude(user=user)
+    return Project.objects.filter(pk__in=own.values("project")).exclude(pk__in=others.values("project"))
+
+
+def people_of(project: Project) -> ProjectPeople:
     """Return a project's people for its admins, active ones first, by role and letter. Three queries."""
     loads = loads_of(project)
     open_ones = Invitation.objects.filter(
@@ -58,12 +69,12 @@ def people_of(project: Project) -> People:
     )
     pending = [PendingInvitation(one, invitation_token(one)) for one in open_ones.order_by("pk")]
     members = Membership.objects.filter(project=project).select_related("user")
-    return People(
+    return ProjectPeople(
         places=[
-            Place(
+            MemberPlace(
                 member,
                 [one for one in pending if one.invitation.place_id == member.pk],
-                loads.get(member.pk, Load()) if member.role == Role.ANNOTATOR else None,
+                loads.get(member.pk, Workload()) if member.role == Role.ANNOTATOR else None,
             )
             for member in members.order_by("-active", "role", "pk")
         ],
@@ -71,7 +82,7 @@ def people_of(project: Project) -> People:
     )
 
 
-def loads_of(project: Project) -> Mapping[int, Load]:
+def loads_of(project: Project) -> Mapping[int, Workload]:
     """Return the load of every annotator (by key) who has items of Round I. One query."""
     midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
     held = Assignment.objects.filter(round__project=project, round__number=1, annotator__isnull=False)
@@ -86,7 +97,7 @@ def loads_of(project: Project) -> Mapping[int, Load]:
             waiting=Count("pk", filter=unfinished & Q(started_at__isnull=True)),
         )
     )
-    return {annotator: Load(*rest) for annotator, *rest in counts}
+    return {annotator: Workload(*rest) for annotator, *rest in counts}
 
 
 def other_annotators(place: Membership) -> list[Membership]:

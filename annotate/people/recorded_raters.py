@@ -11,9 +11,9 @@ from annotate.core.audit import record
 from annotate.core.configuration import lock_project
 from annotate.core.errors import InvalidValueError, NotReadyError
 from annotate.core.models import (
-    AskedRater,
     Assignment,
     AssignmentPlan,
+    DisputeRater,
     Membership,
     Project,
     RecordedName,
@@ -67,7 +67,7 @@ def join_recorded_rater(*, recorded: Membership, member: Membership, by: User | 
     items = held.order_by().values("item").distinct().count()
     last = theirs.aggregate(last=Max("position"))["last"] or 0
     held.update(annotator=member, position=F("position") + last)
-    AskedRater.objects.filter(rater=recorded).update(rater=member)
+    DisputeRater.objects.filter(rater=recorded).update(rater=member)
     recorded.counting_decisions.update(place=member)
     recorded.recorded_names.update(place=member)
     RecordedName.objects.update_or_create(

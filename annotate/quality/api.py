@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from annotate.api.forms import form_input, valid
 from annotate.api.operations import ApiView, reads, writes
-from annotate.api.values import Input, Text, Whole
+from annotate.api.values import Input, Points, Text
 from annotate.core.access import gold_in, project_for_admin
 from annotate.core.models import GoldItem, GoldValue, Project
 from annotate.quality.commands import RightValue, describe_gold, mark_gold, set_practice_bar, unmark_gold
@@ -24,6 +24,7 @@ class RightValueRow(serializers.ModelSerializer[GoldValue]):
     """What is right on a dimension, and why."""
 
     dimension = serializers.CharField(source="dimension.key")
+    value = Points()
 
     class Meta:
         model = GoldValue
@@ -46,7 +47,7 @@ class RightValueInput(Input):
     """What is right on a dimension, and why."""
 
     dimension = Text(max_length=200, help_text="The dimension's key.")
-    value = Whole(min_value=-1000, max_value=1000)
+    value = Points(min_value=-1000, max_value=1000)
     explanation = Text(required=False, allow_blank=True)
 
 
@@ -78,7 +79,7 @@ class Gold(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Take an item out of the work of Round I, before it opens, for practice or to be hidden in it."""
         project = project_for_admin(request.user, slug)
-        chosen = valid(MarkForm(self.checked(MarkInput), project=project)).cleaned_data
+        chosen = valid(MarkForm(self.check(MarkInput), project=project)).cleaned_data
         made = mark_gold(project=project, item=chosen["item"], use=chosen["use"])
         return Response(GoldRow(made).data, status=201)
 
@@ -92,7 +93,7 @@ class OneGold(ApiView):
     def put(self, request: Request, slug: str, pk: int) -> Response:
         """Say what is right about a gold item; what is not named is neither practised nor checked."""
         project = project_for_admin(request.user, slug)
-        gold, sent = gold_in(project, pk), self.checked(GoldInput)
+        gold, sent = gold_in(project, pk), self.check(GoldInput)
         values = _by_dimension(project, sent["values"])
         describe_gold(project=project, gold=gold, explanation=sent.get("explanation", ""), values=values)
         return Response(GoldRow(gold_in(project, pk)).data)
@@ -114,7 +115,7 @@ class BarOfPractice(ApiView):
     def put(self, request: Request, slug: str) -> Response:
         """Set the percentage that must be right, or none (null) where practice is not asked for."""
         project = project_for_admin(request.user, slug)
-        bar = valid(BarForm(self.checked(BarInput))).cleaned_data["practice_bar"]
+        bar = valid(BarForm(self.check(BarInput))).cleaned_data["practice_bar"]
         set_practice_bar(project=project, bar=bar)
         return Response({"practice_bar": bar})
 

@@ -21,8 +21,10 @@ from annotate.core.models import (
     Project,
     User,
 )
+from annotate.core.scale import is_on_scale
+from annotate.core.scale_text import off_scale_sentence
 from annotate.quality.queries import practice_of, practice_values
-from annotate.rating.commands.ratings import Given, check_answer
+from annotate.rating.commands.ratings import SentAnswer, check_answer
 from annotate.rating.evidence import check_passages, passages_to_json
 from annotate.rating.queries.texts import item_texts
 
@@ -62,7 +64,7 @@ def decide_counting(*, place: Membership, counted: bool, note: str, by: User) ->
 class RightValue:
     """The right value of an item on a dimension, and why."""
 
-    value: int
+    value: float
     explanation: str = ""
 
 
@@ -93,13 +95,9 @@ def describe_gold(
     dimensions = {each.pk: each for each in project.dimensions.all()}
     for key, right in values.items():
         dimension = dimensions[key]
-        if not dimension.scale_minimum <= right.value <= dimension.scale_maximum:
-            low, high = dimension.scale_minimum, dimension.scale_maximum
-            raise InvalidValueError(
-                gettext("{name} is rated from {low} to {high}, not with {value}.").format(
-                    name=dimension.name, low=low, high=high, value=right.value
-                )
-            )
+        scale = dimension.scale_minimum, dimension.scale_maximum, dimension.scale_step
+        if not is_on_scale(right.value, *scale):
+            raise InvalidValueError(off_scale_sentence(dimension.name, right.value, *scale))
     before = _values_of(gold)
     gold.explanation = explanation
     gold.save(update_fields=["explanation"])
@@ -158,7 +156,7 @@ STANDS = gettext_noop("You have seen the reference value, so your first answer c
 
 @transaction.atomic
 def save_practice(
-    *, place: Membership, gold: GoldItem, attempt: int, given: Sequence[Given]
+    *, place: Membership, gold: GoldItem, attempt: int, given: Sequence[SentAnswer]
 ) -> list[InvalidValueError | None]:
     """Store answers on a practice item; they can be changed until the reference values are shown.
 
@@ -179,7 +177,9 @@ def save_practice(
     return problems
 
 
-def _save_practice_answer(place: Membership, gold: GoldItem, asked: GoldValue | None, given: Given) -> None:
+def _save_practice_answer(
+    place: Membership, gold: GoldItem, asked: GoldValue | None, given: SentAnswer
+) -> None:
     answer, sent = given.answer, given.sent
     if asked is None:
         raise InvalidValueError(gettext("Practice does not ask for this dimension."))

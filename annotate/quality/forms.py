@@ -8,7 +8,9 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.models import Dimension, GoldItem, Item, Project
+from annotate.core.scale_text import extent
 from annotate.quality.commands import RightValue
+from annotate.rating.forms import PointsFormField
 
 # Deciding whether an annotator's ratings count.
 
@@ -79,12 +81,13 @@ class GoldForm(forms.Form):
         known = {each.dimension_id: each for each in gold.values.all()}
         for dimension in self.dimensions:
             right = known.get(dimension.pk)
-            low, high = dimension.scale_minimum, dimension.scale_maximum
-            self.fields[f"value-{dimension.pk}"] = forms.IntegerField(
-                label=gettext("{name}, {low} to {high}").format(name=dimension.name, low=low, high=high),
+            low, high, step = dimension.scale_minimum, dimension.scale_maximum, dimension.scale_step
+            self.fields[f"value-{dimension.pk}"] = PointsFormField(
+                label=f"{dimension.name}, {extent(low, high, step)}",
                 required=False,
                 min_value=low,
                 max_value=high,
+                widget=forms.NumberInput(attrs={"step": str(step)}),
                 initial=right.value if right else None,
             )
             self.fields[f"why-{dimension.pk}"] = forms.CharField(

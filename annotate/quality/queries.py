@@ -1,8 +1,9 @@
 """What is read of quality: fixed numbers of database queries, nothing is written."""
 
+import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from django.db.models import Count, Max, Min, QuerySet, Sum
 from django.db.models.functions import Length
@@ -23,12 +24,18 @@ from annotate.core.models import (
     Round,
 )
 from annotate.core.rounds import round_one
+from annotate.core.scale import distance
+from annotate.core.scale_text import name_on_page
 from annotate.disputes.queries.rules import Rule, rules_of
 from annotate.quality import RatedItem, Signals, signals_of
-from annotate.rating.calibration import Calibration, calibrate
+from annotate.rating.calibration import RaterCalibration, calibrate
 from annotate.rating.queries.assigned import in_own_order
 from annotate.rating.queries.hidden_checks import Checks, checks_of
 from annotate.rating.queries.work import ItemPage, Row
+from annotate.results.page import Section
+from annotate.results.queries.kept import KeptPage
+from annotate.results.queries.version import ratings_of, version_of_round_one
+from annotate.results.registry import Chosen, ResultsPage
 
 # The gold items of a project.
 
@@ -85,11 +92,11 @@ class Lesson:
 
     answer: PracticeAnswer
     value: str
-    reference: int
+    reference: float
     reference_name: str
     is_right: bool
     explanation: str
-    calibration: Calibration | None
+    calibration: RaterCalibration | None
 
 
 @dataclass(frozen=True)
@@ -125,7 +132,7 @@ class DimensionPractice:
     dimension: FrozenDimension
     asked: int
     right: int
-    calibration: Calibration | None
+    calibration: RaterCalibration | None
     again: list[tuple[int, int]]
 
 
@@ -158,9 +165,9 @@ class _Attempt:
     def is_right(self, gold: GoldValue, answer: PracticeAnswer) -> bool:
         if answer.value is None:
             return False
-        return abs(gold.value - answer.value) <= self.rules[gold.dimension_id].tolerance
+        return distance(gold.value, answer.value) <= self.rules[gold.dimension_id].tolerance
 
-    def calibration(self, dimension: FrozenDimension) -> Calibration | None:
+    def calibration(self, dimension: FrozenDimension) -> RaterCalibration | None:
         pairs = [(a.value, gold.value) for gold, a in self.settled_pairs(dimension.id) if a.value is not None]
         return calibrate(pairs, is_named=dimension.is_named)
 
@@ -260,9 +267,9 @@ def _lesson(
 ) -> Lesson:
     return Lesson(
         answer=answer,
-        value="" if answer.value is None else dimension.name_of(answer.value),
+        value="" if answer.value is None else name_on_page(dimension, answer.value),
         reference=right.value,
-        reference_name=dimension.name_of(right.value),
+        reference_name=name_on_page(dimension, right.value),
         is_right=attempt.is_right(right, answer),
         explanation=right.explanation,
         calibration=attempt.calibration(dimension),
@@ -292,11 +299,26 @@ MOST_SHOWN = 100
 
 
 @dataclass(frozen=True)
+class KeptSignals:
+    """What one annotator's items show, as it is kept: counts, and the first assignments of a kind."""
+
+    items: int = 0
+    timed: int = 0
+    median_seconds: float | None = None
+    too_fast: int = 0
+    several_values: int = 0
+    straight: int = 0
+    longest_run: int = 0
+    too_fast_shown: Sequence[int] = ()
+    straight_shown: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
 class Rater:
     """An annotator with what the items show."""
 
     place: Membership
-    signals: Signals
+    signals: KeptSignals
     checks: Checks
 
 
@@ -308,7 +330,7 @@ class ShownItem:
     document: str
     characters: int
     seconds: float
-    values: list[int | None]
+    values: list[float | None]
 
 
 @dataclass(frozen=True)
@@ -321,35 +343,71 @@ class RaterEvidence:
     decisions: list[CountingDecision]
 
 
-def raters_with_signals(project: Project) -> list[Rater]:
-    """Return every annotator with the signals of Round I, by letter. Five queries."""
-    items, checks = _items(project), checks_of(project)
+def signal_sections(project: Project, _chosen: Chosen) -> list[Section]:
+    """Return the signals of every annotator by key, packed as JSON. One query."""
+    kept = {place: asdict(_shorten(signals_of(items))) for place, items in _items(project).items()}
+    return [Section("How people rate", "", [], packed=json.dumps(kept))]
+
+
+SIGNALS = ResultsPage(
+    "signals",
+    "How people rate",
+    "Time and patterns in the finished items of Round I.",
+    signal_sections,
+    version_of_round_one,
+    ratings_of,
+    shown_on="quality",
+)
+
+
+def raters_with_signals(project: Project, kept: KeptPage) -> list[Rater]:
+    """Return every annotator with the signals that are kept of Round I, by letter. Four queries."""
+    signals, checks = _signals_in(kept), checks_of(project)
     places = Membership.objects.filter(project=project, role=Role.ANNOTATOR).order_by("joined_at", "pk")
     return [
-        Rater(place, signals_of(items.get(place.pk, [])), checks.get(place.pk, Checks())) for place in places
+        Rater(place, signals.get(place.pk, KeptSignals()), checks.get(place.pk, Checks())) for place in places
     ]
 
 
-def evidence(place: Membership) -> RaterEvidence:
-    """Return one annotator's signals with their items. Seven queries."""
+def evidence(place: Membership, kept: KeptPage) -> RaterEvidence:
+    """Return one annotator's signals with their items. Six queries."""
     checks = checks_of(place.project).get(place.pk, Checks())
-    signals = signals_of(_items(place.project, place).get(place.pk, []))
-    wanted = {*signals.too_fast[:MOST_SHOWN], *signals.straight[:MOST_SHOWN]}
-    shown = _shown_items(wanted)
+    signals = _signals_in(kept).get(place.pk, KeptSignals())
+    shown = _shown_items({*signals.too_fast_shown, *signals.straight_shown})
     return RaterEvidence(
         rater=Rater(place, signals, checks),
-        too_fast=[shown[key] for key in signals.too_fast[:MOST_SHOWN]],
-        straight=[shown[key] for key in signals.straight[:MOST_SHOWN]],
+        too_fast=[shown[key] for key in signals.too_fast_shown if key in shown],
+        straight=[shown[key] for key in signals.straight_shown if key in shown],
         decisions=list(place.counting_decisions.select_related("by")),
     )
 
 
-def _items(project: Project, place: Membership | None = None) -> Mapping[int, list[RatedItem]]:
+def _shorten(signals: Signals) -> KeptSignals:
+    return KeptSignals(
+        items=signals.items,
+        timed=signals.timed,
+        median_seconds=signals.median_seconds,
+        too_fast=len(signals.too_fast),
+        several_values=signals.several_values,
+        straight=len(signals.straight),
+        longest_run=signals.longest_run,
+        too_fast_shown=signals.too_fast[:MOST_SHOWN],
+        straight_shown=signals.straight[:MOST_SHOWN],
+    )
+
+
+def _signals_in(kept: KeptPage) -> Mapping[int, KeptSignals]:
+    return {
+        int(place): KeptSignals(**signals)
+        for section in kept.sections
+        for place, signals in json.loads(section.packed).items()
+    }
+
+
+def _items(project: Project) -> Mapping[int, list[RatedItem]]:
     finished = Assignment.objects.filter(
         round__project=project, round__number=1, completed_at__isnull=False, annotator__isnull=False
     )
-    if place:
-        finished = finished.filter(annotator=place)
     rows = (
         finished.order_by("annotator", "position")
         .annotate(
@@ -370,7 +428,7 @@ def _items(project: Project, place: Membership | None = None) -> Mapping[int, li
 def _shown_items(assignments: set[int]) -> dict[int, ShownItem]:
     rows = Assignment.objects.filter(pk__in=assignments).annotate(characters=Length("item__text"))
     ratings = Rating.objects.filter(assignment__in=assignments).order_by("dimension__position", "dimension")
-    given: dict[int, list[tuple[int | None, float]]] = defaultdict(list)
+    given: dict[int, list[tuple[float | None, float]]] = defaultdict(list)
     for assignment, value, seconds in ratings.values_list("assignment", "value", "active_seconds"):
         given[assignment].append((value, seconds))
     columns = ("pk", "position", "item__document__key", "characters")

@@ -27,8 +27,8 @@ class RatedItem:
     characters: int
     seconds: float
     values: int
-    lowest: int | None
-    highest: int | None
+    lowest: float | None
+    highest: float | None
 
     @property
     def is_too_fast(self) -> bool:
@@ -41,7 +41,7 @@ class RatedItem:
         return self.values >= FEWEST_VALUES and self.lowest == self.highest
 
     @property
-    def one_value(self) -> int | None:
+    def one_value(self) -> float | None:
         """The value that the item has throughout, None where it has several or none."""
         return self.lowest if self.lowest == self.highest else None
 
@@ -73,6 +73,6 @@ def signals_of(items: Sequence[RatedItem]) -> Signals:
     )
 
 
-def _longest_run(values: Iterable[int | None]) -> int:
+def _longest_run(values: Iterable[float | None]) -> int:
     """Return for how many items in a row one and the same value was all that was given."""
     return max((len(list(run)) for value, run in groupby(values) if value is not None), default=0)

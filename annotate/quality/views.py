@@ -35,6 +35,7 @@ from annotate.quality.commands import (
 )
 from annotate.quality.forms import BarForm, CountingForm, GoldForm, MarkForm
 from annotate.quality.queries import (
+    SIGNALS,
     PracticeItem,
     evidence,
     gold_of,
@@ -44,9 +45,11 @@ from annotate.quality.queries import (
     practice_summary,
     raters_with_signals,
 )
-from annotate.rating.commands.ratings import Given
+from annotate.rating.commands.ratings import SentAnswer
 from annotate.rating.forms import AnswerForm, sent_answers
 from annotate.rating.rows import practice_rows_as_html
+from annotate.results.figures import kept_figures
+from annotate.results.registry import result_of
 
 # Gold items: marked, described, unmarked, and how much of practice must be right.
 
@@ -222,9 +225,9 @@ def _save_sent(
 ) -> list[dict[str, object] | InvalidValueError]:
     shown = practice_item_of(gold, place)
     read = [_read_answer(shown, each) for each in sent]
-    given = [each for each in read if isinstance(each, Given)]
+    given = [each for each in read if isinstance(each, SentAnswer)]
     stored = iter(save_practice(place=place, gold=gold, attempt=_attempt_in(token), given=given))
-    problems = [next(stored) if isinstance(each, Given) else each for each in read]
+    problems = [next(stored) if isinstance(each, SentAnswer) else each for each in read]
     complete = practice_item_of(gold, place).is_answered
     return [each or {"revision": 0, "complete": complete} for each in problems]
 
@@ -236,7 +239,7 @@ def _attempt_in(token: str) -> int:
 
 def _read_answer(
     shown: PracticeItem, sent: Mapping[str, Any], prefix: str | None = None
-) -> Given | InvalidValueError:
+) -> SentAnswer | InvalidValueError:
     dimension = shown.guideline.dimension(str(sent.get("key", prefix)))
     form = AnswerForm(sent, prefix=prefix)
     if dimension is None:
@@ -244,12 +247,12 @@ def _read_answer(
     if not form.is_valid():
         fields = {name: str(errors[0]) for name, errors in form.errors.items()}
         return InvalidValueError(next(iter(fields.values())), fields=fields)
-    return Given(dimension, form.answer(), form.sent())
+    return SentAnswer(dimension, form.answer(), form.to_sent())
 
 
 def _save_all(request: HttpRequest, place: Membership, shown: PracticeItem) -> list[str]:
     read = [_read_answer(shown, request.POST, row.dimension.key) for row in shown.page.rows]
-    given = [each for each in read if isinstance(each, Given)]
+    given = [each for each in read if isinstance(each, SentAnswer)]
     attempt = _attempt_in(request.POST.get("assignment", ""))
     try:
         problems = save_practice(place=place, gold=shown.gold, attempt=attempt, given=given)
@@ -290,7 +293,13 @@ def _render_practice(
 def quality(request: HttpRequest, slug: str) -> HttpResponse:
     """Show every annotator's signals side by side."""
     project = project_of_watching_admin(request.user, slug)
-    context = {"raters": raters_with_signals(project), "fastest": FASTEST_READING}
+    kept = kept_figures(project, result_of(project, SIGNALS))
+    context = {
+        "raters": raters_with_signals(project, kept),
+        "fastest": FASTEST_READING,
+        "kept": kept,
+        "part": SIGNALS,
+    }
     return render_in_project(request, project, "quality/raters.html", context)
 
 
@@ -313,6 +322,13 @@ def quality_rater(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
                 request, gettext("The ratings of {label} {counts}.").format(label=place.label, counts=counts)
             )
         return redirect("quality_rater", slug, pk)
-    context = {"evidence": evidence(place), "form": form, "fastest": FASTEST_READING}
+    kept = kept_figures(place.project, result_of(place.project, SIGNALS))
+    context = {
+        "evidence": evidence(place, kept),
+        "form": form,
+        "fastest": FASTEST_READING,
+        "kept": kept,
+        "part": SIGNALS,
+    }
     status = 422 if form.is_bound else 200
     return render_in_project(request, place.project, "quality/rater.html", context, status=status)

@@ -4,18 +4,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from annotate.core.scale import normalize
+
 
 @dataclass(frozen=True)
-class Side:
+class ReferenceSide:
     """Values on one side of their reference: how many, and by how many points at least and at most."""
 
     count: int
-    least: int
-    most: int
+    least: float
+    most: float
 
 
 @dataclass(frozen=True)
-class Calibration:
+class RaterCalibration:
     """Values beside their references.
 
     `above`, `below` and `bias` are None where the values are names, which have no distance; each side is None
@@ -24,8 +26,8 @@ class Calibration:
 
     pairs: int
     same: int
-    above: Side | None
-    below: Side | None
+    above: ReferenceSide | None
+    below: ReferenceSide | None
     bias: float | None
 
     @property
@@ -39,21 +41,21 @@ class Calibration:
         return abs(self.bias or 0)
 
 
-def calibrate(pairs: Sequence[tuple[int, int]], *, is_named: bool) -> Calibration | None:
+def calibrate(pairs: Sequence[tuple[float, float]], *, is_named: bool) -> RaterCalibration | None:
     """Return how values lie to their references, None without any: a share of nothing says nothing.
 
     pairs: each a value and its reference, on one scale. is_named: whether the values are codes of categories.
     """
     if not pairs:
         return None
-    apart = [value - reference for value, reference in pairs]
+    apart = [normalize(value - reference) for value, reference in pairs]
     same = apart.count(0)
     if is_named:
-        return Calibration(len(pairs), same, None, None, None)
+        return RaterCalibration(len(pairs), same, None, None, None)
     above, below = _side(each for each in apart if each > 0), _side(-each for each in apart if each < 0)
-    return Calibration(len(pairs), same, above, below, fmean(apart))
+    return RaterCalibration(len(pairs), same, above, below, fmean(apart))
 
 
-def _side(distances: Iterable[int]) -> Side | None:
+def _side(distances: Iterable[float]) -> ReferenceSide | None:
     found = sorted(distances)
-    return Side(len(found), found[0], found[-1]) if found else None
+    return ReferenceSide(len(found), found[0], found[-1]) if found else None

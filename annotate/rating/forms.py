@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 
 from django import forms
@@ -15,6 +16,8 @@ from annotate.core.addresses import query_of
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import AssignmentPlan, DimensionOrder, Project, WorkOrder
+from annotate.core.scale import int_if_whole
+from annotate.core.scale_text import format_value
 from annotate.rating.commands.ratings import Answer, Sent
 from annotate.rating.evidence import Passage
 from annotate.rating.planning import ListRefusedError, read_list
@@ -177,12 +180,26 @@ MOST_ANSWERS = 1000  # in one request; a page sends one for each of its dimensio
 NO_EVIDENCE = _("Evidence is a list of passages, each with its part, its start and its end.")
 
 
-class ValueField(forms.IntegerField):
-    """A whole number, or the word that stands in its place where the dimension does not apply."""
+class PointsFormField(forms.FloatField):
+    """A value of a scale, which its dimension judges, or a distance on it; whole ones are ints."""
+
+    def to_python(self, value: Any) -> Any:
+        """Return a number or None."""
+        found = super().to_python(value)
+        return found if found is None or not isfinite(found) else int_if_whole(found)
+
+
+class ValueField(PointsFormField):
+    """A value, or the word that stands in its place where the dimension does not apply."""
 
     def to_python(self, value: Any) -> Any:
         """Return a number, the word, or None."""
         return NOT_APPLICABLE if value == NOT_APPLICABLE else super().to_python(value)
+
+    def validate(self, value: Any) -> None:
+        """Raise ValidationError for what is no number, the word apart."""
+        if value != NOT_APPLICABLE:
+            super().validate(value)
 
 
 class EvidenceField(forms.Field):
@@ -203,9 +220,7 @@ class EvidenceField(forms.Field):
 class AnswerForm(forms.Form):
     """An answer about one unit, with what the page knew when it was given."""
 
-    value = ValueField(
-        required=False, error_messages={"invalid": _("A rating is a whole number on the scale.")}
-    )
+    value = ValueField(required=False, error_messages={"invalid": _("A rating is a number on the scale.")})
     unsure = forms.BooleanField(required=False)
     cannot_rate = forms.BooleanField(required=False)
     comment = forms.CharField(required=False, strip=False)
@@ -239,7 +254,7 @@ class AnswerForm(forms.Form):
             data["evidence"],
         )
 
-    def sent(self) -> Sent:
+    def to_sent(self) -> Sent:
         """Return how it was sent."""
         data = self.cleaned_data
         return Sent(
@@ -283,12 +298,17 @@ class _Shared(dict[str, forms.Field]):
 AnswerForm.base_fields = _Shared(AnswerForm.base_fields)
 
 
+def _value_of(text: str) -> float:
+    return int_if_whole(float(text))
+
+
 class OwnWorkForm(forms.Form):
     """Which of an annotator's own items are meant; what it does not know means any."""
 
     document = forms.ChoiceField(required=False, label=_("Document"))
+    title = forms.CharField(required=False, label=_("Words in the document’s title"), max_length=200)
     dimension = forms.ChoiceField(required=False, label=_("Dimension"))
-    value = forms.TypedChoiceField(required=False, label=_("Value"), coerce=int, empty_value=None)
+    value = forms.TypedChoiceField(required=False, label=_("Value"), coerce=_value_of, empty_value=None)
     marked = forms.MultipleChoiceField(
         required=False, label=_("Only"), choices=Marked.choices, widget=forms.CheckboxSelectMultiple
     )
@@ -298,19 +318,20 @@ class OwnWorkForm(forms.Form):
         entered: QueryDict,
         *,
         dimensions: Sequence[FrozenDimension],
-        documents: Sequence[tuple[str, str]],
+        documents: Sequence[tuple[str, str]] | None,
     ) -> None:
         super().__init__(entered)
+        # Thousands of choices take longer than the page, and nobody finds one among them.
+        self.fields.pop("document" if documents is None else "title")
         values = sorted({value for each in dimensions for value in each.values})
         choices: dict[str, Sequence[tuple[Any, Any]]] = {
-            "document": [(key, title or key) for key, title in documents],
+            "document": [(key, title or key) for key, title in documents or ()],
             "dimension": [(each.key, each.name) for each in dimensions],
-            "value": [(value, value) for value in values[:MOST_VALUES]],
+            "value": [(value, format_value(value)) for value in values[:MOST_VALUES]],
         }
         for name, known in choices.items():
-            field = self.fields[name]
-            assert isinstance(field, forms.ChoiceField)
-            field.choices = [("", gettext("any")), *known]
+            if isinstance(field := self.fields.get(name), forms.ChoiceField):
+                field.choices = [("", gettext("any")), *known]
 
     @property
     def chosen(self) -> OwnFilter:
@@ -319,6 +340,7 @@ class OwnWorkForm(forms.Form):
         known = self.cleaned_data.get
         return OwnFilter(
             document=known("document", ""),
+            title=known("title", ""),
             dimension=known("dimension", ""),
             value=known("value"),
             marked=tuple(known("marked", ())),

@@ -31,9 +31,8 @@ from annotate.core.rounds import round_one, rounds_of
 from annotate.core.wording import changes_of_wording
 from annotate.fastpath.prefetch import Question, prefetch_request
 from annotate.rating.commands.assignments import renew_reservation, renew_reservations, reserve_items
-from annotate.rating.commands.notes import save_note
 from annotate.rating.commands.plans import choose_plan
-from annotate.rating.commands.ratings import Answer, Given, Saved, save_rating, save_ratings
+from annotate.rating.commands.ratings import Answer, Saved, SentAnswer, save_note, save_rating, save_ratings
 from annotate.rating.commands.revising import Revised, note_look_back, revise_value
 from annotate.rating.commands.wording import acknowledge_wording
 from annotate.rating.forms import NOT_APPLICABLE, AnswerForm, OwnWorkForm, PlanForm, sent_answers
@@ -42,6 +41,7 @@ from annotate.rating.queries import document_end as queries
 from annotate.rating.queries.assigned import asked_dimensions
 from annotate.rating.queries.document_end import DocumentEnd, leads_to_end
 from annotate.rating.queries.own_items import (
+    TIMED_ITEMS,
     own_checks,
     own_documents,
     own_items,
@@ -146,18 +146,19 @@ def my_work(request: HttpRequest, slug: str) -> HttpResponse:
         return render_in_project(request, place.project, "rating/my_work.html")
     dimensions = guideline_of(round).dimensions
     form = OwnWorkForm(request.GET, dimensions=dimensions, documents=own_documents(round, place))
-    found = Paginator(with_answers(own_items(round, place, form.chosen)), ITEMS_PER_PAGE)
-    shown = found.get_page(request.GET.get("page"))
-    done = progress(round, place)
+    keys = own_items(round, place, form.chosen).values_list("pk", flat=True)
+    shown = Paginator(keys, ITEMS_PER_PAGE).get_page(request.GET.get("page"))
+    done = progress(round, place, with_time=False)
     context = {
         "round": round,
         "form": form,
         "items": shown,
-        "rows": own_rows(shown, dimensions),
+        "rows": own_rows(with_answers(list(shown)), dimensions),
         "dimensions": dimensions,
         "progress": done,
         "spreads": own_spreads(round, place),
         "seconds": seconds_for_an_item(place, round),
+        "timed_items": TIMED_ITEMS if done.done > TIMED_ITEMS else None,
         "checks": own_checks(round, place, left=done.left),
         "ended": queries.ended_documents(round, place),
     }
@@ -226,9 +227,9 @@ def save_answers(request: HttpRequest, slug: str, position: int) -> HttpResponse
     """
     assignment = _rateable(request, slug, position)
     forms = [_read_answer(assignment, sent) for sent in sent_answers(request.POST.get("answers", ""))]
-    given = [each for each in forms if isinstance(each, Given)]
+    given = [each for each in forms if isinstance(each, SentAnswer)]
     became = iter(save_ratings(assignment=assignment, given=given, by=request_user(request)))
-    results = [next(became) if isinstance(each, Given) else each for each in forms]
+    results = [next(became) if isinstance(each, SentAnswer) else each for each in forms]
     answers = [_reply(each) if isinstance(each, Saved) else error_content(each) for each in results]
     return JsonResponse({"answers": answers, "guideline": assignment.round.guideline.version})
 
@@ -282,14 +283,14 @@ def _dimension(assignment: Assignment, key: str) -> FrozenDimension:
     return dimension
 
 
-def _read_answer(assignment: Assignment, sent: dict[str, object]) -> Given | InvalidValueError:
+def _read_answer(assignment: Assignment, sent: dict[str, object]) -> SentAnswer | InvalidValueError:
     """Return one of several answers, or why it cannot be taken: the others are saved all the same."""
     try:
         dimension = _dimension(assignment, str(sent.get("key", "")))
         form = _valid(AnswerForm(sent))
     except InvalidValueError as error:
         return error
-    return Given(dimension, form.answer(), form.sent())
+    return SentAnswer(dimension, form.answer(), form.to_sent())
 
 
 def _assignment_at(request: HttpRequest, slug: str, position: int) -> Assignment:
@@ -321,7 +322,7 @@ def _save(
         dimension=dimension,
         answer=form.answer(),
         by=request_user(request),
-        sent=form.sent(),
+        sent=form.to_sent(),
     )
     return _reply(saved)
 
@@ -415,7 +416,7 @@ def _revise(
         value=answer.value,
         comment=answer.comment,
         by=request_user(request),
-        sent=form.sent(),
+        sent=form.to_sent(),
     )
 
 

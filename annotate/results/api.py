@@ -30,6 +30,17 @@ CHOSEN = OpenApiParameter(
 )
 
 
+class RowsFilter(serializers.Serializer[Any]):
+    """How much of long tables is wanted."""
+
+    most_rows = serializers.IntegerField(
+        default=500,
+        min_value=1,
+        max_value=1_000_000,
+        help_text="Rows of each table at most; `rows_in_all` says how many there are; files have them all.",
+    )
+
+
 class PageRow(serializers.Serializer[Any]):
     """A result: its name, what it is about, and what can be chosen."""
 
@@ -77,12 +88,18 @@ class OneResult(ApiView):
 
     about = "results"
 
-    @operation({200: ResultShape}, (*READ_ERRORS, 422), scopes=("read",), parameters=[CHOSEN], request=None)
+    @operation(
+        {200: ResultShape},
+        (*READ_ERRORS, 422),
+        scopes=("read",),
+        parameters=[CHOSEN, RowsFilter],
+        request=None,
+    )
     def get(self, request: Request, slug: str, name: str) -> Response:
         """Show a result: the tables of its page, each figure with interval, count and how it was computed."""
         project = project_for_reader(request.user, slug)
         result, kept = _result_or_404(request, project, name)
-        return Response(plain_result(result, kept))
+        return Response(plain_result(result, kept, **self.filters(RowsFilter)))
 
 
 class ResultFile(ApiView):

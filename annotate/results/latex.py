@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from unicodedata import name as unicode_name
 
-from annotate.results.table import Column, Kind, Table
+from annotate.results.table import Column, ColumnKind, Table
 from annotate.results.text import MINUS, format_cell, interval, marks_of, notes_of, on_one_line
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
@@ -37,6 +37,7 @@ _WIDTHS = {
 }
 _CAPITAL = 778  # and what is not named above
 _WIDEST = 1028
+_BOLD = 1.15  # of the same signs in medium letters
 _SCRIPT = 0.8  # of 10 pt, whatever is around
 _LINES_OF_A_PAGE = 38
 
@@ -86,7 +87,7 @@ class LatexChoices:
 
 
 @dataclass(frozen=True)
-class _Setting:
+class _TableSetting:
     """A size of letters and its part of 10 pt, the gap at each side of a cell, and where intervals are."""
 
     size: str
@@ -95,16 +96,24 @@ class _Setting:
     below: bool
 
 
-_BESIDE = [_Setting(r"\normalsize", 1, 6, False), _Setting(r"\small", 0.925, 4, False)]
-_BELOW = [_Setting(r"\small", 0.925, 4, True), _Setting(r"\footnotesize", 0.85, 3, True)]
+_BESIDE = [_TableSetting(r"\normalsize", 1, 6, False), _TableSetting(r"\small", 0.925, 4, False)]
+_BELOW = [_TableSetting(r"\small", 0.925, 4, True), _TableSetting(r"\footnotesize", 0.85, 3, True)]
+
+
+class _Shown(NamedTuple):
+    """A cell: its value, its interval, and its place in its column."""
+
+    value: str
+    interval: str = ""
+    place: int | None = None
 
 
 @dataclass(frozen=True)
 class _Grid:
-    """What a table shows: its columns' names, each cell with its interval; the first `heads` name the row."""
+    """What a table shows: its columns' names and its cells; the first `heads` name the row."""
 
     names: Sequence[str]
-    rows: Sequence[Sequence[tuple[str, str]]]
+    rows: Sequence[Sequence[_Shown]]
     words: Sequence[bool]
     heads: int
 
@@ -169,25 +178,25 @@ def _grid(table: Table, choices: LatexChoices) -> _Grid:
     marks, off = marks_of(table), choices.intervals is Intervals.OFF
     rows = [
         [
-            (format_cell(cell, column, marks), "" if off else interval(cell, column))
+            _Shown(format_cell(cell, column, marks), "" if off else interval(cell, column), cell.place)
             for cell, column in zip(row, columns, strict=True)
         ]
         for row in table.rows
     ]
     names = [column.name for column in columns]
     if not choices.transposed or not rows:
-        return _Grid(names, rows, [column.kind is Kind.TEXT for column in columns], table.heads)
-    first, *others = [[(name, ""), *(row[at] for row in rows)] for at, name in enumerate(names)]
-    return _Grid([cell for cell, _ in first], others, [True] + [False] * len(rows), 1)
+        return _Grid(names, rows, [column.kind is ColumnKind.TEXT for column in columns], table.heads)
+    first, *others = [[_Shown(name), *(row[at] for row in rows)] for at, name in enumerate(names)]
+    return _Grid([cell.value for cell in first], others, [True] + [False] * len(rows), 1)
 
 
 def _with_digits(column: Column, digits: int | None) -> Column:
-    if digits is None or column.kind not in (Kind.NUMBER, Kind.P_VALUE):
+    if digits is None or column.kind not in (ColumnKind.NUMBER, ColumnKind.P_VALUE):
         return column
     return replace(column, decimals=digits)
 
 
-def _setting(grid: _Grid, choices: LatexChoices) -> _Setting:
+def _setting(grid: _Grid, choices: LatexChoices) -> _TableSetting:
     """Return the largest letters in which the table fits, its texts broken at most, else the smallest."""
     tried = {
         Intervals.FIT: [*_BESIDE, *_BELOW],
@@ -199,7 +208,7 @@ def _setting(grid: _Grid, choices: LatexChoices) -> _Setting:
     )
 
 
-def _parts(grid: _Grid, setting: _Setting, width: float) -> Iterator[_Grid]:
+def _parts(grid: _Grid, setting: _TableSetting, width: float) -> Iterator[_Grid]:
     """Yield the table in parts that fit beside the names of the rows, each of one column at least."""
     widths = _narrow_widths(grid, setting, width)
     free = width - sum(widths[: grid.heads])
@@ -212,7 +221,7 @@ def _parts(grid: _Grid, setting: _Setting, width: float) -> Iterator[_Grid]:
     yield grid.part(columns)
 
 
-def _narrow_widths(grid: _Grid, setting: _Setting, width: float) -> list[float]:
+def _narrow_widths(grid: _Grid, setting: _TableSetting, width: float) -> list[float]:
     """Return the columns' widths where texts are broken if the whole is too wide: to a third of the line."""
     widths = _widths(grid, setting)
     if sum(widths) <= width:
@@ -224,29 +233,38 @@ def _narrow_widths(grid: _Grid, setting: _Setting, width: float) -> list[float]:
     ]
 
 
-def _longest_word(grid: _Grid, at: int, setting: _Setting) -> float:
+def _longest_word(grid: _Grid, at: int, setting: _TableSetting) -> float:
     texts = [grid.names[at], *(row[at][0] for row in grid.rows)]
     return (
         max(_width(word) for text in texts for word in text.split() or [""]) * setting.part + 2 * setting.gap
     )
 
 
-def _widths(grid: _Grid, setting: _Setting) -> list[float]:
+def _widths(grid: _Grid, setting: _TableSetting) -> list[float]:
     """Return how wide each column is at least, with what is left and right of it, in points."""
     found = []
     for at, name in enumerate(grid.names):
         cells = [row[at] for row in grid.rows]
         heads = [name] if grid.words[at] else name.split()
-        texts = [*heads, *(_lines_of(cell, setting)[0] for cell in cells)]
-        below = [cell[1] for cell in cells] if setting.below else []
-        widest = setting.part * max(map(_width, texts), default=0)
+        below = [cell.interval for cell in cells] if setting.below else []
+        widest = setting.part * max(map(_width, heads), default=0)
+        widest = max([widest, *(setting.part * _width_of(cell, setting) for cell in cells)])
         widest_below = _SCRIPT * max(map(_width, below), default=0)
         found.append(max(widest, widest_below) + 2 * setting.gap)
     return found
 
 
-def _lines_of(cell: tuple[str, str], setting: _Setting) -> tuple[str, str]:
-    value, bounds = cell
+def _width_of(cell: _Shown, setting: _TableSetting) -> float:
+    """Return how wide the first line of a cell is at 10 pt; the best figure stands in bold letters."""
+    value = _width(cell.value) * (_BOLD if cell.place == 1 else 1)
+    return value if setting.below or not cell.interval else value + _width(f" {cell.interval}")
+
+
+def _lines_of(cell: _Shown, setting: _TableSetting) -> tuple[str, str]:
+    """Return the two lines of a cell as LaTeX."""
+    value, bounds = escape_latex(cell.value), escape_latex(cell.interval)
+    if cell.place:
+        value = rf"\textbf{{{value}}}" if cell.place == 1 else rf"\underline{{{value}}}"
     return (value, bounds) if setting.below else (f"{value} {bounds}".strip(), "")
 
 
@@ -254,7 +272,7 @@ def _width(text: str) -> float:
     return sum(_WIDTHS.get(sign, _WIDEST if ord(sign) > 255 else _CAPITAL) for sign in text) / 100
 
 
-def _align(grid: _Grid, setting: _Setting, width: float) -> str:
+def _align(grid: _Grid, setting: _TableSetting, width: float) -> str:
     natural, narrow = _widths(grid, setting), _narrow_widths(grid, setting, width)
     return "".join(
         (rf">{{\raggedright\arraybackslash}}p{{{less - 2 * setting.gap:.1f}pt}}" if less < whole else "l")
@@ -275,19 +293,16 @@ def _head(grid: _Grid) -> list[str]:
     return [r"\toprule", " & ".join(names) + r" \\", r"\midrule"]
 
 
-def _body(grid: _Grid, setting: _Setting) -> Iterator[str]:
+def _body(grid: _Grid, setting: _TableSetting) -> Iterator[str]:
     for row in grid.rows:
         lines = [_lines_of(cell, setting) for cell in row]
         has_second = any(second for _, second in lines)
-        yield " & ".join(escape_latex(first) for first, _ in lines) + (r" \\*" if has_second else r" \\")
+        yield " & ".join(first for first, _ in lines) + (r" \\*" if has_second else r" \\")
         if has_second:
-            yield (
-                " & ".join(rf"\scriptsize {escape_latex(second)}" if second else "" for _, second in lines)
-                + r" \\"
-            )
+            yield (" & ".join(rf"\scriptsize {second}" if second else "" for _, second in lines) + r" \\")
 
 
-def _environment(choices: LatexChoices, parts: Sequence[_Grid], setting: _Setting) -> Environment:
+def _environment(choices: LatexChoices, parts: Sequence[_Grid], setting: _TableSetting) -> Environment:
     if choices.environment is not Environment.FIT:
         return choices.environment
     lines = sum(4 + len(list(_body(part, setting))) for part in parts)
@@ -296,7 +311,7 @@ def _environment(choices: LatexChoices, parts: Sequence[_Grid], setting: _Settin
 
 def _long(
     parts: Sequence[_Grid],
-    setting: _Setting,
+    setting: _TableSetting,
     choices: LatexChoices,
     caption: str,
     key: str,

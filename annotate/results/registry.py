@@ -30,12 +30,14 @@ class Parameter:
 
     choices: the values that a project has, each with its name for people; the first is taken where nothing is
     chosen. Without any the page does not have the parameter. Raises DomainError where there is nothing to
-    choose from and so no page: the sentence says what is missing.
+    choose from and so no page: the sentence says what is missing. group: the heading that it stands under on
+    a page with many, next to the others of its group.
     """
 
     name: str
     label: str
     choices: Callable[[Project], Sequence[tuple[str, str]]]
+    group: str = ""
 
     def read(self, asked: str, options: Sequence[tuple[str, str]]) -> str:
         """Return the value that is asked for; raises UnknownChoiceError where there is none."""
@@ -84,7 +86,8 @@ class ResultsPage:
     name: what its address ends with. sections: computes it, raising DomainError where nothing can be.
     version: what changes whenever its figures might, in few and fast queries. size: how many values they rest
     on; with many a worker computes them. version_of_choice: the same of data that only some choices take.
-    filled_by: the route, which takes the project's slug, of the step that an empty page leads to.
+    filled_by: the route, which takes the project's slug, of the step that an empty page leads to. shown_on:
+    the same of the page that shows a part, see `PARTS`.
     """
 
     name: str
@@ -96,6 +99,7 @@ class ResultsPage:
     parameters: Sequence[Parameter] = ()
     version_of_choice: Callable[[Project, Chosen], Sequence[object]] = lambda _project, _chosen: ()
     filled_by: str = "round_one"
+    shown_on: str = ""
 
 
 @dataclass(frozen=True)
@@ -136,6 +140,8 @@ class Result:
 
 
 PAGES: dict[str, ResultsPage] = {}
+PARTS: dict[str, ResultsPage] = {}
+"""Results that pages of their own show, each to whom it may: no list, file or API of results has them."""
 UNIT_PARTS: dict[str, str] = {}
 """Routes, by app, of what else a unit's page loads. They take slug, item and dimension key."""
 
@@ -145,7 +151,7 @@ def result_of(project: Project, page: ResultsPage | str, asked: Mapping[str, str
 
     Raises UnknownChoiceError for a value that there is not, DomainError where there is nothing to choose.
     """
-    page = PAGES[page] if isinstance(page, str) else page
+    page = (PAGES | PARTS)[page] if isinstance(page, str) else page
     choices = []
     for parameter in page.parameters:
         if options := parameter.choices(project):

@@ -1,17 +1,19 @@
 """What every result is: a table of figures, each with its interval, its count, and how it was computed."""
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, overload
 
 from annotate.agreement import Coefficient
 
+ROWS_IN_TEXT = 50
 Value = str | int | float | None
 
 
-class Kind(StrEnum):
+class ColumnKind(StrEnum):
     """What a column holds: names, whole numbers, numbers with decimals, shares from 0 to 1, or p values."""
 
     TEXT = "text"
@@ -27,7 +29,8 @@ class Cell:
 
     low, high: its interval. interval_reason: why there is none. warning: why the value should not be used as
     it is. count: how many units (items, documents) it rests on. how: the function, its parameters and its
-    source. link: what opens what it is about. key: the word for programs of what it names.
+    source. link: what opens what it is about. key: the word for programs of what it names. place: 1 where it
+    is the best of its column, 2 where it is the second best.
     """
 
     value: Value = None
@@ -40,6 +43,7 @@ class Cell:
     how: str = ""
     link: str = ""
     key: str = ""
+    place: int | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.value, float) and not math.isfinite(self.value):
@@ -54,8 +58,50 @@ class Column:
 
     key: str
     name: str
-    kind: Kind = Kind.NUMBER
+    kind: ColumnKind = ColumnKind.NUMBER
     decimals: int = 3
+
+
+class KeptRows(Sequence[Sequence[Cell]]):
+    """Rows of a table that was kept, as texts of many rows each, read when somebody asks for theirs.
+
+    A page shows the first rows of a table that may have thousands: to read all took .3 s.
+    """
+
+    def __init__(self, plain: Mapping[str, Any]) -> None:
+        self._count: int = plain["count"]
+        self._texts: Sequence[str] = plain["texts"]
+        self.how: list[str] = plain["how"]
+        self.warnings: list[str] = plain["warnings"]
+
+    @staticmethod
+    def plain(table: "Table") -> dict[str, Any]:
+        """Return the rows of a table as plain values for JSON, with what is asked of all of them."""
+        rows = [[_cell_as_dict(cell) for cell in row] for row in table.rows]
+        parts = [rows[start : start + ROWS_IN_TEXT] for start in range(0, len(rows), ROWS_IN_TEXT)]
+        texts = [json.dumps(part, ensure_ascii=False) for part in parts]
+        return {"count": len(rows), "texts": texts, "how": table.how, "warnings": table.warnings}
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Sequence[Cell]]:
+        return (row for place in range(len(self._texts)) for row in self._part(place))
+
+    @overload
+    def __getitem__(self, place: int) -> Sequence[Cell]: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Sequence[Cell]]: ...
+    def __getitem__(self, place: int | slice) -> Sequence[Cell] | Sequence[Sequence[Cell]]:
+        """Return a row, or some, and read no others than stand beside them."""
+        chosen = range(self._count)[place]
+        if isinstance(chosen, int):
+            return self._part(chosen // ROWS_IN_TEXT)[chosen % ROWS_IN_TEXT]
+        parts = {part: self._part(part) for part in {row // ROWS_IN_TEXT for row in chosen}}
+        return [parts[row // ROWS_IN_TEXT][row % ROWS_IN_TEXT] for row in chosen]
+
+    def _part(self, place: int) -> list[list[Cell]]:
+        return [[Cell(**cell) for cell in row] for row in json.loads(self._texts[place])]
 
 
 @dataclass(frozen=True)
@@ -76,17 +122,23 @@ class Table:
     parameters: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if isinstance(self.rows, KeptRows):
+            return  # these were counted before they were kept
         if any(len(row) != len(self.columns) for row in self.rows):
             raise ValueError(f"Every row of {self.title!r} needs {len(self.columns)} cells.")
 
     @property
     def how(self) -> list[str]:
         """The different ways in which its figures were computed."""
+        if isinstance(self.rows, KeptRows):
+            return self.rows.how
         return list(dict.fromkeys(cell.how for cell in self.cells() if cell.how))
 
     @property
     def warnings(self) -> list[str]:
         """The different warnings about its figures."""
+        if isinstance(self.rows, KeptRows):
+            return self.rows.warnings
         return list(dict.fromkeys(cell.warning for cell in self.cells() if cell.warning))
 
     @property
@@ -108,12 +160,38 @@ class Table:
         rows = [[_cell_as_dict(cell) for cell in row] for row in self.rows]
         return {**asdict(replace(self, rows=[])), "rows": rows}
 
+    def as_kept(self) -> dict[str, Any]:
+        """Return the same for JSON that is read in part, with the rows as texts."""
+        return {**asdict(replace(self, rows=[])), "rows": KeptRows.plain(self)}
+
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> "Table":
-        """Return the table that `as_dict` gave."""
-        columns = [Column(**{**each, "kind": Kind(each["kind"])}) for each in plain["columns"]]
-        rows = [[Cell(**cell) for cell in row] for row in plain["rows"]]
+        """Return the table that `as_dict` or `as_kept` gave."""
+        columns = [Column(**{**each, "kind": ColumnKind(each["kind"])}) for each in plain["columns"]]
+        rows: Sequence[Sequence[Cell]]
+        if isinstance(plain["rows"], Mapping):
+            rows = KeptRows(plain["rows"])
+        else:
+            rows = [[Cell(**cell) for cell in row] for row in plain["rows"]]
         return cls(**{**plain, "columns": columns, "rows": rows})
+
+
+def mark_best(rows: Sequence[Sequence[Cell]], columns: Sequence[Column], heads: int = 1) -> list[list[Cell]]:
+    """Return the rows with the largest and second largest figure of each column marked.
+
+    Figures are compared as they are printed, so equal ones share a place; where all are equal none is marked.
+    """
+    marked = [list(row) for row in rows]
+    for index, column in enumerate(columns[heads:], start=heads):
+        figures = [row[index].value for row in marked]
+        printed = {round(value, column.decimals) for value in figures if isinstance(value, float)}
+        best = sorted(printed, reverse=True)[:2]
+        places = {value: place for place, value in enumerate(best, start=1)} if len(best) > 1 else {}
+        for row in marked:
+            value = row[index].value
+            if isinstance(value, float):
+                row[index] = replace(row[index], place=places.get(round(value, column.decimals)))
+    return marked
 
 
 def text(value: str, *, link: str = "", key: str = "", warning: str = "") -> Cell:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import count as numbers_from
 from string import ascii_lowercase
 
-from annotate.results.table import Cell, Column, Kind, Table
+from annotate.results.table import Cell, Column, ColumnKind, Table
 
 MINUS = "−"
 _PARTS = ("low", "high", "count", "reason", "how")
@@ -40,13 +40,10 @@ def comma_separated(table: Table) -> str:
 def markdown(table: Table) -> str:
     """Return a pipe table with its title above, and how its figures were computed below."""
     heads = [_escape_markdown(column.name) for column in table.columns]
-    rule = ["---" if column.kind is Kind.TEXT else "---:" for column in table.columns]
+    rule = ["---" if column.kind is ColumnKind.TEXT else "---:" for column in table.columns]
     marks = marks_of(table)
     rows = [
-        [
-            _escape_markdown(f"{format_cell(cell, column, marks)} {interval(cell, column)}".strip())
-            for cell, column in zip(row, table.columns, strict=True)
-        ]
+        [_emphasize(cell, column, marks) for cell, column in zip(row, table.columns, strict=True)]
         for row in table.rows
     ]
     lines = [
@@ -60,12 +57,12 @@ def markdown(table: Table) -> str:
 
 def number(value: float, column: Column) -> str:
     """Return a figure as people read it: so many decimals, a minus sign, shares in percent."""
-    if column.kind is Kind.COUNT:
+    if column.kind is ColumnKind.COUNT:
         return f"{value:g}".replace("-", MINUS)
-    if column.kind is Kind.SHARE:
+    if column.kind is ColumnKind.SHARE:
         return f"{100 * value:.0f} %".replace("-", MINUS)
     least = 10.0**-column.decimals
-    if column.kind is Kind.P_VALUE and value < least:
+    if column.kind is ColumnKind.P_VALUE and value < least:
         return f"< {least:.{column.decimals}f}"
     shown = f"{value:.{column.decimals}f}"
     return (shown.lstrip("-") if float(shown) == 0 else shown).replace("-", MINUS)
@@ -125,13 +122,19 @@ def _span(counts: set[int]) -> str:
 def _parts_of(table: Table, index: int) -> list[str]:
     kind = table.columns[index].kind
     cells = [row[index] for row in table.rows]
-    said = {Kind.TEXT: (), Kind.COUNT: ("reason",)}.get(kind, _PARTS)
+    said = {ColumnKind.TEXT: (), ColumnKind.COUNT: ("reason",)}.get(kind, _PARTS)
     return [part for part in said if any(getattr(cell, part) not in (None, "") for cell in cells)]
 
 
 def on_one_line(value: str) -> str:
     """Return text with spaces for its line breaks and other control characters."""
     return _CONTROL.sub(" ", value)
+
+
+def _emphasize(cell: Cell, column: Column, marks: Mapping[str, str]) -> str:
+    value = _escape_markdown(format_cell(cell, column, marks))
+    sign = {1: "**", 2: "_"}.get(cell.place or 0, "")
+    return f"{sign}{value}{sign} {_escape_markdown(interval(cell, column))}".strip()
 
 
 def _escape_markdown(value: str) -> str:

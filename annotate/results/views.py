@@ -17,12 +17,12 @@ from annotate.core.raters import uncounted_annotators
 from annotate.results.figures import ask_worker, kept_figures, plot_of
 from annotate.results.forms import DisagreementForm
 from annotate.results.plots import CONTENT_TYPES, draw, for_page
-from annotate.results.queries.disagreements import disagreements as units_apart
-from annotate.results.queries.disagreements import shows_systems, unit_page
+from annotate.results.queries.disagreements import UnitsApart, shows_systems, unit_page
 from annotate.results.queries.kept import KeptPage
-from annotate.results.registry import PAGES, UNIT_PARTS, Result, UnknownChoiceError, result_of
+from annotate.results.queries.spreads import SPREADS
+from annotate.results.registry import PAGES, PARTS, UNIT_PARTS, Result, UnknownChoiceError, result_of
+from annotate.results.reproduction.figures import as_result
 from annotate.results.reproduction.queries import Reproduction, paper_of, reproduction
-from annotate.results.reproduction.table_form import as_result
 from annotate.results.table import Table
 from annotate.results.table_files import CONTENT_TYPES as TABLE_TYPES
 from annotate.results.table_files import table_file
@@ -45,6 +45,10 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
 def results_page(request: Request, slug: str, name: str) -> HttpResponse:
     """Show a page of results, or that it is being computed; a POST has it computed again after an error."""
     project = access.project_for_reader(request.user, slug)
+    if part := PARTS.get(name):
+        if request.method == "POST":
+            ask_worker(project, result_of(project, part))
+        return redirect(part.shown_on, slug)
     try:
         result = _read_address(request, project, name)
         if request.method == "POST":
@@ -156,8 +160,9 @@ def disagreements(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.project_for_reader(request.user, slug)
     shown = shows_systems(project)
     form = DisagreementForm(request.GET, project=project, shows_systems=shown)
-    found = Paginator(units_apart(project, form.meant), PER_PAGE).get_page(request.GET.get("page"))
-    context = {"form": form, "units": found, "shows_systems": shown}
+    kept = kept_figures(project, result_of(project, SPREADS))
+    found = Paginator(UnitsApart(project, form.meant, kept), PER_PAGE).get_page(request.GET.get("page"))
+    context = {"form": form, "units": found, "shows_systems": shown, "kept": kept, "part": SPREADS}
     return render_in_project(request, project, "results/disagreements.html", context)
 
 

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from annotate.api.forms import form_input, valid
 from annotate.api.operations import ApiView, reads, writes
-from annotate.api.values import Input, Text, Whole
+from annotate.api.values import Input, Points, Text, Whole
 from annotate.core import access
 from annotate.core.access import dimension_in, membership, project_for_admin
 from annotate.core.models import ApiToken, Dimension, Project, Role, ScalePoint, User
@@ -45,13 +45,23 @@ class PointRow(serializers.ModelSerializer[ScalePoint]):
 class DimensionRow(serializers.ModelSerializer[Dimension]):
     """A dimension as it is set up; what a round asks is in the round's guideline."""
 
+    scale_step = Points()
+    dispute_threshold = Points(allow_null=True)
+    tolerance = Points(allow_null=True)
     points = PointRow(many=True)
 
     class Meta:
         model = Dimension
         fields = (
             *("key", "name", "position", "definition", "guidelines", "scale_minimum", "scale_maximum"),
-            *("measurement_level", "not_applicable", "dispute_threshold", "tolerance", "points"),
+            *(
+                "scale_step",
+                "measurement_level",
+                "not_applicable",
+                "dispute_threshold",
+                "tolerance",
+                "points",
+            ),
         )
 
 
@@ -87,7 +97,7 @@ class Dimensions(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Add a dimension after the others, before Round I opens."""
         project = project_for_admin(request.user, slug)
-        form = valid(DimensionForm(_form_fields(self.checked(DimensionInput))))
+        form = valid(DimensionForm(_form_fields(self.check(DimensionInput))))
         made = add_dimension(project=project, dimension=form.to_spec())
         return Response(DimensionRow(made).data, status=201)
 
@@ -106,7 +116,7 @@ class OneDimension(ApiView):
     def put(self, request: Request, slug: str, key: str) -> Response:
         """Make a dimension what is sent; once Round I is open only its wording, with a note that says why."""
         project = project_for_admin(request.user, slug)
-        dimension, sent = dimension_in(project, key), self.checked(DimensionInput)
+        dimension, sent = dimension_in(project, key), self.check(DimensionInput)
         to = valid(DimensionForm(_form_fields(sent))).to_spec()
         if is_frozen(project):
             reword_dimension(dimension=dimension, to=to, note=sent.get("note", ""), by=request_user(request))
@@ -206,7 +216,7 @@ class Projects(ApiView):
         """Begin a project, from a template or from nothing; admins of a project and staff may."""
         access.refuse_all_but_project_makers(request.user)
         user = request_user(request)
-        form = valid(NewProjectForm(self.checked(NewProject), own=own_templates(user), start=""))
+        form = valid(NewProjectForm(self.check(NewProject), own=own_templates(user), start=""))
         template = template_for(user, form.cleaned_data["template"])
         project = create_project(user=user, name=form.cleaned_data["name"], template=template)
         return _answer(request, project, status=201)
@@ -228,7 +238,7 @@ class OneProject(ApiView):
         project = access.project_for_admin(request.user, slug)
         frozen = is_frozen(project)
         standing = {name: getattr(project, name) for name in (*FREE_FIELDS, *FROZEN_FIELDS)}
-        sent = self.checked(Settings)
+        sent = self.check(Settings)
         form = valid(SettingsForm({**standing, **sent}, project=project, frozen=False))
         if frozen and form.reworded:
             text, by = form.cleaned_data["guidelines"], request_user(request)

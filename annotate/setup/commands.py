@@ -149,7 +149,7 @@ def _put_in_order(order: Sequence[Dimension]) -> None:
     Dimension.objects.bulk_update(order, ["position"])
 
 
-def _fields(dimension: DimensionSpec) -> dict[str, str | int]:
+def _fields(dimension: DimensionSpec) -> dict[str, str | float]:
     return {field: getattr(dimension, field) for field in DIMENSION_FIELDS}
 
 

@@ -10,7 +10,9 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.agreement import Advice, advice
-from annotate.core.models import Dimension, MeasurementLevel, Project, SavedTemplate
+from annotate.core.models import Dimension, MeasurementLevelChoices, Project, SavedTemplate
+from annotate.core.scale import MOST_POINTS, SMALLEST_STEP, int_if_whole, problem_of_step
+from annotate.core.scale_text import format_value
 from annotate.core.specification import DimensionSpec, PointSpec
 from annotate.setup.commands import FREE_FIELDS, FROZEN_FIELDS
 from annotate.setup.presets import TEMPLATES
@@ -28,19 +30,21 @@ class UsualScale:
     name: str
     minimum: int
     maximum: int
-    level: MeasurementLevel
+    level: MeasurementLevelChoices
     labels: tuple[str, ...] = ()
+    step: float = 1
 
 
 USUAL_SCALES = {
     scale.key: scale
     for scale in (
-        UsualScale("1-5", "1 to 5", 1, 5, MeasurementLevel.INTERVAL),
-        UsualScale("1-7", "1 to 7", 1, 7, MeasurementLevel.INTERVAL),
-        UsualScale("1-10", "1 to 10", 1, 10, MeasurementLevel.INTERVAL),
-        UsualScale("1-100", "1 to 100", 1, 100, MeasurementLevel.INTERVAL),
-        UsualScale("binary", "no or yes", 0, 1, MeasurementLevel.NOMINAL, ("No", "Yes")),
-        UsualScale("categories", "named categories", 1, 3, MeasurementLevel.NOMINAL),
+        UsualScale("1-5", "1 to 5", 1, 5, MeasurementLevelChoices.INTERVAL),
+        UsualScale("1-5-halves", "1 to 5 in halves", 1, 5, MeasurementLevelChoices.INTERVAL, step=0.5),
+        UsualScale("1-7", "1 to 7", 1, 7, MeasurementLevelChoices.INTERVAL),
+        UsualScale("1-10", "1 to 10", 1, 10, MeasurementLevelChoices.INTERVAL),
+        UsualScale("1-100", "1 to 100", 1, 100, MeasurementLevelChoices.INTERVAL),
+        UsualScale("binary", "no or yes", 0, 1, MeasurementLevelChoices.NOMINAL, ("No", "Yes")),
+        UsualScale("categories", "named categories", 1, 3, MeasurementLevelChoices.NOMINAL),
     )
 }
 
@@ -51,15 +55,15 @@ MOST_CATEGORIES = 20
 SMALLEST, LARGEST = -1000, 1000
 
 LEVELS = [
-    (MeasurementLevel.NOMINAL, "nominal: values are only equal or different, such as categories"),
-    (MeasurementLevel.ORDINAL, "ordinal: values have an order, steps may be unequal"),
-    (MeasurementLevel.INTERVAL, "interval: steps are equal, 2 to 3 is as far as 4 to 5"),
-    (MeasurementLevel.RATIO, "ratio: equal steps from a true zero, such as counts"),
+    (MeasurementLevelChoices.NOMINAL, "nominal: values are only equal or different, such as categories"),
+    (MeasurementLevelChoices.ORDINAL, "ordinal: values have an order, steps may be unequal"),
+    (MeasurementLevelChoices.INTERVAL, "interval: steps are equal, 2 to 3 is as far as 4 to 5"),
+    (MeasurementLevelChoices.RATIO, "ratio: equal steps from a true zero, such as counts"),
 ]
 
 
 @dataclass(frozen=True)
-class PointRow:
+class PointFields:
     """The two fields of one point of the scale."""
 
     value: int
@@ -77,6 +81,14 @@ class DimensionForm(forms.Form):
     )
     scale_minimum = forms.IntegerField(label=_("Lowest value"), min_value=SMALLEST, max_value=LARGEST)
     scale_maximum = forms.IntegerField(label=_("Highest value"), min_value=SMALLEST, max_value=LARGEST)
+    scale_step = forms.FloatField(
+        label=_("Step"),
+        required=False,
+        min_value=SMALLEST_STEP,
+        max_value=LARGEST,
+        widget=forms.NumberInput(attrs={"step": "any"}),
+        help_text=_("1: whole numbers. 0.5: half points too. Empty: 1."),
+    )
     another_point = forms.IntegerField(label=_("Describe another value"), required=False)
     measurement_level = forms.ChoiceField(
         widget=forms.RadioSelect,
@@ -128,10 +140,10 @@ class DimensionForm(forms.Form):
         return cls(initial=initial)
 
     @property
-    def point_rows(self) -> Iterator[PointRow]:
+    def point_rows(self) -> Iterator[PointFields]:
         """The rows of the scale's points, lowest first."""
         for value in self._values_shown():
-            yield PointRow(value, self[f"label_{value}"], self[f"description_{value}"])
+            yield PointFields(value, self[f"label_{value}"], self[f"description_{value}"])
 
     @property
     def is_listed_whole(self) -> bool:
@@ -142,7 +154,7 @@ class DimensionForm(forms.Form):
     @property
     def is_named(self) -> bool:
         """Whether the values are codes of named categories, as entered so far."""
-        return bool(self._entries().get("measurement_level") == MeasurementLevel.NOMINAL)
+        return bool(self._entries().get("measurement_level") == MeasurementLevelChoices.NOMINAL)
 
     @property
     def usual_scales(self) -> Iterable[UsualScale]:
@@ -152,7 +164,7 @@ class DimensionForm(forms.Form):
     @property
     def advice(self) -> list[Advice]:
         """What follows from each measurement level for coefficients."""
-        return [advice(level) for level in MeasurementLevel.values]
+        return [advice(level) for level in MeasurementLevelChoices.values]
 
     def clean(self) -> dict[str, Any]:
         """Refuse scales without two points, ratio scales below zero, and categories without names."""
@@ -160,11 +172,32 @@ class DimensionForm(forms.Form):
         lowest, highest = values.get("scale_minimum"), values.get("scale_maximum")
         if lowest is not None and highest is not None and lowest >= highest:
             self.add_error("scale_maximum", gettext("The highest value must be above the lowest."))
-        if values.get("measurement_level") == MeasurementLevel.RATIO and lowest is not None and lowest < 0:
+        elif lowest is not None and highest is not None and "scale_step" not in self.errors:
+            values["scale_step"] = int_if_whole(values.get("scale_step") or 1.0)
+            self._check_step(lowest, highest, values["scale_step"], values.get("measurement_level", ""))
+        if (
+            values.get("measurement_level") == MeasurementLevelChoices.RATIO
+            and lowest is not None
+            and lowest < 0
+        ):
             self.add_error("measurement_level", gettext("A ratio scale starts at zero or above."))
-        if values.get("measurement_level") == MeasurementLevel.NOMINAL and not self.errors:
+        if values.get("measurement_level") == MeasurementLevelChoices.NOMINAL and not self.errors:
             self._check_names(values)
         return values
+
+    def _check_step(self, lowest: int, highest: int, step: float, level: str) -> None:
+        problem = problem_of_step(lowest, highest, step)
+        if not problem and step != 1 and level == MeasurementLevelChoices.NOMINAL:
+            problem = "categories"
+        sentences = {
+            "decimals": gettext("A step has two decimals at most."),
+            "range": gettext("Steps of {step} do not lead from {low} to {high}. Choose one that does."),
+            "points": gettext("The scale would have more than {most:,} values. Choose a longer step."),
+            "categories": gettext("Categories are whole numbers: leave the step at 1."),
+        }
+        if problem:
+            named = {"step": format_value(step), "low": lowest, "high": highest, "most": MOST_POINTS}
+            self.add_error("scale_step", sentences[problem].format(**named))
 
     def _check_names(self, values: Mapping[str, Any]) -> None:
         scale = range(values["scale_minimum"], values["scale_maximum"] + 1)
@@ -201,6 +234,7 @@ class DimensionForm(forms.Form):
             guidelines=values["guidelines"],
             scale_minimum=values["scale_minimum"],
             scale_maximum=values["scale_maximum"],
+            scale_step=values["scale_step"],
             measurement_level=values["measurement_level"],
             not_applicable=values["not_applicable"],
             points=tuple(
@@ -211,7 +245,7 @@ class DimensionForm(forms.Form):
 
     def _fix(self) -> None:
         """Leave the wording to be changed, and ask why; a change of the rest is refused by the command."""
-        for name in ("name", "scale_minimum", "scale_maximum"):
+        for name in ("name", "scale_minimum", "scale_maximum", "scale_step"):
             self.fields[name].widget.attrs["readonly"] = True
         for name in ("measurement_level", "not_applicable", "another_point"):
             self.fields[name].disabled = True
@@ -259,10 +293,13 @@ def note_field() -> forms.CharField:
     )
 
 
+_INTERVAL = MeasurementLevelChoices.INTERVAL
+
+
 def initial_of(dimension: Dimension | None) -> dict[str, Any]:
     """Return what the form starts with: the dimension as it is, or a usual scale."""
     if dimension is None:
-        return {"scale_minimum": 1, "scale_maximum": 5, "measurement_level": MeasurementLevel.INTERVAL}
+        return {"scale_minimum": 1, "scale_maximum": 5, "scale_step": 1, "measurement_level": _INTERVAL}
     points = dimension.points.all()
     return {
         **{name: getattr(dimension, name) for name in DimensionForm.base_fields if name != "another_point"},
@@ -274,7 +311,7 @@ def initial_of(dimension: Dimension | None) -> dict[str, Any]:
 def _scale_fields(usual: UsualScale) -> dict[str, Any]:
     scale = range(usual.minimum, usual.maximum + 1)
     names = {f"label_{value}": label for value, label in zip(scale, usual.labels, strict=False)}
-    ends = {"scale_minimum": usual.minimum, "scale_maximum": usual.maximum}
+    ends = {"scale_minimum": usual.minimum, "scale_maximum": usual.maximum, "scale_step": usual.step}
     return {**ends, "measurement_level": usual.level, **names}
 
 

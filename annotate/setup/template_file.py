@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotate.core.pictures import LARGEST, key_of
+from annotate.core.scale import MOST_POINTS, SMALLEST_STEP, normalize, problem_of_step
 from annotate.core.specification import DimensionSpec, Picture, PointSpec, ProjectTemplate, TemplateSettings
 
 FORMAT = "concord-template/1"
@@ -19,6 +20,11 @@ MOST_BYTES = 20 * 1024 * 1024
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 SMALLEST, LARGEST_VALUE = -1000, 1000
 MOST_CATEGORIES = 20
+STEP_PROBLEMS = {
+    "decimals": "must have two decimals at most and be above 0.",
+    "range": "must divide the scale from its minimum to its maximum without a rest.",
+    "points": f"must leave the scale {MOST_POINTS:,} values at most.",
+}
 
 
 class TemplateRefusedError(Exception):
@@ -54,6 +60,7 @@ def _dimension_to_json(dimension: DimensionSpec) -> dict[str, Any]:
         "scale": {
             "minimum": dimension.scale_minimum,
             "maximum": dimension.scale_maximum,
+            "step": dimension.scale_step,
             "level": dimension.measurement_level,
             "not_applicable": dimension.not_applicable,
             "points": [vars(point) for point in dimension.points],
@@ -141,6 +148,18 @@ class _Reading:
             return low
         return None
 
+    def points(self, name: str, low: float, high: float) -> float | None:
+        """Return a number with two decimals at most, None where there is none."""
+        value: Any = self.content.get(name)
+        if value is None:
+            return None
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if is_number and low <= value <= high and value == normalize(value):
+            return normalize(value)
+        limits = f"from {low} to {high} with two decimals at most"
+        self.refuse(name, f"must be a number {limits}, and is {_format_value(value)}.")
+        return normalize(low)
+
     def truth(self, name: str) -> bool:
         value = self.content.get(name, False)
         if not isinstance(value, bool):
@@ -190,11 +209,12 @@ def _dimension(reading: _Reading) -> DimensionSpec:
         guidelines=reading.text("guidelines"),
         scale_minimum=minimum,
         scale_maximum=maximum,
+        scale_step=scale.points("step", SMALLEST_STEP, LARGEST_VALUE) or 1,
         measurement_level=scale.text("level") or "interval",
         not_applicable=scale.truth("not_applicable"),
         points=tuple(_point(each, minimum, maximum) for each in scale.parts("points")),
-        dispute_threshold=reading.number_or_none("dispute_threshold", 1, 1000),
-        tolerance=reading.number_or_none("tolerance", 0, 1000),
+        dispute_threshold=reading.points("dispute_threshold", SMALLEST_STEP, 1000),
+        tolerance=reading.points("tolerance", 0, 1000),
     )
     _check_scale(scale, spec)
     threshold, tolerance = spec.dispute_threshold, spec.tolerance
@@ -206,6 +226,10 @@ def _dimension(reading: _Reading) -> DimensionSpec:
 def _check_scale(reading: _Reading, spec: DimensionSpec) -> None:
     if spec.scale_minimum >= spec.scale_maximum:
         reading.refuse("maximum", f"must be above the minimum, {spec.scale_minimum}.")
+    elif problem := problem_of_step(spec.scale_minimum, spec.scale_maximum, spec.scale_step):
+        reading.refuse("step", STEP_PROBLEMS[problem])
+    if spec.measurement_level == "nominal" and spec.scale_step != 1:
+        reading.refuse("step", "must be 1 where values are named categories.")
     if spec.measurement_level not in LEVELS:
         reading.refuse(
             "level", f"must be one of {', '.join(LEVELS)}, and is {_format_value(spec.measurement_level)}."

@@ -3,6 +3,8 @@
 from django import template
 
 from annotate.agreement import Coefficient
+from annotate.results.table import Column, ColumnKind
+from annotate.results.text import number
 
 register = template.Library()
 
@@ -11,6 +13,12 @@ register = template.Library()
 def decimals(value: float | None) -> str:
     """Return a number with three decimals, a dash where there is none."""
     return "–" if value is None else f"{value:.3f}".replace("-", "−")
+
+
+@register.filter
+def p_value(value: float) -> str:
+    """Return a p value as the files of the same table have it, "< 0.001" below that."""
+    return number(value, Column("p_value", "p", ColumnKind.P_VALUE))
 
 
 @register.filter

@@ -1,18 +1,20 @@
 """How a result's table looks on a page: every figure opens how it was computed."""
 
 from collections.abc import Sequence
+from functools import cache
+from html import escape
 from typing import Any
 from urllib.parse import parse_qsl
 
 from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext
+from django.utils.translation import get_language, gettext
 
 from annotate.core.models import Project
 from annotate.results.latex import Environment
 from annotate.results.registry import Result
-from annotate.results.table import Cell, Column, Kind, Table
+from annotate.results.table import Cell, Column, ColumnKind, Table
 from annotate.results.text import interval, number
 
 register = template.Library()
@@ -22,7 +24,8 @@ EACH_OPENS = 80  # with more figures, how they were computed is below the table
 TABLE_FILES = [("csv", "CSV"), ("md", "Markdown"), ("tex", "LaTeX")]
 PLOT_FILES = [("svg", "SVG"), ("pdf", "PDF"), ("png", "PNG")]
 
-NUMBERS = {Kind.NUMBER, Kind.SHARE, Kind.P_VALUE}
+_EMPHASIS = {1: "<strong>{}</strong>", 2: "<u>{}</u>"}
+NUMBERS = {ColumnKind.NUMBER, ColumnKind.SHARE, ColumnKind.P_VALUE}
 
 
 @register.inclusion_tag("results/_table.html")
@@ -90,19 +93,24 @@ def _each_opens(table: Table) -> bool:
 
 def _cell(cell: Cell, column: Column, disagreements: str, opens: bool) -> SafeString:
     shown = _format_cell(cell, column)
-    return format_html(
-        "<td{}>{}{}{}</td>",
-        _class(column),
-        _figure_with_details(shown, cell) if opens and cell.how and column.kind is not Kind.COUNT else shown,
-        _below(cell, column, disagreements) if column.kind in NUMBERS else "",
-        _why(cell.warning or cell.reason or cell.interval_reason),
+    figure = (
+        _figure_with_details(shown, cell)
+        if opens and cell.how and column.kind is not ColumnKind.COUNT
+        else shown
     )
+    below = _below(cell, column, disagreements) if column.kind in NUMBERS else ""
+    why = _why(cell.warning or cell.reason or cell.interval_reason)
+    # A page has thousands: what is HTML already is put together, not asked again whether it is, and texts
+    # that are surely no lazy translations are escaped without Django's question whether they are.
+    html = figure if isinstance(figure, SafeString) else escape(figure)
+    return SafeString(f"<td{_class(column)}>{html}{below}{why}</td>")
 
 
 def _format_cell(cell: Cell, column: Column) -> str:
     if cell.value is None:
         return format_html('<span class="tag tag-warn">{}</span>', gettext("undefined"))
-    return cell.value if isinstance(cell.value, str) else number(cell.value, column)
+    shown = cell.value if isinstance(cell.value, str) else number(cell.value, column)
+    return format_html(_EMPHASIS[cell.place], shown) if cell.place else shown
 
 
 def _below(cell: Cell, column: Column, disagreements: str) -> SafeString:
@@ -112,14 +120,10 @@ def _below(cell: Cell, column: Column, disagreements: str) -> SafeString:
     if not parts:
         return SafeString("")
     if not (cell.link and counted):
-        return format_html('<span class="figure-more">{}</span>', " · ".join(parts))
-    return format_html(
-        '<span class="figure-more">{}<a href="{}?{}">{}</a></span>',
-        "".join(f"{part} · " for part in parts[:-1]),
-        disagreements,
-        cell.link,
-        counted,
-    )
+        return SafeString(f'<span class="figure-more">{escape(" · ".join(parts))}</span>')
+    before, address = "".join(f"{part} · " for part in parts[:-1]), f"{disagreements}?{cell.link}"
+    link = f'<a href="{escape(address)}">{escape(counted)}</a>'
+    return SafeString(f'<span class="figure-more">{escape(before)}{link}</span>')
 
 
 def _why(reason: str) -> SafeString:
@@ -127,13 +131,17 @@ def _why(reason: str) -> SafeString:
 
 
 def _figure_with_details(shown: str, cell: Cell) -> SafeString:
-    return format_html(
-        '<details class="computed figure"><summary title="{}">{}</summary><p class="how">{}</p></details>',
-        gettext("How was this computed?"),
-        shown,
-        cell.how,
-    )
+    figure = shown if isinstance(shown, SafeString) else escape(shown)
+    summary = f'<summary title="{_question(get_language())}">{figure}</summary>'
+    how = f'<p class="how">{escape(cell.how)}</p>'
+    return SafeString(f'<details class="computed figure">{summary}{how}</details>')
+
+
+@cache
+def _question(_language: str | None) -> str:
+    """Return what a figure's details answer, in this language: a page asks for it a thousand times."""
+    return escape(gettext("How was this computed?"))
 
 
 def _class(column: Column) -> SafeString:
-    return SafeString("") if column.kind is Kind.TEXT else SafeString(' class="number"')
+    return SafeString("") if column.kind is ColumnKind.TEXT else SafeString(' class="number"')

@@ -72,7 +72,7 @@ class Webhooks(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Add a webhook; its secret is in this answer only."""
         project = project_for_admin(request.user, slug)
-        sent = valid(WebhookForm(self.checked(WebhookInput))).cleaned_data
+        sent = valid(WebhookForm(self.check(WebhookInput))).cleaned_data
         made, secret = add_webhook(project=project, by=request_user(request), **sent)
         return ShownOnce(WebhookRow(made).data, secret=secret, status=201)
 
@@ -91,7 +91,7 @@ class OneWebhook(ApiView):
     def put(self, request: Request, slug: str, pk: int) -> Response:
         """Send other events, or to another address."""
         webhook = webhook_in(project_for_admin(request.user, slug), pk)
-        sent = valid(WebhookForm(self.checked(WebhookInput))).cleaned_data
+        sent = valid(WebhookForm(self.check(WebhookInput))).cleaned_data
         return Response(WebhookRow(change_webhook(webhook=webhook, by=request_user(request), **sent)).data)
 
     @writes(None, status=204)

@@ -4,11 +4,18 @@ Every measure needs people's values or a manipulation (a swap, a second sample);
 undefined and says what it needs.
 """
 
-from judges.biases.anchoring import correlated_errors, correlation_beyond_people
+from judges.biases.anchoring import (
+    Range,
+    correlated_errors,
+    correlation_beyond_people,
+    ranges_of,
+    scores_given_before,
+)
 from judges.biases.choices import option_order
 from judges.biases.families import self_preference
 from judges.biases.measures import Bias, Control
 from judges.biases.pairs import place_preference
+from judges.biases.places import LaterPlaces, later_places
 from judges.biases.quality import decline_with_quality
 from judges.biases.repeats import spread_of_samples
 from judges.biases.round_numbers import RoundNumbers, round_numbers
@@ -18,15 +25,20 @@ from judges.biases.slopes import slope_of_errors
 __all__ = [
     "Bias",
     "Control",
+    "LaterPlaces",
+    "Range",
     "RoundNumbers",
     "correlated_errors",
     "correlation_beyond_people",
     "decline_with_quality",
     "distribution_distance",
+    "later_places",
     "modal_excess",
     "option_order",
     "place_preference",
+    "ranges_of",
     "round_numbers",
+    "scores_given_before",
     "self_preference",
     "severity",
     "slope_of_errors",

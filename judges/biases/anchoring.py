@@ -7,10 +7,13 @@ import numpy as np
 from annotate.agreement.bootstrap import Statistic
 from annotate.agreement.data import FloatArray, IntArray
 from annotate.agreement.streams import Randomness, generator_of
-from judges.biases.measures import CONTROLS, DEALT, Bias, Measure, control_of, errors_of, sums_by_document
+from judges.biases.measures import CONTROLS, DEALT, Bias, BiasMeasure, control_of, errors_of, sums_by_document
 from judges.comparison import Scores
 
 _SOURCE = "Stureborg, Alikaniotis and Suhara 2024, sec. 3.3; Thorndike 1920 (halo)"
+MOST_RANGES = 10
+Range = tuple[float, float]
+"""Part of a scale, by its lowest and highest point."""
 _WHY = "Values of the judge and of people on two dimensions of the same items are needed, and they must vary."
 
 
@@ -22,7 +25,9 @@ def correlated_errors(dimensions: Sequence[Scores], *, generator: Randomness) ->
     it, too. The interval resamples documents. The control deals the errors of each dimension
     by itself.
     """
-    measure = Measure("correlated_errors", "Correlation of errors between dimensions", _SOURCE, 0.0, (-1, 1))
+    measure = BiasMeasure(
+        "correlated_errors", "Correlation of errors between dimensions", _SOURCE, 0.0, (-1, 1)
+    )
     return _between(measure, _of_errors, dimensions, generator)
 
 
@@ -33,7 +38,7 @@ def correlation_beyond_people(dimensions: Sequence[Scores], *, generator: Random
     shows, whose errors are dealt in each dimension by itself.
     """
     label = "Correlation between dimensions, judge minus people"
-    measure = Measure("correlation_beyond_people", label, _SOURCE, 0.0, (-1, 1))
+    measure = BiasMeasure("correlation_beyond_people", label, _SOURCE, 0.0, (-1, 1))
     return _between(measure, _beyond, dimensions, generator)
 
 
@@ -42,14 +47,14 @@ _Values = tuple[FloatArray, FloatArray, IntArray, int]
 
 
 def _between(
-    measure: Measure,
+    measure: BiasMeasure,
     statistic_of: Callable[[_Values], Statistic],
     dimensions: Sequence[Scores],
     generator: Randomness,
 ) -> Bias:
     judge, human, documents, size = values = _whole_items(dimensions)
     pairable = len(dimensions) > 1 and len(judge) > 1
-    statistic = statistic_of(values) if pairable else _undefined
+    statistic = statistic_of(values) if pairable else _all_undefined
     measured = measure.of_documents(statistic, size, len(judge), _WHY, generator)
     if not measured.defined:
         return Bias(measured, measure.without)
@@ -74,17 +79,19 @@ def _whole_items(dimensions: Sequence[Scores]) -> _Values:
 
 def _of_errors(values: _Values) -> Statistic:
     judge, human, documents, size = values
-    return _mean_correlation(judge - human, documents, size, absolute=False)
+    return mean_correlation(judge - human, documents, size, absolute=False)
 
 
 def _beyond(values: _Values) -> Statistic:
     judge, human, documents, size = values
-    of_judge, of_people = (_mean_correlation(each, documents, size, absolute=True) for each in (judge, human))
+    of_judge, of_people = (mean_correlation(each, documents, size, absolute=True) for each in (judge, human))
     return lambda weights: of_judge(weights) - of_people(weights)
 
 
-def _mean_correlation(values: FloatArray, documents: IntArray, size: int, *, absolute: bool) -> Statistic:
-    """The mean of Pearson's r over pairs of columns of values (items, dimensions) with one."""
+def mean_correlation(values: FloatArray, documents: IntArray, size: int, *, absolute: bool) -> Statistic:
+    """From weights to the mean of Pearson's r over pairs of columns of values (items, columns) with one."""
+    if not len(values):
+        return _all_undefined
     centred = values - values.mean(axis=0)  # the same r, with fewer digits lost
     first, second = np.triu_indices(values.shape[1], k=1)
     parts = (np.ones((len(values), 1)), centred, centred**2, centred[:, first] * centred[:, second])
@@ -92,6 +99,7 @@ def _mean_correlation(values: FloatArray, documents: IntArray, size: int, *, abs
 
     def means(weights: FloatArray) -> FloatArray:
         number, sums, squares, products = (weights @ table for table in tables)
+        number = np.maximum(number, 1)  # nothing drawn: no variance, so no r
         variance = squares / number - (sums / number) ** 2
         covariance = products / number - sums[:, first] * sums[:, second] / number**2
         scale = np.sqrt(np.maximum(variance[:, first] * variance[:, second], 0))
@@ -106,5 +114,32 @@ def _mean_correlation(values: FloatArray, documents: IntArray, size: int, *, abs
     return means
 
 
-def _undefined(weights: FloatArray) -> FloatArray:
+def scores_given_before(
+    before: FloatArray, after: FloatArray, ranges_before: Sequence[Range], ranges: Sequence[Range]
+) -> IntArray:
+    """(ranges before, ranges): how often a score on one dimension followed which score on the one before it.
+
+    before, after: of one shape, such as (items, samples) of a judge or (raters, items) of people, NaN for a
+    gap; pairs without gap count. A value between two ranges, as on a judge's own scale, counts in the nearer,
+    halves in the upper.
+    Source: Stureborg, Alikaniotis and Suhara 2024, fig. 4.
+    """
+    both = ~np.isnan(before) & ~np.isnan(after)
+    counts = np.zeros((len(ranges_before), len(ranges)), dtype=np.intp)
+    np.add.at(counts, (_range_of(before[both], ranges_before), _range_of(after[both], ranges)), 1)
+    return counts
+
+
+def ranges_of(points: Sequence[float]) -> list[Range]:
+    """The points of a scale, each with itself as lowest and highest; of a long scale ten ranges of points."""
+    parts = np.array_split(np.asarray(points, dtype=float), min(len(points), MOST_RANGES))
+    return [(float(part[0]), float(part[-1])) for part in parts]
+
+
+def _range_of(values: FloatArray, ranges: Sequence[Range]) -> IntArray:
+    highest, lowest = (np.array([each[end] for each in ranges]) for end in (1, 0))
+    return np.searchsorted((highest[:-1] + lowest[1:]) / 2, values, side="right")
+
+
+def _all_undefined(weights: FloatArray) -> FloatArray:
     return np.full(len(weights), np.nan)

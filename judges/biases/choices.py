@@ -6,7 +6,7 @@ import numpy.typing as npt
 from annotate.agreement.bootstrap import Statistic
 from annotate.agreement.data import FloatArray
 from annotate.agreement.streams import Randomness, generator_of
-from judges.biases.measures import CONTROLS, Bias, Control, Measure, control_of, ratio, sums_by_document
+from judges.biases.measures import CONTROLS, Bias, BiasMeasure, Control, control_of, ratio, sums_by_document
 
 _SOURCE = "options in reverse order, as Shi and others 2024 (arXiv 2406.07791) swap texts"
 _WHY = "No item was judged with the options in both orders."
@@ -32,8 +32,8 @@ def option_order(
         sums = sums_by_document(values, number, len(of))
         return ratio(sums, sums_by_document(np.ones(items), number, len(of)))
 
-    shift = Measure("option_shift", "Shift to the first option", _SOURCE)
-    share = Measure("options_changed", "Items whose value changes", _SOURCE, 0.0, (0.0, 1.0))
+    shift = BiasMeasure("option_shift", "Shift to the first option", _SOURCE)
+    share = BiasMeasure("options_changed", "Items whose value changes", _SOURCE, 0.0, (0.0, 1.0))
     measured = shift.of_documents(mean_of(moved), len(of), items, _WHY, generator)
     changed = share.of_documents(mean_of((moved != 0).astype(float)), len(of), items, _WHY, generator)
     return Bias(measured, 0.0, _by_coin(moved, generator)), Bias(changed, 0.0)

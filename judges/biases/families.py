@@ -6,10 +6,10 @@ import numpy.typing as npt
 from annotate.agreement.bootstrap import Statistic
 from annotate.agreement.data import FloatArray
 from annotate.agreement.streams import Randomness
-from judges.biases.measures import Bias, Measure, against_dealt, errors_of, sums_by_document
+from judges.biases.measures import Bias, BiasMeasure, against_dealt, errors_of, sums_by_document
 from judges.comparison import Scores
 
-_MEASURE = Measure(
+_MEASURE = BiasMeasure(
     "self_preference",
     "Mean error on systems of its own family minus that on others",
     "Wataoka, Takahashi and Ri 2024 (arXiv 2410.21819), for scores",

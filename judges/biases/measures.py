@@ -49,7 +49,7 @@ class Bias:
 
 
 @dataclass(frozen=True)
-class Measure:
+class BiasMeasure:
     """How a bias is called and where it comes from; `without` is its value where there is none."""
 
     name: str
@@ -78,7 +78,7 @@ def errors_of(both: Scores) -> FloatArray:
 
 
 def against_dealt(
-    measure: Measure,
+    measure: BiasMeasure,
     statistic_of: Callable[[Scores], Statistic],
     both: Scores,
     why: str,

@@ -6,12 +6,12 @@ import numpy as np
 import scipy
 
 from annotate.agreement.streams import Randomness
-from judges.biases.measures import Bias, Control, Measure, ratio
+from judges.biases.measures import Bias, BiasMeasure, Control, ratio
 from judges.comparison import Verdicts
 from judges.comparison.head_to_head import points_by_order
 
 _DECIMALS = 9
-_MEASURE = Measure(
+_MEASURE = BiasMeasure(
     "place_preference",
     "Outcomes that move to the text shown second minus those to the first, of all that move",
     "Shi and others 2024, Judging the Judges (arXiv 2406.07791), preference fairness",

@@ -5,9 +5,9 @@ import numpy.typing as npt
 
 from annotate.agreement.data import FloatArray
 from annotate.agreement.streams import Randomness
-from judges.biases.measures import Bias, Control, Measure, ratio, sums_by_document
+from judges.biases.measures import Bias, BiasMeasure, Control, ratio, sums_by_document
 
-_MEASURE = Measure(
+_MEASURE = BiasMeasure(
     "spread_of_samples", "SD of an item’s samples", "standard deviation within items", 0.0, (0.0, np.inf)
 )
 _WHY = "No item has two samples; ask the judge more than once about the same items, above temperature 0."

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from annotate.agreement.data import FloatArray
 from annotate.agreement.streams import Randomness
-from judges.biases.measures import Bias, Measure, ratio, sums_by_document
+from judges.biases.measures import Bias, BiasMeasure, ratio, sums_by_document
 
 LEAST_POINTS = 20
 """A scale with fewer points has no round numbers to speak of."""
@@ -47,7 +47,7 @@ def round_numbers(
         parts = sums_by_document((divided - expected * given).sum(axis=1), number, len(of))
         wholes = sums_by_document(given.sum(axis=1).astype(float), number, len(of))
         label = f"Share of multiples of {divisor} minus that of the scale’s points"
-        measure = Measure(f"multiples_of_{divisor}", label, _SOURCE, 0.0, (-1, 1))
+        measure = BiasMeasure(f"multiples_of_{divisor}", label, _SOURCE, 0.0, (-1, 1))
         usable = len(points) >= LEAST_POINTS
         size = len(of) if usable else 0
         return Bias(

@@ -1,23 +1,24 @@
 """Severity and use of the range: how a judge's values lie on the scale, compared with people's."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
-from annotate.agreement import Resampling, bias, mean_values
-from annotate.agreement.bootstrap import Statistic
+from annotate.agreement import Coefficient, Resampling, bias, mean_values
+from annotate.agreement.bootstrap import Statistic, independent, resampled_interval
 from annotate.agreement.data import FloatArray
 from annotate.agreement.streams import Randomness
 from judges.biases.measures import (
     NEITHER,
     PEOPLE,
     Bias,
-    Measure,
+    BiasMeasure,
     control_of,
     judged_by_both,
     sums_by_document,
 )
-from judges.comparison import Scores, binned
+from judges.comparison import Scores, bin_values
 
 _SOURCE = "means over the same items, in points of the scale"
 
@@ -39,10 +40,12 @@ def spread_ratio(scores: Scores, *, generator: Randomness) -> Bias:
     """The judge's standard deviation over the mean of each person's, on the same items.
 
     Beside it each person's over the mean of the others'. Below 1 is central tendency or a narrow range.
-    Undefined where no person's values vary.
+    Undefined where no person's values vary. The interval leaves out each document in turn and is that of the
+    logarithm (Efron and Tibshirani 1993, chapter 11): the percentile bootstrap of few documents, or of values
+    near an end of the scale, called .07 to .11 of judges without the bias narrow or wide at 5 %.
     """
     both = judged_by_both(scores)
-    measure = Measure("spread_ratio", "SD of the judge / SD of a person", _SOURCE, 1.0, (0.0, np.inf))
+    measure = BiasMeasure("spread_ratio", "SD of the judge / SD of a person", _SOURCE, 1.0, (0.0, np.inf))
     tables = [_moments(both, both.judge), *(_moments(both, one) for one in both.human)]
 
     def ratios(weights: FloatArray) -> FloatArray:
@@ -53,68 +56,96 @@ def spread_ratio(scores: Scores, *, generator: Randomness) -> Bias:
         return found
 
     why = "The values of people do not vary." if len(both.judge) else NEITHER
-    measured = measure.of_documents(ratios, len(both.document_labels), len(both.judge), why, generator)
+    documents = len(both.document_labels)
+    measured = measure.of_documents(ratios, documents, len(both.judge), why, None)
+    measured = _with_interval_of_logarithm(measured, ratios, documents, generator)
     return Bias(measured, 1.0, control_of(_ratios_of_people(both.human), PEOPLE))
 
 
-def modal_excess(scores: Scores, lowest: int, highest: int, *, generator: Randomness) -> Bias:
+def _with_interval_of_logarithm(
+    measured: Coefficient, ratios: Statistic, documents: int, generator: Randomness
+) -> Coefficient:
+    if not measured.defined:
+        return measured
+    if measured.value == 0:
+        return replace(
+            measured, interval_reason="The judge’s values do not vary, so the ratio is 0 throughout."
+        )
+
+    def logarithms(weights: FloatArray) -> FloatArray:
+        found = ratios(weights)
+        return np.log(np.where(found > 0, found, np.nan))
+
+    leave_one_out = Resampling(by="documents", jackknife_below=documents + 1)
+    interval, reason = resampled_interval(
+        logarithms, independent(documents, "documents"), generator, leave_one_out, (-np.inf, np.inf)
+    )
+    if interval:
+        low, high = np.exp([interval.low, interval.high])
+        method = f"{interval.method}, of the logarithm"
+        interval = replace(interval, low=float(low), high=float(high), method=method)
+    return replace(measured, interval=interval, interval_reason=reason)
+
+
+def modal_excess(scores: Scores, points: FloatArray, *, generator: Randomness) -> Bias:
     """The share of the judge's most frequent point minus that of people's, from -1 to 1.
 
     The judge's values are put at the nearest point. Above 0 it gives one point more often than people give
     theirs. Beside it the same of each person and the others.
     """
-    measure = Measure("modal_excess", "Share of the most frequent value, judge minus people", _SOURCE)
+    measure = BiasMeasure("modal_excess", "Share of the most frequent value, judge minus people", _SOURCE)
     return _of_shares(
-        measure, lambda one, other: one.max(axis=1) - other.max(axis=1), scores, lowest, highest, generator
+        measure, lambda one, other: one.max(axis=1) - other.max(axis=1), scores, points, generator
     )
 
 
-def distribution_distance(scores: Scores, lowest: int, highest: int, *, generator: Randomness) -> Bias:
+def distribution_distance(scores: Scores, points: FloatArray, *, generator: Randomness) -> Bias:
     """Wasserstein's distance of the judge's values and people's ratings, in points of the scale.
 
-    sum over points of |F_judge - F_people|, the cumulated shares: how far values would have to be moved on
-    average. It is never below 0, so read it beside that of each person and the others.
+    sum over points of |F_judge - F_people|, the cumulated shares, times the step between points: how far
+    values would have to be moved on average. It is never below 0, so read it beside that of each person and
+    the others. points: of the scale, ascending.
     Source: Vallender 1974, Theory of Probability and its Applications 18.
     """
-    measure = Measure(
+    measure = BiasMeasure(
         "distribution_distance", "Wasserstein’s distance of values", "Vallender 1974", 0.0, (0.0, np.inf)
     )
 
     def distances(one: FloatArray, other: FloatArray) -> FloatArray:
-        return np.asarray(np.abs(np.cumsum(one, axis=1) - np.cumsum(other, axis=1)).sum(axis=1))
+        apart = np.abs(np.cumsum(one, axis=1) - np.cumsum(other, axis=1))
+        return np.asarray(apart[:, :-1] @ np.diff(points))
 
-    return _of_shares(measure, distances, scores, lowest, highest, generator)
+    return _of_shares(measure, distances, scores, points, generator)
 
 
 _Compare = Callable[[FloatArray, FloatArray], FloatArray]
 
 
 def _of_shares(
-    measure: Measure,
+    measure: BiasMeasure,
     compare: _Compare,
     scores: Scores,
-    lowest: int,
-    highest: int,
+    points: FloatArray,
     generator: Randomness,
 ) -> Bias:
     both = judged_by_both(scores)
-    judge = binned(both.judge, lowest, highest)[None]
-    statistic = _shares_compared(compare, both, judge, both.human, lowest, highest)
+    judge = bin_values(both.judge, points)[None]
+    statistic = _shares_compared(compare, both, judge, both.human, points)
     measured = measure.of_documents(statistic, len(both.document_labels), len(both.judge), NEITHER, generator)
     whole = np.ones((1, len(both.document_labels)))
     people = (
-        float(_shares_compared(compare, both, one[None], others, lowest, highest)(whole)[0])
+        float(_shares_compared(compare, both, one[None], others, points)(whole)[0])
         for one, others in _with_others(both.human)
     )
     return Bias(measured, measure.without, control_of(people, PEOPLE) if measured.defined else None)
 
 
 def _shares_compared(
-    compare: _Compare, both: Scores, one: FloatArray, other: FloatArray, lowest: int, highest: int
+    compare: _Compare, both: Scores, one: FloatArray, other: FloatArray, points: FloatArray
 ) -> Statistic:
-    tables = [_counts(both, values, lowest, highest) for values in (one, other)]
+    tables = [_counts(both, values, points) for values in (one, other)]
 
-    def compared(weights: FloatArray) -> FloatArray:
+    def distance(weights: FloatArray) -> FloatArray:
         shares = []
         for table in tables:
             counts = weights @ table
@@ -124,12 +155,11 @@ def _shares_compared(
             shares.append(share)
         return compare(shares[0], shares[1])
 
-    return compared
+    return distance
 
 
-def _counts(both: Scores, values: FloatArray, lowest: int, highest: int) -> FloatArray:
+def _counts(both: Scores, values: FloatArray, points: FloatArray) -> FloatArray:
     """(documents, points): how often each point occurs in values (raters, items)."""
-    points = np.arange(lowest, highest + 1)
     of_items = (values[:, :, None] == points).sum(axis=0).astype(float)
     return sums_by_document(of_items, both.documents, len(both.document_labels))
 

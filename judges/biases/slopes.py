@@ -5,7 +5,7 @@ import numpy as np
 from annotate.agreement.bootstrap import Statistic
 from annotate.agreement.data import FloatArray
 from annotate.agreement.streams import Randomness
-from judges.biases.measures import Bias, Measure, against_dealt, errors_of
+from judges.biases.measures import Bias, BiasMeasure, against_dealt, errors_of
 from judges.comparison import Scores
 
 
@@ -24,7 +24,7 @@ def slope_of_errors(
     both, values = scores.of_items(judged), property_of_items[judged]
     spread = values.std() if len(values) else 0.0
     z = (values - values.mean()) / spread if spread > 0 else np.zeros_like(values)
-    measure = Measure(f"slope_of_errors_{name}", label, _SOURCE)
+    measure = BiasMeasure(f"slope_of_errors_{name}", label, _SOURCE)
     why = "The texts of each system are alike in this, so nothing can go with it."
     return against_dealt(measure, lambda each: _slope(each, z), both, why, generator)
 

@@ -2,13 +2,19 @@
 
 from judges.comparison.alpha import AlphaWithPeople, alpha_with_people, self_consistency
 from judges.comparison.between_judges import (
+    HighestJudges,
     JudgesCompared,
-    Standing,
     compare_two_judges,
+    highest_judges,
     holm_over_pairs,
-    standing,
 )
-from judges.comparison.by_system import SystemScores, human_ranking, scores_by_system
+from judges.comparison.by_system import (
+    HumanScores,
+    SystemScores,
+    human_ranking,
+    human_scores_by_system,
+    scores_by_system,
+)
 from judges.comparison.categories import CategoryAgreement, category_agreement
 from judges.comparison.correlations import (
     CORRELATIONS,
@@ -17,11 +23,13 @@ from judges.comparison.correlations import (
     coefficient_values,
     correlation_by_system,
     correlation_called,
+    correlation_of_systems,
     correlation_with_humans,
     indicators_with_correlations,
     meta_correlation,
     reliability_and_correlation,
     reliability_by_system,
+    reliability_of_systems,
 )
 from judges.comparison.head_to_head import (
     PairPoints,
@@ -30,17 +38,22 @@ from judges.comparison.head_to_head import (
     correct_verdicts,
     head_to_head_points,
     position_consistency,
+    text_preferences_of_verdicts,
 )
 from judges.comparison.preferences import (
     CorrectPreferences,
     PairPreference,
+    TextPreferences,
     all_pairs,
     correct_preferences,
     neighbours,
+    text_preferences,
+    text_preferences_of_scores,
 )
+from judges.comparison.raters import correlation_with_other_raters
 from judges.comparison.sample_curve import LEAST_GAIN, CurvePoint, SampleCurve, sample_curve
 from judges.comparison.scores import Scores
-from judges.comparison.self_agreement import binned, share_repeated, variant_agreement
+from judges.comparison.self_agreement import bin_values, share_repeated, variant_agreement
 from judges.comparison.strengths import Strengths, SystemStrength, system_strengths
 
 __all__ = [
@@ -50,6 +63,8 @@ __all__ = [
     "CategoryAgreement",
     "CorrectPreferences",
     "CurvePoint",
+    "HighestJudges",
+    "HumanScores",
     "JudgesCompared",
     "Level",
     "PairPoints",
@@ -57,15 +72,15 @@ __all__ = [
     "PositionConsistency",
     "SampleCurve",
     "Scores",
-    "Standing",
     "Strengths",
     "SystemCoefficient",
     "SystemScores",
     "SystemStrength",
+    "TextPreferences",
     "Verdicts",
     "all_pairs",
     "alpha_with_people",
-    "binned",
+    "bin_values",
     "category_agreement",
     "coefficient_values",
     "compare_two_judges",
@@ -73,21 +88,28 @@ __all__ = [
     "correct_verdicts",
     "correlation_by_system",
     "correlation_called",
+    "correlation_of_systems",
     "correlation_with_humans",
+    "correlation_with_other_raters",
     "head_to_head_points",
+    "highest_judges",
     "holm_over_pairs",
     "human_ranking",
+    "human_scores_by_system",
     "indicators_with_correlations",
     "meta_correlation",
     "neighbours",
     "position_consistency",
     "reliability_and_correlation",
     "reliability_by_system",
+    "reliability_of_systems",
     "sample_curve",
     "scores_by_system",
     "self_consistency",
     "share_repeated",
-    "standing",
     "system_strengths",
+    "text_preferences",
+    "text_preferences_of_scores",
+    "text_preferences_of_verdicts",
     "variant_agreement",
 ]

@@ -49,7 +49,7 @@ class JudgesCompared:
 
 
 @dataclass(frozen=True)
-class Standing:
+class HighestJudges:
     """Which judges agree most with people by one figure.
 
     highest: no other judge is above it on the items that both have; empty where judges are above each other
@@ -126,9 +126,9 @@ def holm_over_pairs(
     )
 
 
-def standing(
+def highest_judges(
     pairs: Sequence[JudgesCompared], figure: str, *, significance_level: float = 0.05
-) -> Standing | None:
+) -> HighestJudges | None:
     """Who agrees most with people by this figure, of these judges; None where it is undefined."""
     judges: dict[str, None] = {}
     below: set[str] = set()
@@ -146,7 +146,7 @@ def standing(
     if not judges:
         return None
     highest = tuple(name for name in judges if name not in below)
-    return Standing(figure, highest, tuple(name for name in judges if name not in surely_below))
+    return HighestJudges(figure, highest, tuple(name for name in judges if name not in surely_below))
 
 
 def _stream(generator: Randomness, name: str) -> Randomness:

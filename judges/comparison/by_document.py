@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from annotate.agreement import Measure, values_within_documents
-from annotate.agreement.bootstrap import Statistic, population
+from annotate.agreement import PairMeasure, values_within_documents
+from annotate.agreement.bootstrap import Statistic, add_up_groups, population
 from annotate.agreement.data import FloatArray, IntArray
 from annotate.agreement.measure import pair_data
 from annotate.agreement.patterns import Patterns
@@ -15,12 +15,12 @@ def weigh_documents(patterns: Patterns, statistic: Statistic, documents: IntArra
 
     documents: (units,), of the units that have patterns, numbered from 0 without gaps.
     """
-    drawn = population(patterns, documents, "documents")
-    return lambda weights: statistic(drawn.weights(weights))
+    of_groups, drawn = add_up_groups(statistic, population(patterns, documents, "documents"))
+    return lambda weights: of_groups(drawn.weights(weights))
 
 
 def correlation_statistic(
-    measure: Measure, level: Level, human: FloatArray, judge: FloatArray, documents: IntArray
+    measure: PairMeasure, level: Level, human: FloatArray, judge: FloatArray, documents: IntArray
 ) -> Statistic:
     """The measure of two arrays (items,) without gaps, over all items or as the mean within documents.
 

@@ -1,5 +1,6 @@
 """What people and a judge give each system, and how widely."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,8 +14,17 @@ from annotate.agreement import (
     standard_deviation,
 )
 from annotate.agreement.streams import Randomness, substream
-from judges.comparison.reasons import JUDGE, PEOPLE, Side
+from judges.comparison.reasons import JUDGE, PEOPLE, ComparedSide
 from judges.comparison.scores import Scores
+
+
+@dataclass(frozen=True)
+class HumanScores:
+    """The part of `SystemScores` that is about people alone."""
+
+    mean: Coefficient
+    deviation: Coefficient
+    spread: Coefficient
 
 
 @dataclass(frozen=True)
@@ -35,37 +45,48 @@ class SystemScores:
     judge_deviation: Coefficient
 
 
+def human_scores_by_system(
+    scores: Scores, *, generator: Randomness | None = None, resampling: Resampling | None = None
+) -> tuple[HumanScores, ...]:
+    """What people give each system; the same beside every judge of these items."""
+    plan = replace(resampling or Resampling(), by="units")
+    results = []
+    for system, own in zip(scores.system_names, scores.items_of_systems, strict=True):
+        drawn_with = substream(generator, system)
+        human = scores.human_means[own]
+        found = (
+            mean(human, generator=drawn_with, resampling=plan),
+            standard_deviation(human, generator=drawn_with, resampling=plan),
+            spread_within_units(scores.human[:, own], generator=drawn_with, resampling=plan),
+        )
+        results.append(HumanScores(*(_name_side(each, PEOPLE) for each in found)))
+    return tuple(results)
+
+
 def scores_by_system(
     scores: Scores,
     *,
     generator: Randomness | None = None,
-    people: Randomness | None = None,
+    people: Sequence[HumanScores] | None = None,
     resampling: Resampling | None = None,
 ) -> tuple[SystemScores, ...]:
     """Means and standard deviations, one entry a system, in the order of `scores.system_names`.
 
-    Intervals resample the system's items: `generator` draws those of the judge and, without `people`, of
-    people, whose figures are the same beside every judge and so need a stream of their own. Undefined where
-    nobody (the judge) gave a value, a deviation without two.
+    people: `human_scores_by_system`, where it is known. Intervals resample the system's items. Undefined
+    where nobody (the judge) gave a value, a deviation without two.
     """
     plan = replace(resampling or Resampling(), by="units")
-    human_means = scores.human_means
+    of_people = people or human_scores_by_system(scores, generator=generator, resampling=resampling)
     results = []
-    for index, system in enumerate(scores.system_names):
-        own = scores.systems == index
-        of_people, alone = substream(people or generator, system), substream(generator, system, "judge")
-        human, judge, table = human_means[own], scores.judge[own], scores.human[:, own]
+    for system, own, human in zip(scores.system_names, scores.items_of_systems, of_people, strict=True):
+        alone, judge = substream(generator, system, "judge"), scores.judge[own]
         results.append(
             SystemScores(
                 system=system,
-                items=int(own.sum()),
-                human_mean=_name_side(mean(human, generator=of_people, resampling=plan), PEOPLE),
-                human_deviation=_name_side(
-                    standard_deviation(human, generator=of_people, resampling=plan), PEOPLE
-                ),
-                human_spread=_name_side(
-                    spread_within_units(table, generator=of_people, resampling=plan), PEOPLE
-                ),
+                items=len(own),
+                human_mean=human.mean,
+                human_deviation=human.deviation,
+                human_spread=human.spread,
                 judge_mean=_name_side(mean(judge, generator=alone, resampling=plan), JUDGE),
                 judge_deviation=_name_side(
                     standard_deviation(judge, generator=alone, resampling=plan), JUDGE
@@ -79,7 +100,8 @@ def human_ranking(*dimensions: Scores) -> tuple[str, ...]:
     """The systems by mean human score, best first; equal ones in the order of `system_names`.
 
     With several dimensions the systems are ranked by the mean over them, as the published challenge pairs
-    are. Systems without a human score on each of them are left out.
+    are. Systems without a human score on each of them are left out. ValueError without a
+    dimension, or where dimensions have different systems.
     """
     if not dimensions:
         raise ValueError("A ranking needs the scores of at least one dimension.")
@@ -97,7 +119,7 @@ def _quality(scores: Scores, names: tuple[str, ...]) -> list[float]:
     return [by_name[name] for name in names]
 
 
-def _name_side(coefficient: Coefficient, side: Side) -> Coefficient:
+def _name_side(coefficient: Coefficient, side: ComparedSide) -> Coefficient:
     """The coefficient, undefined in words of people and judges where there is no value at all."""
     if coefficient.defined or coefficient.counts.ratings:
         return coefficient

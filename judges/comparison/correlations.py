@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from annotate.agreement import (
     Coefficient,
-    Measure,
+    PairMeasure,
     Resampling,
     between_group_means,
     kendall_tau_b,
@@ -18,21 +18,22 @@ from annotate.agreement import (
     over_groups,
     pearson,
     spearman,
+    values_within_documents,
     within_documents,
 )
-from annotate.agreement.data import FloatArray
+from annotate.agreement.data import FloatArray, ReliabilityData
 from annotate.agreement.streams import Randomness, substream
-from judges.comparison.reasons import JUDGE, OTHER_JUDGE, PEOPLE, Side, explain_undefined
-from judges.comparison.scores import Scores
+from judges.comparison.reasons import JUDGE, OTHER_JUDGE, PEOPLE, ComparedSide, explain_undefined
+from judges.comparison.scores import Scores, numbers
 
-CORRELATIONS: Mapping[str, Measure] = MappingProxyType(
+CORRELATIONS: Mapping[str, PairMeasure] = MappingProxyType(
     {measure.estimator.name: measure for measure in (spearman, pearson, kendall_tau_b)}
 )
 """The correlations that papers report, by the `name` they carry."""
 _NAMED = "Categories have no order, so nothing can rise or fall with them."
 
 
-def correlation_called(name: str, *, named: bool) -> Measure:
+def correlation_called(name: str, *, named: bool) -> PairMeasure:
     """One of CORRELATIONS; `named`: for values that are names of categories, where each is undefined."""
     measure = CORRELATIONS[name]
     if not named:
@@ -69,12 +70,12 @@ class SystemCoefficient:
 
 def correlation_with_humans(
     scores: Scores,
-    measure: Measure,
+    measure: PairMeasure,
     level: Level = Level.DATASET,
     *,
     generator: Randomness | None = None,
     resampling: Resampling | None = None,
-    side: Side = JUDGE,
+    side: ComparedSide = JUDGE,
 ) -> Coefficient:
     """The correlation of the judge's values with mean human scores, over the items that have both.
 
@@ -112,7 +113,7 @@ _LEVELS = {
 
 def correlation_by_system(
     scores: Scores,
-    measure: Measure,
+    measure: PairMeasure,
     *,
     generator: Randomness | None = None,
     resampling: Resampling | None = None,
@@ -121,17 +122,21 @@ def correlation_by_system(
 
     In the order of `scores.system_names`. Undefined where a side is constant over the system's items.
     """
-    compared = (scores.human_means, scores.as_read)
     label = f"{_label(measure)}, judge and mean human score over one system's items"
     return _by_system(
         scores,
-        compared,
+        (scores.human_means, scores.as_read),
         (PEOPLE, JUDGE),
         _renamed_measure(measure, "by_system", label, "equation 2", generator, resampling),
     )
 
 
-def meta_correlation(scores: Scores, measure: Measure) -> Coefficient:
+def correlation_of_systems(scores: Scores, measure: PairMeasure) -> FloatArray:
+    """(systems,): the values of `correlation_by_system`, computed all at once; NaN where undefined."""
+    return values_within_documents(measure, scores.human_means, scores.as_read, scores.systems)
+
+
+def meta_correlation(scores: Scores, measure: PairMeasure) -> Coefficient:
     """M = rho([P_1, ...], [Q_1, ...]) over systems (Shen and others 2023, equation 3), without an interval.
 
     P_i as `correlation_by_system`, Q_i the mean human score of system i. Below 0 the judge agrees less with
@@ -139,7 +144,7 @@ def meta_correlation(scores: Scores, measure: Measure) -> Coefficient:
     (`counts.undefined_groups`). `judges.reliability.meta_correlation` has its interval, over documents.
     Undefined with fewer than two systems left, and where all P_i or all Q_i are equal.
     """
-    correlations = coefficient_values(correlation_by_system(scores, measure))
+    correlations = correlation_of_systems(scores, measure)
     quality = means_by_group(scores.human_means, scores.systems, len(scores.system_names))
     result = _over_systems(measure, correlations, quality, (_CORRELATION, PEOPLE), None, None)
     result = explain_undefined(result, scores.human_means, scores.as_read, (PEOPLE, JUDGE), "item")
@@ -151,7 +156,7 @@ def meta_correlation(scores: Scores, measure: Measure) -> Coefficient:
 def reliability_by_system(
     scores: Scores,
     other_judge: npt.ArrayLike,
-    measure: Measure,
+    measure: PairMeasure,
     *,
     generator: Randomness | None = None,
     resampling: Resampling | None = None,
@@ -161,20 +166,33 @@ def reliability_by_system(
     other_judge: (items,), another method's values for the same items; for the paper RTS beside MCQ. It needs
     no human scores. Undefined where a side is constant over the system's items.
     """
-    compared = (scores.as_read, scores.of_judge(other_judge).as_read)
     label = f"Reliability indicator ({_label(measure)})"
     return _by_system(
         scores,
-        compared,
+        (scores.as_read, _other_values(scores, other_judge)),
         (JUDGE, OTHER_JUDGE),
         _renamed_measure(measure, "reliability_indicator", label, "equation 4", generator, resampling),
     )
 
 
+def reliability_of_systems(scores: Scores, other_judge: npt.ArrayLike, measure: PairMeasure) -> FloatArray:
+    """(systems,): the values of `reliability_by_system`, computed all at once; NaN where undefined."""
+    other = _other_values(scores, other_judge)
+    return values_within_documents(measure, scores.as_read, other, scores.systems)
+
+
+def _other_values(scores: Scores, other_judge: npt.ArrayLike) -> FloatArray:
+    """(items,): another judge's values, checked."""
+    values = numbers(other_judge, "The judge's values", dimensions=1)
+    if len(values) != len(scores.judge):
+        raise ValueError(f"There are {len(values)} values of the other judge, but {len(scores.judge)} items.")
+    return values
+
+
 def reliability_and_correlation(
     scores: Scores,
     other_judge: npt.ArrayLike,
-    measure: Measure,
+    measure: PairMeasure,
     *,
     generator: Randomness | None = None,
     resampling: Resampling | None = None,
@@ -185,8 +203,8 @@ def reliability_and_correlation(
     Systems in which either is undefined are left out and counted (`counts.undefined_groups`).
     The interval is Fisher's, over systems, and takes R_i and P_i as given.
     """
-    indicators = coefficient_values(reliability_by_system(scores, other_judge, measure))
-    correlations = coefficient_values(correlation_by_system(scores, measure))
+    indicators = reliability_of_systems(scores, other_judge, measure)
+    correlations = correlation_of_systems(scores, measure)
     return indicators_with_correlations(
         scores, indicators, correlations, measure, generator=generator, resampling=resampling
     )
@@ -196,7 +214,7 @@ def indicators_with_correlations(
     scores: Scores,
     indicators: FloatArray,
     correlations: FloatArray,
-    measure: Measure,
+    measure: PairMeasure,
     *,
     generator: Randomness | None = None,
     resampling: Resampling | None = None,
@@ -212,49 +230,55 @@ def indicators_with_correlations(
     return _rename_coefficient(result, f"{measure.estimator.name}_reliability_and_correlation", label)
 
 
-_CORRELATION = Side(
+_CORRELATION = ComparedSide(
     "correlation with humans", "The judge's correlation with mean human scores is undefined for every system."
 )
-_INDICATOR = Side("reliability indicator", "The reliability indicator is undefined for every system.")
+_INDICATOR = ComparedSide("reliability indicator", "The reliability indicator is undefined for every system.")
 
-_Compare = Callable[[FloatArray, FloatArray, str], Coefficient]
+_Compare = Callable[[ReliabilityData, str], Coefficient]
 
 
 def _renamed_measure(
-    measure: Measure,
+    measure: PairMeasure,
     name: str,
     label: str,
     equation: str,
     generator: Randomness | None,
     resampling: Resampling | None,
 ) -> _Compare:
-    """The measure of two arrays under another name; items of one system are of different documents."""
-    plan = replace(resampling or Resampling(), by="units")
+    """The measure of a system's pairs of values under another name.
 
-    def compare(first: FloatArray, second: FloatArray, system: str) -> Coefficient:
-        drawn_with = substream(generator, name, system)
-        result = measure(first, second, generator=drawn_with, resampling=plan)
-        named = _rename_coefficient(result, f"{measure.estimator.name}_{name}", label)
-        return replace(named, source=f"{_SHEN}, {equation}")
+    Items of one system are of different documents, so to draw items is to draw documents; these are drawn,
+    as figures about the same documents share what was drawn.
+    """
+    plan = replace(resampling or Resampling(), by="documents")
+
+    def compare(pairs: ReliabilityData, system: str) -> Coefficient:
+        result = measure.of(pairs, substream(generator, name, system), plan)
+        return replace(
+            result, name=f"{measure.estimator.name}_{name}", label=label, source=f"{_SHEN}, {equation}"
+        )
 
     return compare
 
 
 def _by_system(
-    scores: Scores, compared: _Pair, sides: tuple[Side, Side], compare: _Compare
+    scores: Scores, compared: _Pair, sides: tuple[ComparedSide, ComparedSide], compare: _Compare
 ) -> tuple[SystemCoefficient, ...]:
-    results = []
-    for index, system in enumerate(scores.system_names):
-        first, second = (values[scores.systems == index] for values in compared)
-        coefficient = explain_undefined(
-            compare(first, second, system), first, second, sides, "item of this system"
-        )
-        results.append(SystemCoefficient(system, coefficient))
-    return tuple(results)
+    found = []
+    for system, pairs in zip(scores.system_names, scores.pairs_of_systems(*compared), strict=True):
+        first, second = pairs.values
+        coefficient = explain_undefined(compare(pairs, system), first, second, sides, "item of this system")
+        found.append(SystemCoefficient(system, coefficient))
+    return tuple(found)
 
 
 def _between_systems(
-    scores: Scores, measure: Measure, generator: Randomness | None, resampling: Resampling, side: Side
+    scores: Scores,
+    measure: PairMeasure,
+    generator: Randomness | None,
+    resampling: Resampling,
+    side: ComparedSide,
 ) -> Coefficient:
     human, judge, number = scores.human_means, scores.as_read, len(scores.system_names)
     result = between_group_means(
@@ -276,10 +300,10 @@ def _between_systems(
 
 
 def _over_systems(
-    measure: Measure,
+    measure: PairMeasure,
     first: FloatArray,
     second: FloatArray,
-    sides: tuple[Side, Side],
+    sides: tuple[ComparedSide, ComparedSide],
     generator: Randomness | None,
     resampling: Resampling | None,
 ) -> Coefficient:
@@ -293,7 +317,7 @@ def coefficient_values(coefficients: Sequence[SystemCoefficient]) -> FloatArray:
     return np.array([np.nan if value is None else value for value in values], dtype=float)
 
 
-def _label(measure: Measure) -> str:
+def _label(measure: PairMeasure) -> str:
     return measure.estimator.label
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from annotate.agreement import Measure
+from annotate.agreement import PairMeasure
 from annotate.agreement.data import FloatArray
 from judges.comparison.by_document import correlation_statistic
 from judges.comparison.correlations import Level
@@ -32,7 +32,7 @@ def compare_groups(
     scores: Scores,
     first: FloatArray,
     second: FloatArray,
-    measure: Measure,
+    measure: PairMeasure,
     level: Level = Level.DOCUMENT,
     *,
     groups: int = GROUPS,
@@ -46,7 +46,9 @@ def compare_groups(
     Source: Siledar and others 2024, table 5.
     """
     if min(first.shape[1], second.shape[1]) < 2 * groups:
-        return _undefined(f"Both need {2 * groups} samples of each item, two in each of {groups} groups.")
+        return _undefined_groups(
+            f"Both need {2 * groups} samples of each item, two in each of {groups} groups."
+        )
     known = ~np.isnan(scores.human_means)
     for samples in (first, second):
         known &= ~np.isnan(samples).any(axis=1)
@@ -62,17 +64,17 @@ def compare_groups(
         )
 
     if not known.any():
-        return _undefined("No item has all samples of both and a value of people.")
+        return _undefined_groups("No item has all samples of both and a value of people.")
     one, other = correlations(first), correlations(second)
     if np.isnan([one, other]).any():
-        return _undefined("The correlation of a group is undefined: its values do not vary.")
+        return _undefined_groups("The correlation of a group is undefined: its values do not vary.")
     if np.ptp(np.concatenate([one, other])) == 0:
-        return _undefined("All groups have the same correlation.")
+        return _undefined_groups("All groups have the same correlation.")
     u_p = scipy.stats.mannwhitneyu(one, other).pvalue
     varies = np.ptp(one) > 0 or np.ptp(other) > 0
     t_p = float(scipy.stats.ttest_ind(one, other).pvalue) if varies else None
     return GroupsCompared(float(one.mean()), float(other.mean()), float(u_p), t_p)
 
 
-def _undefined(reason: str) -> GroupsCompared:
+def _undefined_groups(reason: str) -> GroupsCompared:
     return GroupsCompared(None, None, None, None, reason)

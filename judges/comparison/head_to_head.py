@@ -12,7 +12,14 @@ from annotate.agreement.bootstrap import Statistic
 from annotate.agreement.data import FloatArray, IntArray
 from annotate.agreement.streams import Randomness, substream
 from annotate.agreement.weighted import Weighted
-from judges.comparison.preferences import CorrectPreferences, SystemPair, compared_points, points_of_scores
+from judges.comparison.preferences import (
+    CorrectPreferences,
+    SystemPair,
+    TextPreferences,
+    compared_points,
+    points_of_scores,
+    text_preferences,
+)
 from judges.comparison.scores import Scores, index_labels, numbers, set_once
 
 _DECIMALS = 9  # points are means over samples
@@ -169,15 +176,28 @@ def correct_verdicts(
     pairs: those of the verdicts by default. Documents and systems are matched by label.
     """
     chosen = verdicts.pairs if pairs is None else tuple(pairs)
-    human = points_of_scores(scores, scores.human_means, chosen)
+    judge, human = _points_of_both(verdicts, scores, chosen)
+    return compared_points(judge, human, chosen, generator, resampling)
+
+
+def text_preferences_of_verdicts(verdicts: Verdicts, scores: Scores) -> TextPreferences:
+    """`text_preferences` of a judge that compares texts, by its mean over both orders. scores: people's."""
+    return text_preferences(*_points_of_both(verdicts, scores, verdicts.pairs))
+
+
+def _points_of_both(
+    verdicts: Verdicts, scores: Scores, pairs: Sequence[SystemPair]
+) -> tuple[FloatArray, FloatArray]:
+    """(documents, pairs): the points of each pair's first system by the judge and by people."""
+    human = points_of_scores(scores, scores.human_means, pairs)
     judge = np.full(human.shape, np.nan)
     rows = {label: row for row, label in enumerate(scores.document_labels)}
     for points, label in zip(
-        points_by_order(verdicts, chosen).mean(axis=0), verdicts.document_labels, strict=True
+        points_by_order(verdicts, pairs).mean(axis=0), verdicts.document_labels, strict=True
     ):
         if label in rows:
             judge[rows[label]] = points
-    return compared_points(judge, human, chosen, generator, resampling)
+    return judge, human
 
 
 def points_by_order(verdicts: Verdicts, pairs: Sequence[SystemPair]) -> FloatArray:

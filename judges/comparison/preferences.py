@@ -1,7 +1,7 @@
 """Which of two systems is better, by points over documents, and where a judge says the same as people."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -12,11 +12,14 @@ from annotate.agreement.bootstrap import Statistic
 from annotate.agreement.data import FloatArray
 from annotate.agreement.streams import Randomness, substream
 from annotate.agreement.weighted import Weighted
+from judges.comparison.categories import ratio_interval
 from judges.comparison.scores import Scores
 
 SystemPair = tuple[str, str]
 BoolArray = npt.NDArray[np.bool_]
 
+_NO_PREFERENCE = 0.5  # points of either text
+_ONE_DOCUMENT = "An interval needs such pairs of texts in two documents."
 _DECIMALS = 9  # points are sums of fractions
 
 
@@ -91,8 +94,63 @@ def correct_preferences(
     return compared_points(judge, human, chosen, generator, resampling)
 
 
+@dataclass(frozen=True)
+class TextPreferences:
+    """Which of two texts for one document is better: the share that a judge decides as people do.
+
+    compared: pairs of texts of which people prefer one and the judge said which it prefers. ties: those of
+    them between which the judge sees no difference; each counts one half.
+    """
+
+    accuracy: Coefficient
+    compared: int
+    ties: int
+
+
+def text_preferences_of_scores(scores: Scores) -> TextPreferences:
+    """`text_preferences` of a judge that gives scores, over all pairs of texts for one document."""
+    pairs = all_pairs(scores.system_names)
+    return text_preferences(
+        points_of_scores(scores, scores.judge, pairs), points_of_scores(scores, scores.human_means, pairs)
+    )
+
+
+def text_preferences(judge: FloatArray, human: FloatArray) -> TextPreferences:
+    """The accuracy of a judge on people's preferences between texts: the mean of 1 - |judge - human| points.
+
+    judge, human: (documents, pairs), the points of the first text of each pair of systems: 1, 0.5 or 0 (of a
+    judge that was asked several times their mean), NaN where it was not compared. Pairs between which people
+    have no preference are left out. Source: Gao and others 2023 (arXiv 2304.02554), table 3.
+    The interval is `ratio_interval`'s, over documents. Undefined where no pair is left.
+    """
+    counted = ~np.isnan(judge) & ~np.isnan(human) & (human != _NO_PREFERENCE)
+    hits = np.sum(1 - np.abs(judge - human), axis=1, where=counted)
+    sizes = counted.sum(axis=1).astype(float)
+    number = int(sizes.sum())
+    accuracy = Coefficient(
+        name="text_preferences",
+        label="Accuracy on people’s preferences between texts",
+        value=float(hits.sum()) / number if number else None,
+        counts=_counts(counted),
+        source="Gao and others 2023, table 3",
+        reason=None if number else _why_no_preference(judge, human),
+    )
+    if number:
+        interval, _ = ratio_interval(hits, sizes)
+        accuracy = replace(accuracy, interval=interval, interval_reason=None if interval else _ONE_DOCUMENT)
+    return TextPreferences(accuracy, number, int(np.sum(judge[counted] == _NO_PREFERENCE)))
+
+
+def _why_no_preference(judge: FloatArray, human: FloatArray) -> str:
+    both = ~np.isnan(judge) & ~np.isnan(human)
+    return "People prefer none of these texts to another." if both.any() else _why_undefined(judge, human)
+
+
 def points_of_scores(scores: Scores, values: FloatArray, pairs: Sequence[SystemPair]) -> FloatArray:
-    """(documents, pairs): 1, 0.5 or 0 points for the first system by values (items,); NaN without both."""
+    """(documents, pairs): 1, 0.5 or 0 points for the first system by values (items,); NaN without both.
+
+    ValueError for a pair with a system that has no scores.
+    """
     place = {name: index for index, name in enumerate(scores.system_names)}
     unknown = sorted({name for pair in pairs for name in pair} - set(place))
     if unknown:

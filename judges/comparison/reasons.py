@@ -11,21 +11,26 @@ _DECIMALS = 10  # what differs behind these differs by rounding
 
 
 @dataclass(frozen=True)
-class Side:
+class ComparedSide:
     """One side of a comparison: what a single value is called, and what to say where it has none at all."""
 
     value: str
     missing: str
 
 
-PEOPLE = Side("mean human score", "No person has rated these items yet.")
-JUDGE = Side("value of the judge", "The judge has no value for these items yet.")
-METRIC = Side("value of the metric", "The metric has no value for these items yet.")
-OTHER_JUDGE = Side("value of the other judge", "The other judge has no value for these items yet.")
+PEOPLE = ComparedSide("mean human score", "No person has rated these items yet.")
+JUDGE = ComparedSide("value of the judge", "The judge has no value for these items yet.")
+METRIC = ComparedSide("value of the metric", "The metric has no value for these items yet.")
+RATER = ComparedSide("value of the rater", "The rater has no value for these items yet.")
+OTHER_JUDGE = ComparedSide("value of the other judge", "The other judge has no value for these items yet.")
 
 
 def explain_undefined(
-    coefficient: Coefficient, first: FloatArray, second: FloatArray, sides: tuple[Side, Side], noun: str
+    coefficient: Coefficient,
+    first: FloatArray,
+    second: FloatArray,
+    sides: tuple[ComparedSide, ComparedSide],
+    noun: str,
 ) -> Coefficient:
     """The coefficient of two arrays (n,), undefined in these words; `noun` is what one of the n is."""
     if coefficient.defined:
@@ -34,7 +39,9 @@ def explain_undefined(
     return coefficient if reason is None else replace(coefficient, reason=reason)
 
 
-def _why_undefined(first: FloatArray, second: FloatArray, sides: tuple[Side, Side], noun: str) -> str | None:
+def _why_undefined(
+    first: FloatArray, second: FloatArray, sides: tuple[ComparedSide, ComparedSide], noun: str
+) -> str | None:
     for side, values in zip(sides, (first, second), strict=True):
         if np.isnan(values).all():
             return side.missing

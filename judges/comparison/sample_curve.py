@@ -8,8 +8,8 @@ import numpy as np
 from annotate.agreement import (
     Coefficient,
     Counts,
-    Measure,
     PairedDifference,
+    PairMeasure,
     Resampling,
     difference_of_figures,
 )
@@ -57,7 +57,7 @@ class SampleCurve:
 def sample_curve(
     scores: Scores,
     samples: FloatArray,
-    measure: Measure,
+    measure: PairMeasure,
     level: Level = Level.DATASET,
     *,
     generator: Randomness,
@@ -115,7 +115,7 @@ def _in_random_orders(samples: FloatArray, generator: np.random.Generator) -> Fl
 
 
 def _quality(
-    measure: Measure,
+    measure: PairMeasure,
     level: Level,
     human: FloatArray,
     shuffled: FloatArray,
@@ -128,7 +128,7 @@ def _quality(
 
 
 def _coefficient(
-    measure: Measure,
+    measure: PairMeasure,
     level: Level,
     statistic: Statistic,
     size: int,

@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from annotate.agreement import mean_values
-from annotate.agreement.data import FloatArray, IntArray
+from annotate.agreement.data import FloatArray, IntArray, ReliabilityData
+from annotate.agreement.measure import pair_data
 
 _DECIMALS = 12  # the same values added in another order differ behind these
 
@@ -34,6 +36,7 @@ class Scores:
     """In the order in which they first occur."""
     document_labels: tuple[Any, ...] = field(init=False)
     """Likewise."""
+    _pairs: dict[tuple[bytes, bytes], tuple[ReliabilityData, ...]] = field(init=False, repr=False)
 
     def __init__(
         self,
@@ -65,21 +68,47 @@ class Scores:
             "as_read": own,
             "system_names": names,
             "document_labels": document_labels,
+            "_pairs": {},
         }
         set_once(self, fields)
 
-    @property
+    @cached_property
     def human_means(self) -> FloatArray:
         """(items,): the mean of the human scores that are there, NaN where there are none."""
-        return np.round(mean_values(self.human), _DECIMALS)
+        means = np.round(mean_values(self.human), _DECIMALS)
+        means.setflags(write=False)
+        return means
+
+    @cached_property
+    def items_of_systems(self) -> tuple[IntArray, ...]:
+        """For each system the indices of its items."""
+        return tuple(np.flatnonzero(self.systems == index) for index in range(len(self.system_names)))
+
+    def pairs_of_systems(self, first: FloatArray, second: FloatArray) -> tuple[ReliabilityData, ...]:
+        """Two arrays of values (items,) as pairs, for each system those of its items.
+
+        Made once for the same values: whatever measures them shares what is counted and resampled of them.
+        """
+        key = (first.tobytes(), second.tobytes())
+        if key not in self._pairs:
+            self._pairs[key] = tuple(
+                pair_data(first[own], second[own], self.documents[own]) for own in self.items_of_systems
+            )
+        return self._pairs[key]
 
     def of_judge(self, judge: npt.ArrayLike) -> "Scores":
         """The same items and people beside another judge's values (items,)."""
         return self._with(judge=judge, as_read=judge)
 
+    def beside(self, human: npt.ArrayLike, judge: npt.ArrayLike) -> "Scores":
+        """The same items with other people's values (raters, items) and another judge's (items,)."""
+        return self._with(human=human, judge=judge, as_read=judge)
+
     def without_judge(self, chosen: npt.ArrayLike) -> "Scores":
         """The same without what the judge gave these items (items,), a mask."""
         gone = np.asarray(chosen, dtype=bool)
+        if not gone.any():
+            return self
         own = np.where(gone, np.nan, self.as_read)
         return self._with(judge=np.where(gone, np.nan, self.judge), as_read=own)
 
@@ -95,6 +124,8 @@ class Scores:
     def of_items(self, chosen: npt.ArrayLike) -> "Scores":
         """These items only: indices or a mask."""
         kept = np.asarray(chosen)
+        if kept.dtype == bool and kept.all():
+            return self
         if not kept.size:
             kept = np.empty(0, dtype=np.intp)  # an empty list has no type to index by
         return self._with(
@@ -131,7 +162,10 @@ def set_once(instance: object, fields: Mapping[str, object]) -> None:
 
 
 def numbers(values: npt.ArrayLike, what: str, *, dimensions: int) -> FloatArray:
-    """The values as a new array of finite numbers and NaN, or ValueError."""
+    """The values as a new array of finite numbers and NaN.
+
+    ValueError for other values, or another number of `dimensions`: 1 is (items,), 2 is (raters, items).
+    """
     try:
         array = np.array(values, dtype=float)
     except (TypeError, ValueError) as error:
@@ -145,7 +179,10 @@ def numbers(values: npt.ArrayLike, what: str, *, dimensions: int) -> FloatArray:
 
 
 def index_labels(labels: npt.ArrayLike, what: str, items: int) -> tuple[tuple[Any, ...], IntArray]:
-    """The distinct labels in the order in which they first occur, and (items,) indices into them."""
+    """The distinct labels in the order in which they first occur, and (items,) indices into them.
+
+    ValueError where there are not as many labels as items.
+    """
     array = np.asarray(labels)
     if array.shape != (items,):
         raise ValueError(f"There are {items} values, but {what} have the shape {array.shape}.")

@@ -22,13 +22,20 @@ _STUREBORG = "Stureborg, Alikaniotis and Suhara 2024, tables 4 and 7"
 _BY_DOCUMENTS = Resampling(by="documents")
 
 
-def binned(values: npt.ArrayLike, lowest: int, highest: int) -> FloatArray:
-    """Values of any shape at the nearest whole point of a scale, halves at the upper; NaN stays.
+def bin_values(values: npt.ArrayLike, points: npt.ArrayLike) -> FloatArray:
+    """Values of any shape at the nearest point of a scale, halves at the upper; NaN stays.
+
+    points: of the scale, ascending, equally far apart, two at least.
 
     Variants are compared on one scale: 1 to 100, mapped to 1 to 5, has values between the points that 1 to 5
     cannot have (Stureborg and others 2024, table 7).
     """
-    return np.clip(np.floor(np.asarray(values, dtype=float) + 0.5), lowest, highest)
+    scale, table = np.asarray(points, dtype=float), np.asarray(values, dtype=float)
+    places = np.clip(np.floor((table - scale[0]) / (scale[1] - scale[0]) + 0.5), 0, len(scale) - 1)
+    known = ~np.isnan(table)
+    found = np.full(table.shape, np.nan)
+    found[known] = scale[places[known].astype(np.intp)]
+    return found
 
 
 def variant_agreement(

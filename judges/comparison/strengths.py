@@ -106,7 +106,7 @@ class _Counts:
 
 
 @dataclass(frozen=True, eq=False)
-class _Fit:
+class _StrengthFit:
     """Strengths (systems,), place and ties, and the covariance of all of them."""
 
     parameters: FloatArray
@@ -143,7 +143,7 @@ def _tells_place_from_strength(counts: _Counts, systems: int) -> bool:
     return bool(np.linalg.matrix_rank(contrasts) == systems)
 
 
-def _fit(counts: _Counts, systems: int, documents: int) -> _Fit | None:
+def _fit(counts: _Counts, systems: int, documents: int) -> _StrengthFit | None:
     """Newton's method, then the sandwich; None where the likelihood has no maximum.
 
     Strengths are freed of their common constant by a ridge on their mean, which changes no difference.
@@ -174,7 +174,7 @@ def _fit(counts: _Counts, systems: int, documents: int) -> _Fit | None:
     inverse = np.linalg.inv(information + np.outer(mean, mean) * len(outcome))
     sums = np.zeros((documents, design.shape[2]))
     np.add.at(sums, counts.documents, observed - expected[kind])
-    return _Fit(parameters, inverse @ (sums.T @ sums) @ inverse.T * documents / (documents - 1))
+    return _StrengthFit(parameters, inverse @ (sums.T @ sums) @ inverse.T * documents / (documents - 1))
 
 
 def _design(counts: _Counts, chosen: IntArray, systems: int) -> FloatArray:
@@ -202,7 +202,7 @@ def _expect(design: FloatArray, times: FloatArray, parameters: FloatArray) -> tu
 
 
 def _strengths(
-    fit: _Fit, counts: _Counts, names: Sequence[str], documents: int, confidence_level: float
+    fit: _StrengthFit, counts: _Counts, names: Sequence[str], documents: int, confidence_level: float
 ) -> Strengths:
     size, freedom = len(names), documents - 1
     reach = float(scipy.special.stdtrit(freedom, (1 + confidence_level) / 2))
@@ -235,7 +235,7 @@ def _strengths(
     return Strengths(tuple(found), documents, differences, first_wins, _ties(fit, size, counts))
 
 
-def _strength(fit: _Fit, contrast: FloatArray, reach: float) -> Estimated:
+def _strength(fit: _StrengthFit, contrast: FloatArray, reach: float) -> Estimated:
     value, error = fit.of(contrast)
     return Estimated.within(value, reach * error)
 
@@ -244,7 +244,7 @@ def _logistic(value: float) -> float:
     return float(scipy.special.expit(value))
 
 
-def _ties(fit: _Fit, size: int, counts: _Counts) -> float:
+def _ties(fit: _StrengthFit, size: int, counts: _Counts) -> float:
     if not counts.has_ties:
         return 0.0
     place, tie = fit.parameters[size:]

@@ -14,10 +14,13 @@ from annotate.core.access import SomeUser, membership, project_for_admin, projec
 from annotate.core.models import Dimension, Project, Role
 from judges.core.models import (
     Calibration,
+    Drafting,
     Endpoint,
     Judge,
     Judgment,
+    PromptSearch,
     PromptTemplate,
+    Proposal,
     Rereading,
     RoutingPolicy,
     Run,
@@ -51,6 +54,23 @@ def may_change_judges(user: SomeUser, project: Project) -> bool:
 def endpoint_in(project: Project, pk: int) -> Endpoint:
     """Return an endpoint of the project."""
     return _first_or_404(Endpoint.objects.filter(project=project, pk=pk), "endpoint")
+
+
+def proposal_in(project: Project, pk: int) -> Proposal:
+    """Return a proposal for a judge of the project."""
+    return _first_or_404(Proposal.objects.filter(judge__project=project, pk=pk), "proposal")
+
+
+def drafting_in(project: Project, pk: int) -> Drafting:
+    """Return a drafting for a judge of the project."""
+    draftings = Drafting.objects.select_related("judge", "dimension", "drafter__endpoint")
+    return _first_or_404(draftings.filter(judge__project=project, pk=pk), "drafting")
+
+
+def search_in(project: Project, pk: int) -> PromptSearch:
+    """Return a search for a better prompt of a judge of the project."""
+    searches = PromptSearch.objects.select_related("judge__project", "dimension", "run")
+    return _first_or_404(searches.filter(judge__project=project, pk=pk), "search")
 
 
 def template_in(project: Project, pk: int) -> PromptTemplate:

@@ -6,7 +6,7 @@ import numpy.typing as npt
 from judges.methods.own_scale import OwnScale, Scaled
 
 
-def mapped(values: npt.ArrayLike, scale: OwnScale, dimension: Scaled) -> npt.NDArray[np.float64]:
+def map_values(values: npt.ArrayLike, scale: OwnScale, dimension: Scaled) -> npt.NDArray[np.float64]:
     """Return values of a judge's own scale (any shape, NaN for a gap) as values of the dimension.
 
     By a line through the ends, or by the scale's table, between whose points lines are drawn; a value beyond

@@ -16,6 +16,8 @@ _LABORATORY = (
     Page(gettext_noop("Experiments"), "results_page", READERS, ("experiments",), tells=True),
     Page(gettext_noop("New experiment"), "experiment_new", READERS, tells=True),
     Page(gettext_noop("Biases"), "results_page", READERS, ("biases",), tells=True),
+    Page(gettext_noop("Align"), "alignment", READERS, tells=True),
+    Page(gettext_noop("Learned"), "results_page", READERS, ("alignment",), tells=True),
 )
 
 JUDGES_PAGES = (

@@ -74,13 +74,15 @@ class JudgeSpec:
 class Scope:
     """What is to be judged: by whom, on which dimensions (keys), for head-to-head which pairs of systems.
 
-    documents: how many documents are drawn; all where None.
+    documents: how many documents are drawn; all where None. chosen: the ids of
+    just these, in place of a draw.
     """
 
     judges: Sequence[Judge]
     dimensions: Sequence[str]
     pairs: Sequence[tuple[int, int]] = ()
     documents: int | None = None
+    chosen: Sequence[int] | None = None
 
 
 CONFIDENCE_LEVELS = (0.95, 0.9, 0.99)

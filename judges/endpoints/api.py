@@ -198,7 +198,7 @@ class Endpoints(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Add an endpoint, with its key if it needs one."""
         project = project_for_admin(request.user, slug)
-        form = valid(EndpointForm(self.checked(EndpointInput)))
+        form = valid(EndpointForm(self.check(EndpointInput)))
         key, by = form.cleaned_data["key"], request_user(request)
         made = add_endpoint(project=project, spec=form.to_spec(), key=key, by=by)
         return Response(EndpointRow(made).data, status=201)
@@ -218,7 +218,7 @@ class OneEndpoint(ApiView):
     def put(self, request: Request, slug: str, pk: int) -> Response:
         """Make an endpoint what is sent."""
         endpoint = endpoint_in(project_for_admin(request.user, slug), pk)
-        form = valid(EndpointForm(self.checked(EndpointInput)))
+        form = valid(EndpointForm(self.check(EndpointInput)))
         key, by = form.cleaned_data["key"], request_user(request)
         changed = update_endpoint(endpoint=endpoint, spec=form.to_spec(), key=key, by=by)
         return Response(EndpointRow(changed).data)
@@ -242,7 +242,7 @@ class KeyOfEndpoint(ApiView):
     def put(self, request: Request, slug: str, pk: int) -> Response:
         """Enter a key for the endpoint's server, in place of the one before."""
         endpoint = endpoint_in(project_for_admin(request.user, slug), pk)
-        enter_key(endpoint=endpoint, key=self.checked(KeyInput)["key"], by=request_user(request))
+        enter_key(endpoint=endpoint, key=self.check(KeyInput)["key"], by=request_user(request))
         return Response(KeyRow(entered_key_of(endpoint)).data)
 
     @writes(None, status=204)
@@ -271,7 +271,7 @@ class TrialOfEndpoint(ApiView):
         Nothing is written, so there is no Idempotency-Key: the same request again is another call.
         """
         endpoint = endpoint_in(project_for_admin(request.user, slug), pk)
-        sent = valid(TrialForm(self.checked(TrialInput))).cleaned_data
+        sent = valid(TrialForm(self.check(TrialInput))).cleaned_data
         return Response(TrialRow(try_endpoint(endpoint=endpoint, **sent)).data)
 
 
@@ -307,7 +307,7 @@ class Judges(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Make a judge; its prompt is that of an id, or shipped:KEY of a method or of a wording of it."""
         project = project_for_admin(request.user, slug)
-        spec = _spec(project, self.checked(JudgeInput))
+        spec = _spec(project, self.check(JudgeInput))
         return Response(_judge_row(add_judge(project=project, judge=spec, by=request_user(request))), 201)
 
 
@@ -325,7 +325,7 @@ class OneJudge(ApiView):
     def put(self, request: Request, slug: str, pk: int) -> Response:
         """Make a judge that has no judgments what is sent."""
         project = project_for_admin(request.user, slug)
-        judge, spec = judge_in(project, pk), _spec(project, self.checked(JudgeInput))
+        judge, spec = judge_in(project, pk), _spec(project, self.check(JudgeInput))
         return Response(_judge_row(update_judge(judge=judge, to=spec, by=request_user(request))))
 
 

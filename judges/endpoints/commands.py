@@ -182,11 +182,13 @@ def update_endpoint(
     values = asdict(spec)
     before = {field: getattr(endpoint, field) for field in values}
     record(endpoint.project, "endpoint.changed", endpoint, before=before, after=values)
+    if spec.base_url != endpoint.base_url:
+        endpoint.moved_at = timezone.now()
     for field, value in values.items():
         setattr(endpoint, field, value)
     if endpoint.next_probe_at is not None:  # what was changed may be what kept it silent
         endpoint.next_probe_at, endpoint.failed_probes = timezone.now(), 0
-    endpoint.save(update_fields=[*values, "next_probe_at", "failed_probes"])
+    endpoint.save(update_fields=[*values, "moved_at", "next_probe_at", "failed_probes"])
     if key:
         enter_key(endpoint=endpoint, key=key, by=by)
     return endpoint
@@ -297,6 +299,21 @@ def edit_wording(
     if text != locked.text:
         wordings[key] = text
     return _change(locked, {**_content(locked), "wordings": wordings}, by)
+
+
+@transaction.atomic
+def add_version(
+    *, template: PromptTemplate, dimension: Dimension, text: str, by: User | None
+) -> PromptTemplate:
+    """Make the next version with this wording of a dimension, whether this one was asked with or not.
+
+    Locks the project. Raises InvalidValueError.
+    """
+    lock_project(template.project)
+    refuse_text(template.method, text)
+    content = _content(template)
+    content["wordings"] = {**template.wordings, str(dimension.pk): text}
+    return _write(template.project, template.method, template.name, by, **content)
 
 
 def _lock_template(template: PromptTemplate) -> PromptTemplate:

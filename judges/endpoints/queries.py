@@ -13,7 +13,7 @@ from annotate.core.outbound.permits import origin_of
 from judges.core.models import Endpoint, EndpointKey, Judge, Judgment, PromptTemplate, ScoreFrom
 from judges.methods import METHODS, Method
 from judges.methods.base import Message, Subject
-from judges.methods.reading.parts import folded
+from judges.methods.reading.parts import fold_name
 from judges.methods.readings import Readable, Reading
 from judges.methods.template import placeholders
 
@@ -127,7 +127,7 @@ def refusal(judge: Judge, dimension: FrozenDimension) -> str | None:
     method, scale = METHODS[judge.method], judge.own_scale
     if scale is not None and (reason := scale.refuses(dimension)):
         return reason
-    dimension = judge.asked(dimension)
+    dimension = judge.rescale(dimension)
     if judge.score_from == ScoreFrom.PROBABILITIES:
         return method.refuses(dimension) or method.refuses_probabilities(dimension)
     return method.refuses(dimension)
@@ -168,13 +168,13 @@ def _refusal_of_names(dimensions: Sequence[FrozenDimension], *, structured: bool
 
     JSON of a shape has keys for fields, and one may be the name that the prompt shows for another dimension.
     """
-    names = [folded(each.name) for each in dimensions]
+    names = [fold_name(each.name) for each in dimensions]
     if len(set(names)) < len(names):
         return (
             "Two dimensions have the same name, but for case, spaces, hyphens and underscores, so no reply "
             "could tell them apart."
         )
-    keys = [{folded(each.name), folded(each.key)} for each in dimensions]
+    keys = [{fold_name(each.name), fold_name(each.key)} for each in dimensions]
     if structured and len(set().union(*keys)) < sum(map(len, keys)):
         return (
             "The key of one dimension is the name of another, so fields of JSON could not tell them apart; "

@@ -11,7 +11,7 @@ from judges.core.models import Endpoint
 from judges.endpoints.questions import Question
 from judges.methods.base import Method
 from judges.methods.readings import Reading
-from judges.methods.steps import Step
+from judges.methods.steps import MethodStep
 
 BATCH_DISCOUNT = Decimal("0.5")  # what the batch interface leaves of a price: half, at OpenAI
 BATCH_WINDOW = timedelta(hours=24)  # in which a provider answers a batch
@@ -57,11 +57,11 @@ class Chain:
     step: str
     done: Sequence[Mapping[str, Any]]
     spent: Earlier | None
-    go_on: Callable[[str], Step | Reading]
+    go_on: Callable[[str], MethodStep | Reading]
 
 
 @dataclass(frozen=True)
-class Work:
+class JudgmentWork:
     """One leased judgment, ready to be asked.
 
     unreadable: what an earlier slice got for it, where that was a reply without a usable score.
@@ -143,6 +143,12 @@ class Prices:
         cached = 0 if self.cached is None else min(cached_tokens or 0, input_tokens)
         sent = self.input * (input_tokens - cached) + (self.cached or 0) * cached
         return (sent + self.output * output_tokens) / 1_000_000
+
+    def savings(self, cached_tokens: int) -> Decimal | None:
+        """Return how much less input tokens cost because they were cached, None where a price is unknown."""
+        if self.input is None or self.cached is None:
+            return None
+        return (self.input - self.cached) * cached_tokens / 1_000_000
 
     def in_batches(self) -> "Prices":
         """Return what the same tokens cost through the batch interface."""

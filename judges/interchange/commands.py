@@ -19,6 +19,7 @@ from annotate.material.queries.catalogue import BATCH, Catalogue
 from annotate.material.reading.progress import OnProgress, silent
 from annotate.rating.commands.rounds import freeze_guideline
 from judges.core.models import (
+    DevelopmentDocument,
     Endpoint,
     Judge,
     Judgment,
@@ -26,14 +27,18 @@ from judges.core.models import (
     Metric,
     MetricValue,
     PromptTemplate,
+    Proposal,
     Run,
 )
-from judges.interchange.queries.check import JudgmentCheck, KnownJudge, Taken
+from judges.endpoints.commands import create_template
+from judges.interchange.queries.check import JudgmentCheck, KnownJudge, ResolvedJudgment
+from judges.interchange.queries.export import LEFT_OUT
 from judges.interchange.queries.imports import JudgmentReading, JudgmentSource, read_judgments, source_of
 from judges.interchange.reading.mapping import JudgmentMapping
 from judges.interchange.reading.report import JudgmentReport
 from judges.methods import Method
 from judges.methods.base import Readable
+from judges.methods.own_scale import OwnScale
 
 # Importing judgments made elsewhere: checked as a whole, then written in one transaction or not at all.
 
@@ -97,7 +102,7 @@ class JudgmentImporter(JudgmentCheck):
         self.project = project
         self._judgments: list[Judgment] = []
 
-    def accept(self, taken: Taken) -> None:
+    def accept(self, taken: ResolvedJudgment) -> None:
         """Note a judgment and prepare it."""
         super().accept(taken)
         self._judgments.append(_judgment(taken))
@@ -125,7 +130,7 @@ class JudgmentImporter(JudgmentCheck):
         self._judgments = []
 
 
-def _judgment(taken: Taken) -> Judgment:
+def _judgment(taken: ResolvedJudgment) -> Judgment:
     row, reading = taken.row, taken.reading
     readable = reading if isinstance(reading, Readable) else None
     assert taken.item.pk is not None
@@ -145,6 +150,32 @@ def _judgment(taken: Taken) -> Judgment:
         output_tokens=row.usage.output_tokens,
         cost=row.usage.cost,
         seconds=row.usage.seconds,
+    )
+
+
+@transaction.atomic
+def add_recorded_judge(
+    *, project: Project, name: str, model: str, method: str, prompt: str, pattern: str, scale: OwnScale
+) -> None:
+    """Make a judge that asks nobody and whose imported replies are read by a pattern, on a scale of its own.
+
+    Its prompt has the same name. Locks the project; a judge of that name stays as it is.
+    """
+    project = lock_project(project)
+    if Judge.objects.filter(project=project, name=name).exists():
+        return
+    template = create_template(
+        project=project, method=method, name=name, text=prompt, pattern=pattern, by=None
+    )
+    Judge.objects.create(
+        project=project,
+        name=name,
+        model=model,
+        method=method,
+        template=template,
+        scale_minimum=scale.minimum,
+        scale_maximum=scale.maximum,
+        scale_table=list(scale.table),
     )
 
 
@@ -200,15 +231,60 @@ def restore_judges(restored: Restored, archive: ExportArchive) -> None:
     Where judges were asked is not exported: those with a prompt get an endpoint that answers nobody. A run
     that was going on is paused.
     """
+    DevelopmentDocument.objects.bulk_create(
+        DevelopmentDocument(document_id=restored.documents[row["document"]], drawn_at=row["drawn_at"])
+        for row in archive.rows("development_documents")
+    )
     judges = Known((row["judge"], _judge(restored, row)) for row in archive.rows("judges"))
     runs = Known((row["run"], _run(restored, row)) for row in archive.rows("runs"))
+    _restore_proposals(restored, archive, judges)
     rows = archive.rows("judgments")
     while batch := list(islice(rows, JUDGMENTS_AT_ONCE)):
         Judgment.objects.bulk_create(_restoring_judgment(restored, row, judges, runs) for row in batch)
+    reused = (row for row in archive.rows("judgments") if row["reused_from"])
+    while batch := list(islice(reused, JUDGMENTS_AT_ONCE)):
+        _restore_sources(restored, batch, judges)
     changes = archive.rows("judgment_changes")
     while batch := list(islice(changes, JUDGMENTS_AT_ONCE)):
         _restore_changes(restored, batch, judges)
     _restore_metrics(restored, archive)
+
+
+def _restore_proposals(restored: Restored, archive: ExportArchive, judges: "Known[str, Judge]") -> None:
+    """Make the proposals; the draftings and searches that they belong to are not exported."""
+    proposals: Known[int, Proposal] = Known()
+    parts = {}
+    for row in archive.rows("proposals"):
+        proposal = _proposal(restored, row, judges)
+        proposals[row["proposal"]], parts[proposal] = proposal, row["parts"]
+        proposal.items.set([restored.items[document, system] for document, system in row["units"]])
+    for proposal, numbers in parts.items():
+        proposal.parts.set([proposals[number] for number in numbers])
+
+
+def _proposal(restored: Restored, row: Row, judges: "Known[str, Judge]") -> Proposal:
+    has_text = row["text"] or row["status"] == Proposal.Status.FAILED
+    return Proposal.objects.create(
+        judge=judges[row["judge"]],
+        dimension=restored.dimensions[row["dimension"]],
+        text=(row["text"] or "") if has_text else LEFT_OUT,
+        cost=_amount(row["cost"]),
+        candidate=judges[row["candidate"]] if row["candidate"] else None,
+        guideline=restored.guideline(row),
+        **{
+            name: row[name]
+            for name in (
+                "kind",
+                "status",
+                "about",
+                "problem",
+                "drafted_by",
+                "is_chosen",
+                "created_at",
+                "decided_at",
+            )
+        },
+    )
 
 
 def _restore_metrics(restored: Restored, archive: ExportArchive) -> None:
@@ -232,7 +308,7 @@ def _judge(restored: Restored, row: Row) -> Judge:
     sampling = {name: row[name] for name in SAMPLING}
     judge = Judge(project=project, name=row["judge"], asked_together=together, **sampling)
     judge.reference = System.objects.filter(project=project, name=row["reference"] or "").first()
-    if row["prompt"] is not None:
+    if row["prompt"]:
         judge.endpoint, _ = Endpoint.objects.get_or_create(
             project=project, name="not exported", defaults={"base_url": NOWHERE}
         )
@@ -268,8 +344,15 @@ def _run(restored: Restored, row: Row) -> Run:
         reason=row["reason"],
         via=row["via"],
         keeps_messages=row["keeps_messages"],
+        reuses_answers=row["reuses_answers"],
         budget=_amount(row["budget"]),
         spent=_amount(row["spent"]) or Decimal(0),
+        reused=row["reused"],
+        reused_cost=_amount(row["reused_cost"]) or Decimal(0),
+        reused_cost_unknown=row["reused_cost_unknown"],
+        cached_tokens=row["cached_tokens"],
+        cached_tokens_unpriced=row["cached_tokens_unpriced"],
+        cache_savings=_amount(row["cache_savings"]) or Decimal(0),
         started_at=row["started_at"],
         finished_at=row["finished_at"],
     )
@@ -285,7 +368,7 @@ def _restoring_judgment(
         judge=judges[row["judge"]],
         run=runs[row["run"]] if row["run"] is not None else None,
         item_id=restored.item(row),
-        other_id=restored.items[row["document"], other] if other is not None else None,
+        other_id=restored.items[row["document"], other] if other else None,
         dimension=restored.dimensions[row["dimension"]],
         cost=_amount(row["cost"]),
         asked_dimensions=_ids(restored, row["asked_dimensions"]),
@@ -295,19 +378,35 @@ def _restoring_judgment(
     )
 
 
+def _restore_sources(restored: Restored, rows: list[Row], judges: dict[str, Judge]) -> None:
+    """Let judgments name again the one whose answer they took over."""
+    own, sources = (
+        _ids_of_judgments(restored, each, judges) for each in (rows, [row["reused_from"] for row in rows])
+    )
+    Judgment.objects.bulk_update(
+        [Judgment(pk=pk, reused_from_id=source) for pk, source in zip(own, sources, strict=True)],
+        ["reused_from"],
+    )
+
+
 def _restore_changes(restored: Restored, rows: list[Row], judges: dict[str, Judge]) -> None:
-    keys = [_key_of_judgment(restored, row, judges) for row in rows]
-    own = Judgment.objects.filter(judge__in={key[0] for key in keys}, item__in={key[1] for key in keys})
-    found = {(*key,): pk for *key, pk in own.values_list(*_KEY, "pk")}
     JudgmentChange.objects.bulk_create(
         JudgmentChange(
-            judgment_id=found[key],
+            judgment_id=judgment,
             kind=row["change"],
             actor=actor(restored, row["by"]),
             **{**{name: row[name] for name in CHANGED}, "answer_before": _answer(restored, row)},
         )
-        for row, key in zip(rows, keys, strict=True)
+        for row, judgment in zip(rows, _ids_of_judgments(restored, rows, judges), strict=True)
     )
+
+
+def _ids_of_judgments(restored: Restored, rows: list[Row], judges: dict[str, Judge]) -> list[int]:
+    """Return the judgments that rows name, in their order. One query."""
+    keys = [_key_of_judgment(restored, row, judges) for row in rows]
+    own = Judgment.objects.filter(judge__in={key[0] for key in keys}, item__in={key[1] for key in keys})
+    found = {(*key,): pk for *key, pk in own.values_list(*_KEY, "pk")}
+    return [found[key] for key in keys]
 
 
 def _answer(restored: Restored, row: Row) -> Row:
@@ -323,14 +422,14 @@ def _key_of_judgment(restored: Restored, row: Row, judges: dict[str, Judge]) -> 
     return (
         judges[row["judge"]].pk,
         restored.item(row),
-        restored.items[row["document"], other] if other is not None else None,
+        restored.items[row["document"], other] if other else None,
         restored.dimensions[row["dimension"]].pk,
         row["sample"],
     )
 
 
 def _amount(money: str | None) -> Decimal | None:
-    if money is None:
+    if not money:  # CSV has one cell for no value and an empty text
         return None
     try:
         return Decimal(money)

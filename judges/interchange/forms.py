@@ -15,6 +15,16 @@ NAMES = {"other": "other system, shown second", "input_tokens": "tokens in", "ou
 MEANINGS = [("", "not used"), *((field, NAMES.get(field, field)) for field in WORDS)]
 
 
+def fields_of_columns(columns: Sequence[str], meanings: Sequence[Any]) -> dict[str, forms.Field]:
+    """Return a field `meaning_0`, `meaning_1`, ... for what each column of a file means."""
+    return {
+        f"meaning_{index}": forms.ChoiceField(
+            label=gettext("Meaning of {column}").format(column=column), required=False, choices=meanings
+        )
+        for index, column in enumerate(columns)
+    }
+
+
 class JudgmentMappingForm(forms.Form):
     """A meaning for each column, and what holds for all rows."""
 
@@ -53,10 +63,7 @@ class JudgmentMappingForm(forms.Form):
         dimension = self.fields["dimension"]
         assert isinstance(dimension, forms.ChoiceField)
         dimension.choices = [("", "as a column says"), *dimensions]
-        for index, column in enumerate(columns):
-            self.fields[f"meaning_{index}"] = forms.ChoiceField(
-                label=gettext("Meaning of {column}").format(column=column), required=False, choices=MEANINGS
-            )
+        self.fields |= fields_of_columns(columns, MEANINGS)
 
     def clean(self) -> dict[str, Any]:
         """Make the mapping, and refuse one that leaves out what every judgment has."""

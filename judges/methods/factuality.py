@@ -4,6 +4,7 @@ One call for each sentence. The value is the share of supported sentences, put o
 highest where all are supported, its lowest where none is.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
@@ -13,8 +14,7 @@ from judges.methods.base import Subject
 from judges.methods.reading.booleans import read_yes_or_no
 from judges.methods.readings import Readable, Reading, Unreadable
 from judges.methods.scoring import object_of
-from judges.methods.sentences import sentences_of
-from judges.methods.steps import Step, SteppedMethod, on_scale
+from judges.methods.steps import MethodStep, SteppedMethod, on_scale
 from judges.methods.wording import paragraphs
 
 TEMPLATE = paragraphs(
@@ -59,7 +59,7 @@ class FactualityBySentence(SteppedMethod):
 
     def next_step(
         self, template: str, subject: Subject, dimension: FrozenDimension, replies: Sequence[str]
-    ) -> Step | Reading:
+    ) -> MethodStep | Reading:
         """Return the question about the next sentence, or the share of those that are supported."""
         answers = [read_yes_or_no(reply) for reply in replies]
         if unreadable := next((each for each in answers if isinstance(each, Unreadable)), None):
@@ -81,3 +81,33 @@ class FactualityBySentence(SteppedMethod):
 
 
 METHOD = FactualityBySentence()
+
+
+# An end of a sentence, also behind a closing quote or bracket, then blanks and what may begin one. CJK needs
+# no blanks, and a new line ends a sentence however it ends.
+END = re.compile(
+    r"(?<=[.!?…\"'”’)\]])(?<=[.!?…][\"'”’)\]]|.[.!?…])\s+"
+    r"(?=[\"'“‘(\[]*[^\W\d_a-zß-öø-ÿ]|[\"'“‘(\[]*\d)|(?<=[。！？])|\n+"
+)
+# What ends with a full stop and ends no sentence. Months, titles and "p. 4" as English writes them.
+ABBREVIATED = re.compile(
+    r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Gen|Sen|Rep|Gov|Lt|Col|Capt|Sgt|vs|etc|e\.g|i\.e|cf|No|no|pp?|vol|fig|Fig|"
+    r"Inc|Ltd|Co|Corp|Jan|Feb|Mar|Apr|Aug|Sept?|Oct|Nov|Dec|approx)|\b[A-Z])\.\Z"
+)
+MOST_SENTENCES = 100
+
+
+def sentences_of(text: str) -> list[str]:
+    """Return the sentences of a text in their order, at most a hundred: the last has all that is left.
+
+    A title, an initial or an abbreviation ends none. A text without any is one, also where it is empty.
+    """
+    found: list[str] = []
+    for part in (each.strip() for each in END.split(text)):
+        if found and ABBREVIATED.search(found[-1]):
+            found[-1] = f"{found[-1]} {part}"
+        elif part:
+            found.append(part)
+    if len(found) > MOST_SENTENCES:
+        found = [*found[: MOST_SENTENCES - 1], " ".join(found[MOST_SENTENCES - 1 :])]
+    return found or [text.strip()]

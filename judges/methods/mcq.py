@@ -34,9 +34,9 @@ class MultipleChoice(ChoiceMethod):
 
     def refuses(self, dimension: FrozenDimension) -> str | None:
         """Return that a scale has more points than there are letters, if so."""
-        if len(dimension.values) > len(ascii_uppercase):
+        if (points := len(dimension.whole_values)) > len(ascii_uppercase):
             return (
-                f"The scale of {dimension.name} has {len(dimension.values)} points, and multiple choice has "
+                f"The scale of {dimension.name} has {points} points, and multiple choice has "
                 f"{len(ascii_uppercase)} letters; use a method that asks for a score."
             )
         return None
@@ -45,7 +45,7 @@ class MultipleChoice(ChoiceMethod):
         """Return a letter for each point of the scale, A for the lowest."""
         return tuple(
             Option(letter, float(value), _text(dimension, value))
-            for letter, value in zip(ascii_uppercase, dimension.values, strict=False)
+            for letter, value in zip(ascii_uppercase, dimension.whole_values, strict=False)
         )
 
     def choices(self, dimension: FrozenDimension) -> Choices:

@@ -68,7 +68,7 @@ class OnePromptForAll(ScoreMethod):
 
     def own_values(self, dimension: FrozenDimension) -> dict[str, str]:
         """Return a line for each point of the scale, or for five points of a long one."""
-        return {"degrees": degrees(dimension.values)}
+        return {"degrees": degrees(dimension.whole_values)}
 
 
 def degrees(values: Sequence[int]) -> str:

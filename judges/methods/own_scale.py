@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Protocol
 
 from annotate.core.guideline import FrozenDimension
-from judges.methods.scales import MODIFIER, AskedDimension
+from judges.methods.scales import MODIFIER, ScaledDimension
 
 MOST_POINTS = 1001
 
@@ -84,13 +84,13 @@ class OwnScale:
             )
         return None
 
-    def asked(self, dimension: FrozenDimension) -> AskedDimension:
+    def rescale(self, dimension: FrozenDimension) -> ScaledDimension:
         """Return a dimension as it is asked about on this scale.
 
         What was written about the dimension's points is kept where the points are the same.
         """
         same = (self.minimum, self.maximum) == (dimension.scale_minimum, dimension.scale_maximum)
-        return AskedDimension(
+        return ScaledDimension(
             id=dimension.id,
             key=dimension.key,
             name=dimension.name,

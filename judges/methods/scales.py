@@ -10,7 +10,7 @@ MODIFIER = 0.33
 
 
 @dataclass(frozen=True)
-class AskedDimension(FrozenDimension):
+class ScaledDimension(FrozenDimension):
     """A dimension as a judge with a scale of its own is asked about it."""
 
     takes_modifiers: bool = False
@@ -19,12 +19,12 @@ class AskedDimension(FrozenDimension):
 
 def takes_modifiers(dimension: FrozenDimension) -> bool:
     """Return whether a reply may say "weak" or "strong" before a score."""
-    return isinstance(dimension, AskedDimension) and dimension.takes_modifiers
+    return isinstance(dimension, ScaledDimension) and dimension.takes_modifiers
 
 
 def takes_thirds(dimension: FrozenDimension) -> bool:
     """Return whether a reply may give thirds of a point, such as 3.33."""
-    return isinstance(dimension, AskedDimension) and dimension.takes_thirds
+    return isinstance(dimension, ScaledDimension) and dimension.takes_thirds
 
 
 def ends(dimension: FrozenDimension) -> tuple[float, float]:
@@ -45,7 +45,7 @@ def names(dimension: FrozenDimension) -> Mapping[str, int]:
     return {
         label: point.value
         for label, point in zip(labels, dimension.points, strict=True)
-        if label and folded.count(label.casefold()) == 1 and point.value in dimension.values
+        if label and folded.count(label.casefold()) == 1 and point.value in dimension.whole_values
     }
 
 
@@ -63,7 +63,9 @@ def meaning(dimension: FrozenDimension, value: int) -> str:
 
 def points(dimension: FrozenDimension) -> str:
     """Return the scale: a line for each point with a meaning, and always its ends or all categories."""
-    lines = dict.fromkeys(dimension.values, "no description") if is_named(dimension) else _ends(dimension)
+    lines = (
+        dict.fromkeys(dimension.whole_values, "no description") if is_named(dimension) else _ends(dimension)
+    )
     lines |= {point.value: meaning(dimension, point.value) for point in _described_points(dimension)}
     return "\n".join(f"{value} = {lines[value]}" for value in sorted(lines))
 
@@ -79,7 +81,7 @@ def _described_points(dimension: FrozenDimension) -> list[FrozenPoint]:
 def answer(dimension: FrozenDimension) -> str:
     """Return what a reply may give, to stand behind "the score is ..."."""
     if is_named(dimension):
-        return "the name of one of these: " + "; ".join(name_of(dimension, v) for v in dimension.values)
+        return "the name of one of these: " + "; ".join(name_of(dimension, v) for v in dimension.whole_values)
     if takes_modifiers(dimension):
         return (
             f"a number {extent(dimension)}, with the word weak before it where it is a little less, or "
@@ -88,7 +90,7 @@ def answer(dimension: FrozenDimension) -> str:
     if takes_thirds(dimension):
         first = dimension.scale_minimum
         return f"a number {extent(dimension)} in steps of a third: {first}, {first}.33, {first}.67, and so on"
-    if len(dimension.values) == 2:
+    if len(dimension.whole_values) == 2:
         return f"either {dimension.scale_minimum} or {dimension.scale_maximum}"
     return f"a number from {dimension.scale_minimum} to {dimension.scale_maximum}"
 

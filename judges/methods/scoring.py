@@ -63,21 +63,24 @@ class ScoreMethod(Method):
 
     def candidates(self, dimension: FrozenDimension) -> Mapping[str, float]:
         """Return all numbers of the scale, or the names of its categories."""
-        return {scales.name_of(dimension, value): float(value) for value in dimension.values}
+        return {scales.name_of(dimension, value): float(value) for value in dimension.whole_values}
 
 
 def score_schema(dimension: FrozenDimension) -> dict[str, Any]:
     """Return the schema of a score alone."""
     if scales.is_named(dimension):
-        return {"type": "string", "enum": [scales.name_of(dimension, value) for value in dimension.values]}
+        return {
+            "type": "string",
+            "enum": [scales.name_of(dimension, value) for value in dimension.whole_values],
+        }
     if scales.takes_modifiers(dimension):
-        words = (f"{word}{value}" for value in dimension.values for word in ("weak ", "", "strong "))
+        words = (f"{word}{value}" for value in dimension.whole_values for word in ("weak ", "", "strong "))
         return {"type": "string", "enum": list(words)}
     if scales.takes_thirds(dimension):
-        thirds = (value + third for value in dimension.values for third in (0, 0.33, 0.67))
+        thirds = (value + third for value in dimension.whole_values for third in (0, 0.33, 0.67))
         return {"type": "number", "enum": [each for each in thirds if each <= dimension.scale_maximum]}
-    if len(dimension.values) <= MOST_LISTED:
-        return {"type": "integer", "enum": list(dimension.values)}
+    if len(dimension.whole_values) <= MOST_LISTED:
+        return {"type": "integer", "enum": list(dimension.whole_values)}
     return {"type": "integer", "minimum": dimension.scale_minimum, "maximum": dimension.scale_maximum}
 
 

@@ -121,7 +121,7 @@ def _description(dimension: FrozenDimension) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def rotated(dimensions: Sequence[FrozenDimension], item: int) -> list[FrozenDimension]:
+def rotate(dimensions: Sequence[FrozenDimension], item: int) -> list[FrozenDimension]:
     """Return dimensions in the order in which they are asked about an item: another one comes first.
 
     Which one is drawn from the item's number by a hash. Items stand in the order of systems: by the number

@@ -24,7 +24,7 @@ OF_DOCUMENT = frozenset({"document", "reference", END_OF_SYSTEM})
 
 
 @dataclass(frozen=True)
-class Step:
+class MethodStep:
     """One call of several: its name, as pages show it, what is sent, and the shape of a structured reply."""
 
     name: str
@@ -42,7 +42,7 @@ class SteppedMethod(Method):
     @abstractmethod
     def next_step(
         self, template: str, subject: Subject, dimension: FrozenDimension, replies: Sequence[str]
-    ) -> Step | Reading:
+    ) -> MethodStep | Reading:
         """Return what is asked after these replies, or what they come to; always a step before the first."""
 
     @property
@@ -78,7 +78,7 @@ class SteppedMethod(Method):
         if reason := self.refuses(dimension):
             raise ValueError(reason)
         step = self.next_step(template, subject, dimension, [])
-        assert isinstance(step, Step)
+        assert isinstance(step, MethodStep)
         return list(step.messages)
 
     def step(
@@ -89,12 +89,12 @@ class SteppedMethod(Method):
         dimension: FrozenDimension,
         filled: Mapping[str, str],
         shape: dict[str, Any] | None = None,
-    ) -> Step:
+    ) -> MethodStep:
         """Return a step by the section of this name; filled: what earlier replies say for placeholders."""
         given = about_subject(subject) | about_dimension(dimension)
         values = given | dict.fromkeys(self.of_steps, "") | dict(filled)
         text = sections_of(template)[name]
-        return Step(name, chat(text, values, required=self.sections[name]), shape)
+        return MethodStep(name, chat(text, values, required=self.sections[name]), shape)
 
     def calls_of(self, template: str, subject: Subject) -> int:  # noqa: ARG002
         """Return how many calls a value takes, as far as that is known before the first."""

@@ -2,7 +2,7 @@
 
 Second wordings (Shen et al., 2023, tables 17 and 18), the name of the dimension alone, its definition, steps
 besides, a system message (Gao et al., 2023, table 6), the source left out (Stureborg et al., 2024, table 5),
-a reference text besides.
+a reference text besides; and, for servers that cache the beginning of messages, the document first.
 """
 
 import re
@@ -133,18 +133,33 @@ def with_reference(template: str) -> str:
     return template.replace(MATERIAL, WITH_REFERENCE)
 
 
+def document_first(template: str) -> str:
+    """Return a template that begins with the material; it must have the shared paragraphs of material.
+
+    Servers that cache the beginning of messages then have the document for all texts, dimensions and methods.
+    """
+    assert MATERIAL in template
+    return paragraphs(MATERIAL, template.replace(f"{MATERIAL}\n", ""))
+
+
 _ALL = (
     Variant("rts-second", "rts", "Reason, then score: second wording", RTS_SECOND),
     Variant("rts-no_source", "rts", "Reason, then score: without source", without_source(rts.TEMPLATE)),
     Variant("rts-reference", "rts", "Reason, then score: with reference", with_reference(rts.TEMPLATE)),
+    Variant("rts-first", "rts", "Reason, then score: document first", document_first(rts.TEMPLATE)),
     Variant("mcq-second", "mcq", "Multiple choice: second wording", MCQ_SECOND),
     Variant("mcq-no_source", "mcq", "Multiple choice: without source", without_source(mcq.TEMPLATE)),
+    Variant("mcq-first", "mcq", "Multiple choice: document first", document_first(mcq.TEMPLATE)),
     Variant("direct-name", "direct", "Score only: name of the dimension alone", NAME_ALONE),
     Variant("direct-steps", "direct", "Score only: with definition and steps", WITH_STEPS),
     Variant("direct-system", "direct", "Score only: system message", SYSTEM + direct.TEMPLATE),
     Variant("direct-reference", "direct", "Score only: with reference", with_reference(direct.TEMPLATE)),
     Variant("direct-no_source", "direct", "Score only: without source", without_source(direct.TEMPLATE)),
+    Variant("direct-first", "direct", "Score only: document first", document_first(direct.TEMPLATE)),
     Variant("several-names", "several", "Several dimensions: names alone", SEVERAL_NAMES),
+    Variant(
+        "several-first", "several", "Several dimensions: document first", document_first(several.TEMPLATE)
+    ),
     Variant("several-steps", "several", "Several dimensions: with definitions and steps", SEVERAL_STEPS),
     Variant("several-system", "several", "Several dimensions: system message", SYSTEM + several.TEMPLATE),
 )

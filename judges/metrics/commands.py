@@ -12,7 +12,7 @@ from annotate.material.queries.catalogue import BATCH
 from annotate.material.reading.progress import OnProgress, silent
 from judges.core.errors import MetricRefusedError
 from judges.core.models import Metric, MetricValue
-from judges.metrics.computing import Measure, Texts
+from judges.metrics.computing import MetricTexts, TextMeasure
 from judges.metrics.queries import (
     MetricCheck,
     MetricReading,
@@ -87,7 +87,7 @@ class _MetricImporter(MetricCheck):
 def compute_metrics(
     *,
     project: Project,
-    measures: Sequence[Measure],
+    measures: Sequence[TextMeasure],
     references: Sequence[str] = (),
     on_measure: Callable[[str], None] = lambda _name: None,
     by: User | None = None,
@@ -108,7 +108,9 @@ def compute_metrics(
 
 
 @transaction.atomic
-def _compute(project: Project, measure: Measure, name: str, texts: dict[int, Texts], by: User | None) -> int:
+def _compute(
+    project: Project, measure: TextMeasure, name: str, texts: dict[int, MetricTexts], by: User | None
+) -> int:
     lock_project(project)
     source = f"computed here: {measure.says}"
     metric, _ = Metric.objects.get_or_create(project=project, name=name, defaults={"source": source})
@@ -128,7 +130,7 @@ def _compute(project: Project, measure: Measure, name: str, texts: dict[int, Tex
     return len(found)
 
 
-def _texts_of(project: Project, references: Sequence[str]) -> dict[int, Texts]:
+def _texts_of(project: Project, references: Sequence[str]) -> dict[int, MetricTexts]:
     """Return the texts to measure by item, each with its document and references. One query."""
     items = Item.objects.filter(document__project=project).select_related("document", "system").order_by("pk")
     rows = list(items)
@@ -146,7 +148,7 @@ def _texts_of(project: Project, references: Sequence[str]) -> dict[int, Texts]:
         if references and item.document_id not in by_document:
             raise MetricRefusedError(f"The document “{item.document.key}” has no reference; add one first.")
     return {
-        item.pk: Texts(
+        item.pk: MetricTexts(
             item.text,
             "\n\n".join(text for _label, text in item.document.parts),
             tuple(by_document.get(item.document_id, ())),

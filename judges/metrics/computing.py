@@ -15,7 +15,7 @@ class PackageMissingError(Exception):
 
 
 @dataclass(frozen=True)
-class Texts:
+class MetricTexts:
     """A text, the document that it was written for, and other texts that it is held against."""
 
     text: str
@@ -24,7 +24,7 @@ class Texts:
 
 
 @dataclass(frozen=True)
-class Measure:
+class TextMeasure:
     """key: its word on the command line. label: the metric's name, which its references follow.
 
     says: how it is computed. function: its value for a text, None where it has none.
@@ -33,14 +33,14 @@ class Measure:
     key: str
     label: str
     says: str
-    function: Callable[[Texts], float | None]
+    function: Callable[[MetricTexts], float | None]
     needs_references: bool = False
 
     def name(self, references: Sequence[str]) -> str:
         """Return what its metric is called."""
         return f"{self.label} to {', '.join(references)}" if self.needs_references else self.label
 
-    def value(self, texts: Texts) -> float | None:
+    def value(self, texts: MetricTexts) -> float | None:
         """Return its value for a text. Raises PackageMissingError, ValueError where there is no reference."""
         if self.needs_references and not texts.references:
             raise ValueError(f"{self.label} needs a reference.")
@@ -52,21 +52,21 @@ def count_words(text: str) -> int:
     return len(text.split())
 
 
-def _compression(texts: Texts) -> float | None:
+def _compression(texts: MetricTexts) -> float | None:
     """Return the words of the document for each word of the text (Grusky and others 2018, equation 3)."""
     words = count_words(texts.text)
     return count_words(texts.document) / words if words else None
 
 
-def _rouge(kind: str) -> Callable[[Texts], float]:
+def _rouge(kind: str) -> Callable[[MetricTexts], float]:
     return lambda texts: float(_rouge_scorer(kind).score_multi(texts.references, texts.text)[kind].fmeasure)
 
 
-def _chrf(texts: Texts) -> float:
+def _chrf(texts: MetricTexts) -> float:
     return float(_sacrebleu().sentence_chrf(texts.text, list(texts.references)).score)
 
 
-def _bleu(texts: Texts) -> float:
+def _bleu(texts: MetricTexts) -> float:
     return float(_sacrebleu().sentence_bleu(texts.text, list(texts.references)).score)
 
 
@@ -90,13 +90,15 @@ def _sacrebleu() -> Any:
 
 _ROUGE_SAYS = "rouge-score, F-measure with stemming, the best of several references"
 _MEASURES = (
-    Measure("words", "Length in words", "words between spaces", lambda texts: count_words(texts.text)),
-    Measure("characters", "Length in characters", "characters", lambda texts: len(texts.text)),
-    Measure("compression", "Compression", "words of the document for each word of the text", _compression),
-    Measure("rouge1", "ROUGE-1", _ROUGE_SAYS, _rouge("rouge1"), True),
-    Measure("rouge2", "ROUGE-2", _ROUGE_SAYS, _rouge("rouge2"), True),
-    Measure("rougeL", "ROUGE-L", _ROUGE_SAYS, _rouge("rougeL"), True),
-    Measure("chrf", "chrF", "sacrebleu, sentence level, its defaults, 0 to 100", _chrf, True),
-    Measure("bleu", "BLEU", "sacrebleu, sentence level, its defaults, 0 to 100", _bleu, True),
+    TextMeasure("words", "Length in words", "words between spaces", lambda texts: count_words(texts.text)),
+    TextMeasure("characters", "Length in characters", "characters", lambda texts: len(texts.text)),
+    TextMeasure(
+        "compression", "Compression", "words of the document for each word of the text", _compression
+    ),
+    TextMeasure("rouge1", "ROUGE-1", _ROUGE_SAYS, _rouge("rouge1"), True),
+    TextMeasure("rouge2", "ROUGE-2", _ROUGE_SAYS, _rouge("rouge2"), True),
+    TextMeasure("rougeL", "ROUGE-L", _ROUGE_SAYS, _rouge("rougeL"), True),
+    TextMeasure("chrf", "chrF", "sacrebleu, sentence level, its defaults, 0 to 100", _chrf, True),
+    TextMeasure("bleu", "BLEU", "sacrebleu, sentence level, its defaults, 0 to 100", _bleu, True),
 )
-MEASURES: Mapping[str, Measure] = {measure.key: measure for measure in _MEASURES}
+MEASURES: Mapping[str, TextMeasure] = {measure.key: measure for measure in _MEASURES}

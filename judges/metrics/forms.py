@@ -7,6 +7,7 @@ from django import forms
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from judges.interchange.forms import fields_of_columns
 from judges.metrics.reading import MetricMapping
 
 METRIC = "metric"
@@ -36,10 +37,7 @@ class MetricMappingForm(forms.Form):
         meanings = {**dict.fromkeys(guess.metrics, METRIC), **single}
         shown = {f"meaning_{index}": meanings.get(column, "") for index, column in enumerate(columns)}
         super().__init__(entered, initial=shown)
-        for index, column in enumerate(columns):
-            self.fields[f"meaning_{index}"] = forms.ChoiceField(
-                label=gettext("Meaning of {column}").format(column=column), required=False, choices=MEANINGS
-            )
+        self.fields |= fields_of_columns(columns, MEANINGS)
 
     def clean(self) -> dict[str, Any]:
         """Make the mapping, and refuse one that does not say which items the numbers are about."""

@@ -99,7 +99,7 @@ class MetricCheck:
         """Take what metrics say of an item; a RefusedRowError says what is unknown, or not what is there."""
         item = self._item(row)
         for name, value in row.values.items():
-            known = self._known(name)
+            known = self._existing_values(name)
             there = known.get(item)
             if there is None:
                 known[item] = value
@@ -118,7 +118,7 @@ class MetricCheck:
     def accept(self, name: str, item: int, value: float) -> None:
         """Note a value that the project does not have; an importer writes it."""
 
-    def _known(self, name: str) -> dict[int, float]:
+    def _existing_values(self, name: str) -> dict[int, float]:
         if name not in self._values:
             if len(name) > NAME_LIMIT:
                 reason = f"A metric's name has at most {NAME_LIMIT} characters; shorten it."
@@ -179,4 +179,5 @@ class MetricReading(FileReading):
             complete=self.complete,
             refused_count=self.refused.count,
             refused=self.refused.listed,
+            empty_rows=self.empty_rows,
         )

@@ -135,7 +135,7 @@ def _of_object(cell: object, name: str) -> Iterator[tuple[str, float]]:
 def _list_in(cell: object, name: str, documents: int) -> list[Number]:
     if is_blank(cell):
         return []
-    values = _parsed(cell)
+    values = _parse_cell(cell)
     if not isinstance(values, list):
         reason = f"“{name}” is no list of numbers; say which column is the document, or leave the column out."
         raise RefusedFieldError(name, reason)
@@ -148,7 +148,7 @@ def _list_in(cell: object, name: str, documents: int) -> list[Number]:
     return [number_in(value, name) for value in values]
 
 
-def _parsed(cell: object) -> object:
+def _parse_cell(cell: object) -> object:
     """Return a cell, parsed where it is a list written as text."""
     if not isinstance(cell, str) or not cell.lstrip().startswith("["):
         return cell
@@ -165,7 +165,7 @@ def _numbers_in(cells: Mapping[str, Number]) -> dict[str, float]:
 def _holds(records: Sequence[Record], name: str, *, system: str) -> bool:
     """Return whether the first cell of a column looks like a metric (without a system: like a system)."""
     cells = (record.fields.get(name) for record in records)
-    first = _parsed(next((cell for cell in cells if not is_blank(cell)), None))
+    first = _parse_cell(next((cell for cell in cells if not is_blank(cell)), None))
     if not system:
         return isinstance(first, dict)
     if isinstance(first, list):

@@ -4,9 +4,12 @@ The database itself refuses to change a certificate, or a calibration that was c
 """
 
 import django.db.models.deletion
+import django.utils.timezone
 import uuid
 from django.conf import settings
 from django.db import migrations, models
+
+from annotate.core.migrating import TablesTogether
 
 
 GUARDED = {"judges_certificate": "", "judges_judgmentchange": "", "judges_calibration": "WHEN (OLD.status <> 'drawn')"}
@@ -26,7 +29,7 @@ def guard(apps, schema_editor):
         schema_editor.execute(trigger.format(table=table, when=when))
 
 
-class Migration(migrations.Migration):
+class Migration(TablesTogether):
 
     initial = True
 
@@ -48,6 +51,7 @@ class Migration(migrations.Migration):
                 ('input_price', models.DecimalField(blank=True, decimal_places=6, help_text='Per million tokens; empty: unknown.', max_digits=12, null=True)),
                 ('output_price', models.DecimalField(blank=True, decimal_places=6, help_text='Per million tokens; empty: unknown.', max_digits=12, null=True)),
                 ('cached_price', models.DecimalField(blank=True, decimal_places=6, help_text='Per million input tokens that the server had cached; empty: as other input tokens.', max_digits=12, null=True)),
+                ('moved_at', models.DateTimeField(help_text='When it was last given another address; answers before are of another server.', null=True)),
                 ('timeout_seconds', models.PositiveIntegerField(default=60)),
                 ('calls_in_flight', models.PositiveIntegerField(default=16)),
                 ('samples_in_one_call', models.BooleanField(default=False, help_text='Whether all samples of a judgment are asked for in one call (n).')),
@@ -137,7 +141,7 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                'constraints': [models.UniqueConstraint(models.F('project'), models.F('name'), name='judge_name_once_in_project'), models.CheckConstraint(condition=models.Q(('samples__gte', 1)), name='a_judge_gives_a_sample'), models.CheckConstraint(condition=models.Q(('temperature__isnull', True), models.Q(('temperature__gte', 0), ('temperature__lte', 2)), _connector='OR'), name='temperature_in_range'), models.CheckConstraint(condition=models.Q(('top_p__isnull', True), models.Q(('top_p__gt', 0), ('top_p__lte', 1)), _connector='OR'), name='top_p_in_range'), models.CheckConstraint(condition=models.Q(models.Q(('endpoint__isnull', False), ('template__isnull', False)), models.Q(('endpoint__isnull', True), ('template__isnull', True)), _connector='OR'), name='only_imported_judges_ask_nobody'), models.CheckConstraint(condition=models.Q(models.Q(('scale_maximum__isnull', True), ('scale_minimum__isnull', True), ('scale_modifiers', False), ('scale_thirds', False)), ('scale_minimum__lt', models.F('scale_maximum')), _connector='OR'), name='an_own_scale_has_two_ends')],
+                'constraints': [models.UniqueConstraint(models.F('project'), models.F('name'), name='judge_name_once_in_project'), models.CheckConstraint(condition=models.Q(('samples__gte', 1)), name='a_judge_gives_a_sample'), models.CheckConstraint(condition=models.Q(('temperature__isnull', True), models.Q(('temperature__gte', 0), ('temperature__lte', 2)), _connector='OR'), name='temperature_in_range'), models.CheckConstraint(condition=models.Q(('top_p__isnull', True), models.Q(('top_p__gt', 0), ('top_p__lte', 1)), _connector='OR'), name='top_p_in_range'), models.CheckConstraint(condition=models.Q(('endpoint__isnull', True), ('template__isnull', False), _connector='OR'), name='a_judge_that_asks_has_a_prompt'), models.CheckConstraint(condition=models.Q(models.Q(('scale_maximum__isnull', True), ('scale_minimum__isnull', True), ('scale_modifiers', False), ('scale_thirds', False)), ('scale_minimum__lt', models.F('scale_maximum')), _connector='OR'), name='an_own_scale_has_two_ends')],
                 'indexes': [],
             },
         ),
@@ -296,8 +300,16 @@ class Migration(migrations.Migration):
                 ('told_at', models.DateTimeField(help_text='When it was mailed that it stopped.', null=True)),
                 ('accepts_unreadable', models.BooleanField(default=False, help_text='Whether someone lets it go on however many replies are unreadable.')),
                 ('keeps_messages', models.BooleanField(default=False, help_text='Whether its judgments keep the messages that were sent, not only their hash.')),
+                ('reuses_answers', models.BooleanField(default=False, help_text='Whether identical calls are answered from what the project has stored.')),
+                ('looked_up_to', models.BigIntegerField(help_text='The last judgment for which a stored answer was looked up; empty: none has to be.', null=True)),
                 ('budget', models.DecimalField(blank=True, decimal_places=4, max_digits=12, null=True)),
                 ('spent', models.DecimalField(decimal_places=8, default=0, max_digits=14)),
+                ('reused', models.PositiveIntegerField(default=0, help_text='Judgments that took over a stored answer.')),
+                ('reused_cost', models.DecimalField(decimal_places=8, default=0, help_text='What the calls behind these answers had cost.', max_digits=14)),
+                ('reused_cost_unknown', models.PositiveIntegerField(default=0, help_text='How many of these answers had a cost that is unknown.')),
+                ('cached_tokens', models.BigIntegerField(help_text='Input tokens that servers had cached; empty: none said how many.', null=True)),
+                ('cached_tokens_unpriced', models.BigIntegerField(default=0, help_text='Those of endpoints without a price for them.')),
+                ('cache_savings', models.DecimalField(decimal_places=8, default=0, help_text='What the other ones cost less for it.', max_digits=14)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('started_at', models.DateTimeField(blank=True, null=True)),
@@ -358,7 +370,7 @@ class Migration(migrations.Migration):
                 ('reason', models.TextField(blank=True, help_text='Why there is no value, in a sentence.')),
                 ('problem', models.CharField(blank=True, choices=[('refused', 'refused by the model'), ('filtered', 'held back by a content filter'), ('truncated', 'cut off'), ('too_long', 'too long for the model')], help_text='What kind of reason that is, if known.', max_length=9)),
                 ('parameters', models.JSONField(default=dict, help_text='The request as sent, without its messages.')),
-                ('messages_hash', models.CharField(blank=True, help_text='SHA-256 of the messages, see judges.runs.calls.', max_length=64)),
+                ('messages_hash', models.CharField(blank=True, help_text='SHA-256 of the messages, see judges.runs.asking.', max_length=64)),
                 ('messages', models.JSONField(help_text='As sent, where the run keeps them.', null=True)),
                 ('steps', models.JSONField(default=list, help_text="Where its method takes several calls: those that are answered but the last, each with name, reply, tokens, calls and the messages' hash.")),
                 ('steps_done', models.PositiveSmallIntegerField(default=0, help_text='How many these are.')),
@@ -375,9 +387,10 @@ class Migration(migrations.Migration):
                 ('seconds', models.FloatField(null=True)),
                 ('answered_at', models.DateTimeField(null=True)),
                 ('is_corrected', models.BooleanField(default=False, help_text='Whether a person set or excluded what came of this answer.')),
+                ('reused_from', models.ForeignKey(help_text='The judgment whose stored answer it took over; no call was made for it.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='judges.judgment')),
             ],
             options={
-                'indexes': [models.Index(models.F('run'), models.F('id'), condition=models.Q(('status', 'planned')), name='judgments_planned'), models.Index(models.F('run'), models.F('leased_until'), condition=models.Q(('status', 'leased')), name='judgments_leased'), models.Index(models.F('judge'), condition=models.Q(('status', 'leased')), name='judgments_in_flight'), models.Index(models.F('run'), models.F('answered_at'), name='judgments_answered')],
+                'indexes': [models.Index(models.F('run'), models.F('id'), condition=models.Q(('status', 'planned')), name='judgments_planned'), models.Index(models.F('run'), models.F('leased_until'), condition=models.Q(('status', 'leased')), name='judgments_leased'), models.Index(models.F('judge'), condition=models.Q(('status', 'leased')), name='judgments_in_flight'), models.Index(models.F('run'), models.F('answered_at'), name='judgments_answered'), models.Index(models.F('run'), models.F('judge'), models.F('status'), name='judgments_counted'), models.Index(models.F('run'), condition=models.Q(('answered_at__isnull', False), ('cost__isnull', True)), name='judgments_of_unknown_cost'), models.Index(models.F('run'), models.F('status'), models.F('id'), condition=models.Q(('status__in', ['unreadable', 'failed'])), name='judgments_without_value'), models.Index(models.F('messages_hash'), condition=models.Q(('reused_from__isnull', True), ('status', 'done')), name='judgments_reusable')],
                 'constraints': [models.UniqueConstraint(models.F('judge'), models.F('dimension'), models.F('item'), models.F('sample'), condition=models.Q(('other__isnull', True)), name='one_judgment_per_unit_and_sample'), models.UniqueConstraint(models.F('judge'), models.F('dimension'), models.F('item'), models.F('other'), models.F('sample'), condition=models.Q(('other__isnull', False)), name='one_judgment_per_pair_and_sample'), models.CheckConstraint(condition=models.Q(models.Q(('status', 'done'), ('value__isnull', False)), models.Q(models.Q(('status', 'done'), _negated=True), ('value__isnull', True)), _connector='OR'), name='done_judgments_have_a_value'), models.CheckConstraint(condition=models.Q(models.Q(('status__in', ['unreadable', 'failed', 'excluded']), _negated=True), ('reason__gt', ''), _connector='OR'), name='judgments_without_value_say_why'), models.CheckConstraint(condition=models.Q(models.Q(('status', 'done'), _negated=True), ('problem', ''), _connector='OR'), name='values_have_no_problem'), models.CheckConstraint(condition=models.Q(models.Q(('lease__isnull', False), ('leased_until__isnull', False), ('status', 'leased')), models.Q(models.Q(('status', 'leased'), _negated=True), ('lease__isnull', True), ('leased_until__isnull', True)), _connector='OR'), name='leases_end')],
             },
         ),
@@ -518,6 +531,111 @@ class Migration(migrations.Migration):
                 'ordering': ('position',),
                 'constraints': [models.UniqueConstraint(models.F('panel'), models.F('judge'), name='judge_once_in_panel')],
             },
+        ),
+        migrations.CreateModel(
+            name='DevelopmentDocument',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('drawn_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('document', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='development', to='annotate.document')),
+            ],
+        ),
+        migrations.CreateModel(
+            name='Drafting',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('status', models.CharField(choices=[('planned', 'planned'), ('waiting', 'waiting for a worker'), ('asking', 'a model is asked'), ('finished', 'finished'), ('stopped', 'stopped')], default='planned', max_length=8)),
+                ('reason', models.TextField(blank=True, help_text='Why it stopped, in a sentence.')),
+                ('budget', models.DecimalField(decimal_places=4, max_digits=12, null=True)),
+                ('spent', models.DecimalField(decimal_places=8, default=0, max_digits=14)),
+                ('lease', models.UUIDField(help_text='The worker that is at it; no other writes what came.', null=True)),
+                ('attempts', models.PositiveSmallIntegerField(default=0, help_text='How many workers took it.')),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('touched_at', models.DateTimeField(default=django.utils.timezone.now, help_text='When it was last heard of.')),
+                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('dimension', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotate.dimension')),
+                ('drafter', models.ForeignKey(help_text='The judge whose model is asked.', on_delete=django.db.models.deletion.CASCADE, related_name='+', to='judges.judge')),
+                ('judge', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='draftings', to='judges.judge')),
+            ],
+        ),
+        migrations.CreateModel(
+            name='PromptSearch',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('status', models.CharField(choices=[('planned', 'planned'), ('running', 'running'), ('stopped', 'stopped'), ('cancelled', 'cancelled'), ('finished', 'finished')], default='planned', max_length=9)),
+                ('reason', models.TextField(blank=True, help_text='Why it stopped, or chose nothing, in a sentence.')),
+                ('stages', models.JSONField(default=list, help_text='How many candidates each stage asks about how many development documents.')),
+                ('stage', models.PositiveSmallIntegerField(default=0, help_text='Under way; after the last: held out.')),
+                ('documents', models.JSONField(default=list, help_text='Ids of its development documents as drawn.')),
+                ('most_calls', models.PositiveIntegerField(null=True)),
+                ('planned_calls', models.PositiveIntegerField(help_text='At the most, as it was planned.')),
+                ('planned_cost', models.DecimalField(decimal_places=8, max_digits=14, null=True)),
+                ('budget', models.DecimalField(decimal_places=4, max_digits=12, null=True)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('touched_at', models.DateTimeField(default=django.utils.timezone.now, help_text='When it last went on.')),
+                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('dimension', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotate.dimension')),
+                ('judge', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='searches', to='judges.judge')),
+                ('run', models.ForeignKey(help_text='Of the stage under way.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='judges.run')),
+                ('runs', models.ManyToManyField(related_name='searches', to='judges.run')),
+            ],
+        ),
+        migrations.CreateModel(
+            name='Proposal',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('kind', models.CharField(choices=[('examples', 'examples'), ('clarification', 'clarification'), ('wording', 'wording')], max_length=13)),
+                ('status', models.CharField(choices=[('drafting', 'being drafted'), ('failed', 'not drafted'), ('proposed', 'proposed'), ('accepted', 'accepted'), ('dismissed', 'dismissed'), ('tried', 'tried by a search')], default='proposed', max_length=9)),
+                ('text', models.TextField(blank=True, help_text='What is added to the prompt; of a wording the whole prompt.')),
+                ('about', models.CharField(blank=True, help_text='What its units have in common.', max_length=200)),
+                ('request', models.TextField(blank=True, help_text='What the model is asked that drafts it.')),
+                ('is_in_flight', models.BooleanField(default=False, help_text='Whether the model is asked just now.')),
+                ('problem', models.TextField(blank=True, help_text='Why it was not drafted, in a sentence.')),
+                ('drafted_by', models.CharField(blank=True, help_text='The model; empty: no model did.', max_length=120)),
+                ('input_tokens', models.PositiveIntegerField(null=True)),
+                ('output_tokens', models.PositiveIntegerField(null=True)),
+                ('cost', models.DecimalField(decimal_places=8, max_digits=14, null=True)),
+                ('dropped_after', models.PositiveSmallIntegerField(help_text='The stage after which its search asked it no more.', null=True)),
+                ('is_chosen', models.BooleanField(default=False, help_text='Whether its search chose it.')),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('decided_at', models.DateTimeField(help_text='When it was accepted or dismissed.', null=True)),
+                ('candidate', models.ForeignKey(help_text='The judge whose prompt has it.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='accepted_proposals', to='judges.judge')),
+                ('dimension', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotate.dimension')),
+                ('drafting', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='proposals', to='judges.drafting')),
+                ('guideline', models.ForeignKey(help_text='The version in which raters read it.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='annotate.guideline')),
+                ('items', models.ManyToManyField(help_text='The units it comes from.', related_name='+', to='annotate.item')),
+                ('judge', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='proposals', to='judges.judge')),
+                ('parts', models.ManyToManyField(help_text='The proposals that it combines.', to='judges.proposal')),
+                ('search', models.ForeignKey(help_text='That tries it.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='candidates', to='judges.promptsearch')),
+            ],
+        ),
+        migrations.AddConstraint(
+            model_name='drafting',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status', 'stopped'), _negated=True), ('reason__gt', ''), _connector='OR'), name='stopped_draftings_say_why'),
+        ),
+        migrations.AddConstraint(
+            model_name='drafting',
+            constraint=models.CheckConstraint(condition=models.Q(('budget__isnull', True), ('budget__gt', 0), _connector='OR'), name='budgets_of_draftings_allow_a_call'),
+        ),
+        migrations.AddConstraint(
+            model_name='promptsearch',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status', 'stopped'), _negated=True), ('reason__gt', ''), _connector='OR'), name='stopped_searches_say_why'),
+        ),
+        migrations.AddConstraint(
+            model_name='promptsearch',
+            constraint=models.CheckConstraint(condition=models.Q(('budget__isnull', True), ('budget__gt', 0), _connector='OR'), name='budgets_of_searches_allow_a_call'),
+        ),
+        migrations.AddConstraint(
+            model_name='proposal',
+            constraint=models.CheckConstraint(condition=models.Q(('status', 'accepted'), models.Q(('guideline__isnull', True), ('status', 'tried')), models.Q(('candidate__isnull', True), ('guideline__isnull', True)), _connector='OR'), name='only_what_is_accepted_or_tried_is_used'),
+        ),
+        migrations.AddConstraint(
+            model_name='proposal',
+            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['drafting', 'failed']), ('text__gt', ''), _connector='OR'), name='proposals_have_a_text'),
+        ),
+        migrations.AddConstraint(
+            model_name='proposal',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status', 'failed'), _negated=True), ('problem__gt', ''), _connector='OR'), name='failed_drafts_say_why'),
         ),
         migrations.RunPython(guard, migrations.RunPython.noop),
     ]

@@ -30,6 +30,7 @@ def hypergeometric_upper(
 
     max{K: P(Hyp(N, K, n) <= k) > delta}, a count of units: divide by N for a rate. The units of the sample
     are among the N. For 5 wrong of 100 out of 200 and delta .1 it is 15. Arrays of one shape, or numbers.
+    ValueError for more ratings than units, or more errors than ratings.
     Source: inverting the hypergeometric test; Buonaccorsi 1987, The American Statistician 41, 215-218.
     """
     given = (np.atleast_1d(np.asarray(each, dtype=np.intp)) for each in (errors, ratings, units))

@@ -107,7 +107,10 @@ def cross_fitted_loss(
 
 
 def fold_numbers(units: int, folds: int, generator: Randomness) -> npt.NDArray[np.intp]:
-    """(units,): a fold 0 to folds - 1 for each unit, at random and equally often up to one."""
+    """(units,): a fold 0 to folds - 1 for each unit, at random and equally often up to one.
+
+    ValueError for fewer than two folds.
+    """
     if folds < 2:
         raise ValueError("Cross-fitting needs two folds or more.")
     return np.asarray(generator_of(generator, "folds").permutation(np.arange(units) % folds), dtype=np.intp)

@@ -62,7 +62,10 @@ def certify(
 
 
 def usual_value(human: npt.ArrayLike) -> float | None:
-    """The value that people gave most often, the larger of equally frequent ones; None without values."""
+    """The value that people gave most often, the larger of equally frequent ones; None without values.
+
+    human: of any shape, NaN where missing.
+    """
     table: FloatArray = np.asarray(human, dtype=float)
     values, counts = np.unique(table[~np.isnan(table)], return_counts=True)
     if not len(values):
@@ -93,6 +96,7 @@ def check_audit(
     losses: (audited,), 0 and 1, NaN where no rating came in; of units drawn with one probability among those
     that stay with the judge (`draw_audit`). units: how many of those there are, for the hypergeometric test.
     The p value is P(at least k errors) at the risk. Each look spends the level again: look once, or divide.
+    It is None before an audited unit was rated. ValueError for losses besides 0 and 1.
     """
     given = np.asarray(losses, dtype=float)
     given = given[~np.isnan(given)]

@@ -82,12 +82,15 @@ def judge_only(sample: RatedSample) -> Estimate:
 def regression_estimate(sample: RatedSample, *, confidence_level: float = 0.95) -> Estimate:
     """The mean human score of the N units of this batch, from a simple random sample of them.
 
-    ybar + b (fbar_N - fbar_n), b = Cov_n(Y, f) / Var_n(f); variance (1 - n / N) SSE / ((n - 2) n), t with
-    n - 2 degrees of freedom. Where the sample has documents, residuals are summed within each and t has G - 1
+    ybar + b (fbar_N - fbar_n), b = Cov_n(Y, f) / Var_n(f); variance SSE / (n - 2) times
+    (1 - n / N) / n + (fbar_N - fbar_n)^2 / sum_n (f - fbar_n)^2, t with n - 2 degrees of freedom. The second
+    term is what an uncertain slope adds: without it 20 ratings hold about .007 less. Where the sample has
+    documents, residuals are summed within each, the slope is taken as known, and t has G - 1
     degrees of freedom for G rated documents; the finite population is that of documents where those that are
     rated are rated throughout, and does not count otherwise. Asymptotic: below about 50 ratings of a skewed
     scale it covers less than it says.
-    Source: Cochran 1977, sections 7.1 to 7.5; Cameron and Miller 2015 for documents.
+    Source: Cochran 1977, sections 7.1 to 7.5; Royall 1970 for the variance given the judge's values; Cameron
+    and Miller 2015 for documents.
     Undefined without 3 ratings, without values of the judge, and for unequal probabilities.
     """
     empty = _empty("regression", "Regression estimate", "Cochran 1977, sections 7.1 to 7.5", sample)
@@ -96,10 +99,14 @@ def regression_estimate(sample: RatedSample, *, confidence_level: float = 0.95) 
         return replace(empty, reason=reason)
     rated, judge = sample.human[sample.rated], sample.judge[sample.rated]
     slope = _slope(rated, judge)
-    value = rated.mean() + slope * (sample.judge.mean() - judge.mean())
+    apart = float(sample.judge.mean() - judge.mean())
     residuals = rated - rated.mean() - slope * (judge - judge.mean())
-    found = replace(empty, value=float(value), weight=slope, warnings=warnings_of(sample))
-    return _with_finite_interval(found, sample, residuals, 2, confidence_level)
+    found = replace(
+        empty, value=float(rated.mean() + slope * apart), weight=slope, warnings=warnings_of(sample)
+    )
+    spread = float(np.sum((judge - judge.mean()) ** 2))
+    of_slope = apart**2 / spread if spread > 1e-12 else 0.0
+    return _with_finite_interval(found, sample, residuals, 2, confidence_level, of_slope=of_slope)
 
 
 def prediction_powered(
@@ -299,6 +306,15 @@ def with_interval(
     )
 
 
+def cut_to_scale(estimate: Estimate, low: float, high: float) -> Estimate:
+    """The estimate of a mean with its interval cut to the ends of the scale, beyond which no mean can lie."""
+    found = estimate.interval
+    if found is None:
+        return estimate
+    ends = (min(max(found.low, low), high), max(min(found.high, high), low))
+    return replace(estimate, interval=replace(found, low=ends[0], high=ends[1]))
+
+
 def check_level(confidence_level: float) -> None:
     """Nothing for a level between 0 and 1, ValueError otherwise."""
     if not 0 < confidence_level < 1:
@@ -318,9 +334,18 @@ def effective_size(variance: float, sample: RatedSample, *, finite: bool) -> flo
 
 
 def _with_finite_interval(
-    estimate: Estimate, sample: RatedSample, residuals: FloatArray, fitted: int, confidence_level: float
+    estimate: Estimate,
+    sample: RatedSample,
+    residuals: FloatArray,
+    fitted: int,
+    confidence_level: float,
+    *,
+    of_slope: float = 0.0,
 ) -> Estimate:
-    """With the variance of a mean of residuals in a finite population; `fitted` parameters were estimated."""
+    """With the variance of a mean of residuals in a finite population; `fitted` parameters were estimated.
+
+    of_slope: the variance that an estimated slope adds, in variances of a residual.
+    """
     number, units = sample.ratings, sample.units
     if sample.documents is not None:
         shares = np.zeros(units)
@@ -332,7 +357,7 @@ def _with_finite_interval(
     spread = float(np.sum(residuals**2)) / freedom
     if not np.any(np.abs(residuals) > 1e-12):
         spread = 0.0
-    variance = (1 - number / units) * spread / number
+    variance = spread * ((1 - number / units) / number + of_slope)
     return with_interval(
         estimate,
         variance,

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from annotate.agreement import Coefficient, Interval, Measure, Resampling
+from annotate.agreement import Coefficient, Interval, PairMeasure, Resampling
 from annotate.agreement.data import FloatArray
 from annotate.agreement.streams import Randomness
 from judges import comparison
@@ -17,8 +17,10 @@ from judges.comparison import (
     SystemCoefficient,
     coefficient_values,
     correlation_by_system,
+    correlation_of_systems,
     indicators_with_correlations,
     reliability_by_system,
+    reliability_of_systems,
     scores_by_system,
 )
 from judges.reliability.audit import BoolArray
@@ -101,7 +103,7 @@ class DrawnWith:
 def reliability(
     scores: Scores,
     other_judge: npt.ArrayLike,
-    measure: Measure,
+    measure: PairMeasure,
     *,
     drawn_with: DrawnWith | None = None,
     resampling: Resampling | None = None,
@@ -143,16 +145,16 @@ def reliability(
 def indicator(
     scores: Scores,
     other_judge: npt.ArrayLike,
-    measure: Measure,
+    measure: PairMeasure,
     *,
     generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> tuple[SystemCoefficient, ...]:
     """R for each system: `judges.comparison.reliability_by_system`, undefined below 3 items.
 
-    The interval is a percentile bootstrap over items. Fisher's transformation would be faster, but on five
-    points that are used unevenly its 95% intervals hold the true value in 50 to 90% of cases
-    (docs/reliability.md). Source: Shen and others 2023, equation 4.
+    The interval is a percentile bootstrap over items, each of another document. Fisher's transformation
+    would be faster, but on five points that are used unevenly its 95% intervals hold the true value in 50 to
+    90% of cases (docs/reliability.md). Source: Shen and others 2023, equation 4.
     """
     found = reliability_by_system(scores, other_judge, measure, generator=generator, resampling=resampling)
     return tuple(_with_enough_items(each) for each in found)
@@ -160,7 +162,7 @@ def indicator(
 
 def agreement_with_humans(
     scores: Scores,
-    measure: Measure,
+    measure: PairMeasure,
     *,
     generator: Randomness | None = None,
     resampling: Resampling | None = None,
@@ -176,12 +178,12 @@ def agreement_with_humans(
 def validity(
     scores: Scores,
     other_judge: npt.ArrayLike,
-    measure: Measure,
+    measure: PairMeasure,
     *,
     generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> Validity:
-    """The correlation of R with P over systems, its p value and the number of systems.
+    """The correlation of R with P over systems, its p value and the number of systems; other_judge: (items,).
 
     The p value is two-sided, for no correlation between the systems' R and P: for Pearson and Spearman over
     all orders of the systems up to 7, by Student's t with n - 2 degrees of freedom beyond; for Kendall
@@ -193,8 +195,8 @@ def validity(
         scores, scores.judge, scores.human_means
     )
     kept = scores.without_judge(~large)
-    indicators = coefficient_values(reliability_by_system(kept, other, measure))
-    agreements = coefficient_values(correlation_by_system(kept, measure))
+    indicators = reliability_of_systems(kept, other, measure)
+    agreements = correlation_of_systems(kept, measure)
     found = indicators_with_correlations(
         kept, indicators, agreements, measure, generator=generator, resampling=resampling
     )
@@ -211,7 +213,7 @@ def validity(
 
 def meta_correlation(
     scores: Scores,
-    measure: Measure,
+    measure: PairMeasure,
     *,
     generator: Randomness | None = None,
     resampling: Resampling | None = None,
@@ -220,6 +222,7 @@ def meta_correlation(
 
     Items are those with a value of the judge and a human score. In each resample P and Q of every system are
     computed anew over the drawn documents, so the interval is about other documents for these systems.
+    Undefined with fewer than two such systems, or where P or Q do not vary over them.
     Source: Shen and others 2023, equation 3; interval: Efron and Tibshirani 1993, chapter 13.
     """
     large = _large_systems(scores, scores.judge, scores.human_means)
@@ -245,7 +248,7 @@ def spread_of(coefficients: Sequence[SystemCoefficient]) -> CoefficientSpread | 
 
 
 def expected_interval(
-    value: float, items: int, measure: Measure, *, confidence_level: float = 0.95
+    value: float, items: int, measure: PairMeasure, *, confidence_level: float = 0.95
 ) -> Interval:
     """The interval that a correlation of this value would have over so many items without ties; for planning.
 
@@ -298,7 +301,7 @@ def _with_enough_items(found: SystemCoefficient) -> SystemCoefficient:
     return SystemCoefficient(found.system, too_few)
 
 
-def _p_value(measure: Measure, value: float, first: FloatArray, second: FloatArray) -> float:
+def _p_value(measure: PairMeasure, value: float, first: FloatArray, second: FloatArray) -> float:
     if measure.estimator.name == "kendall_tau_b":
         return float(scipy.stats.kendalltau(first, second).pvalue)
     if measure.estimator.name == "spearman":

@@ -17,8 +17,9 @@ _DECIMALS = 9  # thirds that are a point apart differ from 1 behind these
 
 
 def another_point(judge: npt.ArrayLike, people: npt.ArrayLike, *, step: float = 1) -> FloatArray:
-    """1 where the judge's value is not the point nearest to the people's, 0 otherwise.
+    """1 where the judge's value is not the point nearest to the people's, 0 otherwise, NaN without both.
 
+    judge, people: (units,), NaN where missing, as for the other losses.
     |f - h| > step / 2, so that a mean halfway between two points is matched by either. `step`: how far apart
     the points of the scale are.
     """
@@ -26,12 +27,12 @@ def another_point(judge: npt.ArrayLike, people: npt.ArrayLike, *, step: float = 
 
 
 def more_than_one_point(judge: npt.ArrayLike, people: npt.ArrayLike, *, step: float = 1) -> FloatArray:
-    """1 where the judge is more than one point away from the people: |f - h| > step."""
+    """1 where the judge is more than one point away from the people: |f - h| > step; NaN without both."""
     return _where_above(judge, people, step)
 
 
 def other_side(judge: npt.ArrayLike, people: npt.ArrayLike, *, cut: float) -> FloatArray:
-    """1 where only one of the two is at or above the cut ("good enough")."""
+    """1 where only one of the two is at or above the cut ("good enough"); NaN without both."""
     first, second = _round_values(judge), _round_values(people)
     differs = (first >= cut) != (second >= cut)
     return np.where(np.isnan(first) | np.isnan(second), np.nan, differs)

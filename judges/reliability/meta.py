@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy
 
-from annotate.agreement import Coefficient, Measure, Resampling
-from annotate.agreement.bootstrap import Statistic, independent, resampled_interval
+from annotate.agreement import Coefficient, PairMeasure, Resampling
+from annotate.agreement.bootstrap import Statistic, count_patterns, independent, resampled_interval
 from annotate.agreement.correlation import correlations_of_rows
-from annotate.agreement.data import FloatArray, IntArray
-from annotate.agreement.measure import pair_data
+from annotate.agreement.data import FloatArray, IntArray, ReliabilityData
 from annotate.agreement.streams import Randomness, substream
 from judges.comparison import Scores
 
@@ -17,7 +16,7 @@ from judges.comparison import Scores
 def with_interval_of_documents(
     found: Coefficient,
     scores: Scores,
-    measure: Measure,
+    measure: PairMeasure,
     generator: Randomness,
     resampling: Resampling | None = None,
 ) -> Coefficient:
@@ -54,18 +53,17 @@ class _System:
     """
 
     correlation: Statistic
-    patterns: "scipy.sparse.csr_array"  # in quotes, as it would load 14 MB
+    patterns: "FloatArray | scipy.sparse.csr_array"  # in quotes, as it would load 14 MB
     quality: FloatArray
     rated: FloatArray
 
 
-def _statistic(scores: Scores, documents: IntArray, measure: Measure) -> Statistic:
-    """From weights (replicates, documents) to M (replicates,)."""
+def _statistic(scores: Scores, documents: IntArray, measure: PairMeasure) -> Statistic:
+    """From weights (replicates, documents) to M (replicates,); every item has a mean human score."""
+    pairs, number = scores.pairs_of_systems(scores.human_means, scores.as_read), int(documents.max()) + 1
     systems = [
-        _system(
-            scores.of_items(scores.systems == index), documents[scores.systems == index], measure, documents
-        )
-        for index in range(len(scores.system_names))
+        _system(of_system, documents[items], scores.human_means[items], number, measure)
+        for items, of_system in zip(scores.items_of_systems, pairs, strict=True)
     ]
 
     def meta_correlations(weights: FloatArray) -> FloatArray:
@@ -80,16 +78,14 @@ def _statistic(scores: Scores, documents: IntArray, measure: Measure) -> Statist
     return meta_correlations
 
 
-def _system(own: Scores, documents: IntArray, measure: Measure, everywhere: IntArray) -> _System:
-    both = ~np.isnan(own.judge)
-    patterns = measure.estimator.patterns(pair_data(own.human_means[both], own.as_read[both]))
-    number = int(everywhere.max()) + 1
-    shape = (number, len(patterns.unit_counts))
+def _system(
+    pairs: ReliabilityData, documents: IntArray, quality: FloatArray, number: int, measure: PairMeasure
+) -> _System:
+    patterns = measure.estimator.patterns(pairs)
+    both = pairs.ratings_per_unit == 2
     return _System(
         correlation=measure.estimator.statistic(patterns),
-        patterns=scipy.sparse.csr_array(
-            (np.ones(both.sum()), (documents[both], patterns.of_unit)), shape=shape
-        ),
-        quality=np.bincount(documents, own.human_means, number).astype(float),
+        patterns=count_patterns(documents[both], number, patterns),
+        quality=np.bincount(documents, quality, number).astype(float),
         rated=np.bincount(documents, minlength=number).astype(float),
     )

@@ -52,7 +52,7 @@ class Guarantee:
 
 
 @dataclass(frozen=True)
-class Step:
+class ThresholdTest:
     """One threshold as it was tested: units with a confidence at or above it are accepted.
 
     accepted: calibration ratings among them; lost: the sum of their losses (the errors). bound: the upper
@@ -81,8 +81,8 @@ class RiskCertificate:
     guarantee: Guarantee
     threshold: float | None
     reason: str | None
-    step: Step | None
-    steps: tuple[Step, ...] = field(repr=False)
+    step: ThresholdTest | None
+    steps: tuple[ThresholdTest, ...] = field(repr=False)
     rated: int
     without_loss: int
     units: int | None
@@ -171,7 +171,10 @@ def grid_between(smallest: float, largest: float, step: float) -> FloatArray:
 
 
 def grid_of(batch: npt.ArrayLike, *, thresholds: int = 50) -> FloatArray:
-    """Quantiles of the batch's confidences (units,) as a grid; fixed, since it looks at no rating."""
+    """Quantiles of the batch's confidences (units,) as a grid; fixed, since it looks at no rating.
+
+    ValueError where no unit has a confidence.
+    """
     values = np.asarray(batch, dtype=float)
     given = values[~np.isnan(values)]
     if not len(given):
@@ -235,7 +238,7 @@ def _start(counted: _Counted, guarantee: Guarantee, rated: int, batch: FloatArra
     return int(enough[0]) if len(enough) else len(counted.thresholds)
 
 
-def _test_steps(counted: _Counted, guarantee: Guarantee, start: int) -> tuple[Step, ...]:
+def _test_steps(counted: _Counted, guarantee: Guarantee, start: int) -> tuple[ThresholdTest, ...]:
     """The steps from the start to the first that fails, with it."""
     below = counted[slice(start, None)]
     p_values = _p_values(below, guarantee)
@@ -243,7 +246,7 @@ def _test_steps(counted: _Counted, guarantee: Guarantee, start: int) -> tuple[St
     tested = below[slice(0, int(failed[0]) + 1 if len(failed) else len(p_values))]
     upper = _bounds(tested, guarantee)
     return tuple(
-        Step(
+        ThresholdTest(
             threshold=float(tested.thresholds[index]),
             accepted=int(tested.accepted[index]),
             lost=float(tested.lost[index]),
@@ -276,7 +279,7 @@ def _bounds(counted: _Counted, guarantee: Guarantee) -> FloatArray:
     return np.asarray(wrong / np.maximum(counted.units, 1))
 
 
-def _why_abstained(steps: Sequence[Step], guarantee: Guarantee, rated: int) -> str:
+def _why_abstained(steps: Sequence[ThresholdTest], guarantee: Guarantee, rated: int) -> str:
     if not steps:
         return (
             f"None of the thresholds accepts {guarantee.least_accepted} of {rated} calibration ratings, "
@@ -326,7 +329,7 @@ _LARGEST_SAMPLE = 100_000
 _FIRST_BLOCK = 256  # sizes tried at a time; most answers are small
 
 
-def _enough_accepted(step: Step, guarantee: Guarantee) -> int | None:
+def _enough_accepted(step: ThresholdTest, guarantee: Guarantee) -> int | None:
     """The least number of accepted ratings that passes at the share of errors of this step."""
     largest = min(_LARGEST_SAMPLE, step.units or _LARGEST_SAMPLE)
     start, block = step.accepted + 1, _FIRST_BLOCK
@@ -339,7 +342,7 @@ def _enough_accepted(step: Step, guarantee: Guarantee) -> int | None:
     return None
 
 
-def _would_pass(accepted: IntArray, step: Step, guarantee: Guarantee) -> npt.NDArray[np.bool_]:
+def _would_pass(accepted: IntArray, step: ThresholdTest, guarantee: Guarantee) -> npt.NDArray[np.bool_]:
     lost = np.asarray(accepted * (step.lost / max(step.accepted, 1)), dtype=float)
     if guarantee.test is RiskTest.EXACT:
         lost = np.ceil(np.round(lost, 9))  # whole errors, and rather one too many

@@ -82,7 +82,7 @@ class Policies(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Make a policy by R; nothing is routed before its step `route`."""
         project = project_for_routing(request.user, slug)
-        form = valid(RoutingForm(_form_fields(self.checked(PolicyInput)), project=project))
+        form = valid(RoutingForm(_form_fields(self.check(PolicyInput)), project=project))
         policy = make_policy(project=project, spec=form.spec(), by=request_user(request))
         return _detail(policy, status=201)
 
@@ -107,7 +107,7 @@ class PolicyStep(ApiView):
     def post(self, request: Request, slug: str, pk: int, step: str) -> Response:
         """Route what was shown, follow a proposal that was shown, or withdraw."""
         policy = policy_in(project_for_routing(request.user, slug), pk)
-        shown, by = self.checked(StepInput)["shown"], request_user(request)
+        shown, by = self.check(StepInput)["shown"], request_user(request)
         if step == "route":
             policy = route(policy=policy, by=by, shown=shown)
         elif step == "follow":

@@ -54,11 +54,20 @@ RereadingInput = form_input("RereadingInput", RereadingForm)
 class RunRow(serializers.ModelSerializer[Run]):
     """A run."""
 
+    saved_by_cache = serializers.DecimalField(
+        max_digits=14,
+        decimal_places=8,
+        allow_null=True,
+        help_text="What cached input tokens cost less; null where that is undefined, and then why.",
+    )
+    saved_by_cache_reason = serializers.CharField()
+
     class Meta:
         model = Run
         fields = (
-            *("id", "status", "via", "reason", "keeps_messages", "budget", "spent", "created_at"),
-            *("started_at", "finished_at"),
+            *("id", "status", "via", "reason", "keeps_messages", "reuses_answers", "budget", "spent"),
+            *("reused", "reused_cost", "reused_cost_unknown", "cached_tokens", "saved_by_cache"),
+            *("saved_by_cache_reason", "created_at", "started_at", "finished_at"),
         )
 
 
@@ -133,7 +142,7 @@ class JudgmentRow(serializers.ModelSerializer[Judgment]):
                 "returned_model",
             ),
             *("system_fingerprint", "input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens"),
-            *("cost", "seconds", "answered_at", "is_corrected"),
+            *("cost", "seconds", "answered_at", "is_corrected", "reused_from"),
         )
 
 
@@ -208,7 +217,7 @@ class Runs(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Plan a run; nothing is asked before it is started."""
         project = project_for_admin(request.user, slug)
-        scope, form = _read_scope(project, self.checked(RunInput))
+        scope, form = _read_scope(project, self.check(RunInput))
         plan = plan_of(project, scope, form.cleaned_data["via"])
         if plan.judgments and not plan.calls:
             raise RunRefusedError(NOTHING_MISSING)
@@ -225,7 +234,7 @@ class RunPreview(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Show what a run would ask and cost; nothing is written."""
         project = project_for_admin(request.user, slug)
-        scope, form = _read_scope(project, self.checked(RunInput))
+        scope, form = _read_scope(project, self.check(RunInput))
         plan: RunPlan = plan_of(project, scope, form.cleaned_data["via"])
         return Response(PlanShape(plan).data)
 
@@ -264,7 +273,7 @@ class RunBudget(ApiView):
     def put(self, request: Request, slug: str, pk: int) -> Response:
         """Give a run another budget, or none (null)."""
         run = run_in(project_for_admin(request.user, slug), pk)
-        form = valid(BudgetForm(self.checked(BudgetInput)))
+        form = valid(BudgetForm(self.check(BudgetInput)))
         return _detail(change_budget(run=run, **form.cleaned_data))
 
 
@@ -290,7 +299,7 @@ class Judgments(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Import judgments made elsewhere, all or none; judges are made by name."""
         project = project_for_admin(request.user, slug)
-        rows = self.checked(JudgmentsInput)["judgments"]
+        rows = self.check(JudgmentsInput)["judgments"]
         columns = {field: field for row in rows for field in row}
         with as_file(rows) as path:
             source = JudgmentSource(path, "judgments.jsonl", JudgmentMapping(columns, {}))
@@ -321,7 +330,7 @@ class Rereadings(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Have a worker preview what the present rules would change; nothing changes yet."""
         project = project_for_routing(request.user, slug)
-        form = valid(RereadingForm(self.checked(RereadingInput), project=project))
+        form = valid(RereadingForm(self.check(RereadingInput), project=project))
         judge, by = form.cleaned_data["judge"], request_user(request)
         made = start_rereading(project=project, judge=judge, by=by)
         return Response(RereadingRow(made).data, status=201)
@@ -353,7 +362,7 @@ class SelectedJudgments(ApiView):
     @writes(SelectionShape, accepts=SelectionInput)
     def post(self, request: Request, slug: str) -> Response:
         """Count the answers that are found, and what asking them again would cost; nothing is written."""
-        found, _ = _select(project_for_routing(request.user, slug), self.checked(SelectionInput))
+        found, _ = _select(project_for_routing(request.user, slug), self.check(SelectionInput))
         plan = plan_of_asking(found)
         shape = {"judgments": found.count(), "calls": plan.calls, "cost": plan.cost}
         return Response(SelectionShape(shape).data)
@@ -371,7 +380,7 @@ class AskedAgain(ApiView):
         `shown`: as many as were counted before; if there are others by now, nothing is asked.
         """
         project = project_for_routing(request.user, slug)
-        found, form = _select(project, self.checked(SelectionInput))
+        found, form = _select(project, self.check(SelectionInput))
         refuse_other_count(found.count(), form.cleaned_data["shown"])
         run = ask_again(project=project, judgments=found, by=request_user(request))
         return _detail(run, status=201)
@@ -386,7 +395,7 @@ class ExcludedJudgments(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Exclude all that is found, with one reason (`note`); `shown` as for asking again."""
         project = project_for_routing(request.user, slug)
-        found, form = _select(project, self.checked(SelectionInput))
+        found, form = _select(project, self.check(SelectionInput))
         judgments = list(found.values_list("pk", flat=True))
         refuse_other_count(len(judgments), form.cleaned_data["shown"])
         by, note = request_user(request), form.cleaned_data["note"]

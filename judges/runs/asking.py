@@ -1,22 +1,23 @@
 """Asking judgments until they are answered, unreadable or failed: one a call, or what one call gives."""
 
 import asyncio
+import hashlib
+import json
 import random
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, zip_longest
 
 from judges.core.models import Judgment
 from judges.endpoints.client import Client
 from judges.endpoints.failures import RequestFailed
-from judges.endpoints.questions import Question
+from judges.endpoints.questions import Question, body_of
 from judges.endpoints.replies import Reply, Token, shares_of
-from judges.endpoints.work import Outcome, Work
+from judges.endpoints.work import Call, JudgmentWork, Outcome
 from judges.methods.base import Readable, Reading, Unreadable
 from judges.methods.reading.plain import answer_start
-from judges.methods.steps import Step
-from judges.runs.calls import answered_call, call_of
+from judges.methods.steps import MethodStep
 from judges.runs.pacing import FailedCall, RateLimiter, RunMustStop, Stopped
 
 MAX_ATTEMPTS = 8
@@ -27,7 +28,7 @@ LATE = 1.0  # seconds by which the client may be late with its own timeout
 
 
 async def ask_together(
-    works: Sequence[Work],
+    works: Sequence[JudgmentWork],
     client: Client,
     pace: RateLimiter,
     deliver: Callable[[Outcome], None],
@@ -82,7 +83,7 @@ async def _ask_all(
 
 
 async def _samples(
-    works: Sequence[Work], client: Client, pace: RateLimiter, longest: float
+    works: Sequence[JudgmentWork], client: Client, pace: RateLimiter, longest: float
 ) -> list[Reply] | None:
     """Return the replies of one call for all; none where it failed, for one by one may do better.
 
@@ -101,7 +102,7 @@ async def _samples(
     return []
 
 
-def _outcome_of_sample(work: Work, reply: Reply, n: int) -> Outcome:
+def _outcome_of_sample(work: JudgmentWork, reply: Reply, n: int) -> Outcome:
     return outcome_of_reply(replace(work, question=replace(work.question, n=n)), reply)
 
 
@@ -112,7 +113,7 @@ class Asking:
     a call for several samples gave, without a usable score, to be asked for once more.
     """
 
-    def __init__(self, works: Sequence[Work], first: Outcome | None = None) -> None:
+    def __init__(self, works: Sequence[JudgmentWork], first: Outcome | None = None) -> None:
         self._question = works[0].question
         self._open = [_Unanswered(work, first) for work in works]
         self._calls_before = self._calls = max(each.calls_before for each in self._open)
@@ -183,7 +184,7 @@ class Asking:
 class _Unanswered:
     """A judgment that is being asked, and what its calls came to so far."""
 
-    def __init__(self, work: Work, first: Outcome | None) -> None:
+    def __init__(self, work: JudgmentWork, first: Outcome | None) -> None:
         self._work = work
         self._unreadable = first or work.unreadable
         spent = work.chain.spent if work.chain else None
@@ -244,7 +245,7 @@ class _Unanswered:
         return replace(so_far, status=planned, attempts=attempts, reason=reason, value=None)
 
 
-def outcome_of_reply(work: Work, reply: Reply) -> Outcome:
+def outcome_of_reply(work: JudgmentWork, reply: Reply) -> Outcome:
     """Return what one reply comes to, with the tokens of this reply alone."""
     done = work.chain.done if work.chain else ()
     spent = Outcome(work.judgment, Judgment.Status.FAILED, work.attempts, call=call_of(work), steps=done)
@@ -286,7 +287,7 @@ def _backoff(calls: int) -> float:
     return min(FIRST_PAUSE * 2.0**calls, LONGEST_PAUSE) * random.uniform(0.5, 1.5)
 
 
-def _with_usage(work: Work, spent: Outcome, reply: Reply) -> Outcome:
+def _with_usage(work: JudgmentWork, spent: Outcome, reply: Reply) -> Outcome:
     return replace(
         spent,
         attempts=spent.attempts + 1,
@@ -303,9 +304,9 @@ def _sum(before: int | None, now: int | None) -> int | None:
     return before if now is None else (before or 0) + now
 
 
-def _read_reply(work: Work, reply: Reply, spent: Outcome) -> Outcome:
+def _read_reply(work: JudgmentWork, reply: Reply, spent: Outcome) -> Outcome:
     reading = read(work, reply)
-    if isinstance(reading, Step):
+    if isinstance(reading, MethodStep):
         return _behind_step(work, reply, spent)
     said = replace(spent, reply=reply.text)
     if isinstance(reading, Readable):
@@ -316,7 +317,7 @@ def _read_reply(work: Work, reply: Reply, spent: Outcome) -> Outcome:
     return replace(said, status=Judgment.Status.UNREADABLE, value=None, reason=reason, problem=problem)
 
 
-def _behind_step(work: Work, reply: Reply, spent: Outcome) -> Outcome:
+def _behind_step(work: JudgmentWork, reply: Reply, spent: Outcome) -> Outcome:
     """Return a judgment that goes on: planned, with this call among its steps.
 
     Calls are counted anew for the next one, or a method of many steps would run out of them.
@@ -349,7 +350,7 @@ def problem_of(reply: Reply) -> tuple[str, str]:
     return "", ""
 
 
-def read(work: Work, reply: Reply) -> Step | Reading:
+def read(work: JudgmentWork, reply: Reply) -> MethodStep | Reading:
     """Return the reply's value as the judge reads it (probabilities, JSON, text), or what is asked next."""
     if work.chain is not None:
         return work.chain.go_on(reply.text)
@@ -360,7 +361,7 @@ def read(work: Work, reply: Reply) -> Step | Reading:
     )
 
 
-def _read_probabilities(work: Work, reply: Reply) -> Reading:
+def _read_probabilities(work: JudgmentWork, reply: Reply) -> Reading:
     """Weigh the answers by their probabilities at the token with which the reply gives its answer."""
     if reply.tokens is None:
         return Unreadable("The server gave no probabilities; choose a judge that reads the text.")
@@ -374,7 +375,7 @@ def _read_probabilities(work: Work, reply: Reply) -> Reading:
     return _read_first_options(work, reply, reply.tokens) or reading
 
 
-def _read_at(position: int, tokens: Sequence[Token], work: Work) -> Reading:
+def _read_at(position: int, tokens: Sequence[Token], work: JudgmentWork) -> Reading:
     end = 0
     for token in tokens:
         end += len(token.text)
@@ -383,7 +384,7 @@ def _read_at(position: int, tokens: Sequence[Token], work: Work) -> Reading:
     return Unreadable("The probabilities end before the answer.")
 
 
-def _read_first_options(work: Work, reply: Reply, tokens: Sequence[Token]) -> Reading | None:
+def _read_first_options(work: JudgmentWork, reply: Reply, tokens: Sequence[Token]) -> Reading | None:
     """Read the first token that carries an option, behind any thinking; None where none does.
 
     So is read what names no option, and what names one by its label, at which no letter is likely.
@@ -394,3 +395,38 @@ def _read_first_options(work: Work, reply: Reply, tokens: Sequence[Token]) -> Re
     ends = accumulate(len(token.text) for token in tokens)
     answer = [token.top_logprobs for token, end in zip(tokens, ends, strict=True) if end > start]
     return work.method.weighted_score_of_first(answer, work.dimension)
+
+
+MESSAGES = "messages"
+LONGEST_REASON, LONGEST_NAME = 40, 200  # characters that the columns hold
+
+
+def messages_hash(messages: Sequence[Mapping[str, str]]) -> str:
+    """Return the SHA-256 of messages as JSON: keys in order, no spaces between, characters as they are."""
+    written = json.dumps(messages, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(written.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def call_of(work: JudgmentWork) -> Call:
+    """Return what is sent for a judgment."""
+    body = body_of(work.question)
+    messages = body.pop(MESSAGES)
+    kept = messages if work.keeps_messages else None
+    several = [each.id for each in work.together] if work.shared else []
+    return Call(body, messages_hash(messages), kept, asked_dimensions=several)
+
+
+def answered_call(call: Call, question: Question, reply: Reply) -> Call:
+    """Return a call with what the server says of its answer, and the name of the longest reply it took."""
+    parameters = call.parameters
+    if reply.max_tokens_name and reply.max_tokens_name not in parameters:
+        parameters = body_of(replace(question, max_tokens_name=reply.max_tokens_name))
+        del parameters[MESSAGES]
+    return replace(
+        call,
+        parameters=parameters,
+        finish_reason=reply.finish_reason[:LONGEST_REASON],
+        refusal=reply.refusal,
+        returned_model=reply.model[:LONGEST_NAME],
+        system_fingerprint=reply.system_fingerprint[:LONGEST_NAME],
+    )

@@ -9,7 +9,7 @@ from typing import IO, Any
 from judges.endpoints.failures import RequestFailed
 from judges.endpoints.questions import COMPLETIONS, body_of
 from judges.endpoints.replies import Reply, reply_of
-from judges.endpoints.work import Work
+from judges.endpoints.work import JudgmentWork
 from judges.runs.queries.work import work_of
 
 MOST_BYTES = 200_000_000  # in one file, at OpenAI
@@ -40,9 +40,9 @@ def write_requests(judgments: list[int], into: IO[bytes]) -> WrittenRequests:
     return written
 
 
-def _calls(judgments: list[int]) -> Iterator[list[Work]]:
+def _calls(judgments: list[int]) -> Iterator[list[JudgmentWork]]:
     """Yield the work of each call; what is in memory is no more than a portion and the call before it."""
-    begun: list[Work] = []
+    begun: list[JudgmentWork] = []
     for start in range(0, len(judgments), PORTION):
         for work in work_of(judgments[start : start + PORTION]):
             if begun and (work.shared is None or work.shared != begun[0].shared):
@@ -53,7 +53,7 @@ def _calls(judgments: list[int]) -> Iterator[list[Work]]:
         yield begun
 
 
-def _request(work: Work) -> bytes:
+def _request(work: JudgmentWork) -> bytes:
     request = {
         "custom_id": str(work.judgment),
         "method": "POST",

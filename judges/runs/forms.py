@@ -108,6 +108,9 @@ WAYS = [
 ]
 
 
+_HOW = ("budget", "via", "keeps_messages", "reuses_answers")
+
+
 class RunForm(forms.Form):
     """The scope of a run, the way it is asked, and its budget."""
 
@@ -155,7 +158,14 @@ class RunForm(forms.Form):
     budget = _budget_field(
         "The run stops when it is used up, and goes on with a larger one. Empty: no limit."
     )
-
+    reuses_answers = forms.BooleanField(
+        label=_("Reuse stored answers"),
+        required=False,
+        help_text=_(
+            "Identical calls at temperature 0 (same endpoint, model, settings, messages) are answered from "
+            "what this project has stored, and cost nothing."
+        ),
+    )
     keeps_messages = forms.BooleanField(
         label=_("Keep the messages that are sent"),
         required=False,
@@ -196,8 +206,8 @@ class RunForm(forms.Form):
         return data
 
     def how(self) -> dict[str, Any]:
-        """Return how the run is to be asked: its budget, the interface, and what it keeps."""
-        return {name: self.cleaned_data[name] for name in ("budget", "via", "keeps_messages")}
+        """Return how the run is to be asked: its budget, the interface, what it keeps and reuses."""
+        return {name: self.cleaned_data[name] for name in _HOW}
 
     def single_pairs(self) -> list[Pair]:
         """Return the pairs that were chosen one by one."""

@@ -27,7 +27,7 @@ from django.db import InterfaceError, OperationalError, connections
 from judges.core.models import Judgment, Run
 from judges.endpoints.client import Client
 from judges.endpoints.questions import Server
-from judges.endpoints.work import Outcome, Prices, Work
+from judges.endpoints.work import JudgmentWork, Outcome, Prices
 from judges.runs.asking import ask_together
 from judges.runs.commands import holders, leases, paces, silence
 from judges.runs.commands.unreadable import pause_if_unreadable
@@ -51,10 +51,10 @@ class LeasedWork:
     """What was leased, and the questions that it means."""
 
     lease: leases.Leased
-    work: Sequence[Work]
+    work: Sequence[JudgmentWork]
 
 
-def count_calls(works: Sequence[Work]) -> int:
+def count_calls(works: Sequence[JudgmentWork]) -> int:
     """Return how many calls work takes: one for each judgment, besides those that share a reply."""
     shared = {work.shared for work in works if work.shared is not None}
     return len(shared) + sum(work.shared is None for work in works)
@@ -97,13 +97,14 @@ class Pipeline:
         self._pace = RateLimiter(refusals=refusals, models_without_n=models_without_n)
         self._questions = Questions()
         self._more = True
+        self._counts_tokens = True  # of an endpoint that has a limit of them, as the last lease said
         self._is_handed_over = False
         self._has_steps = False  # whether a judgment takes several calls
         self._leasing: asyncio.Future[LeasedWork] | None = None
         self._lease_next = 0.0
         self._ahead = 0
         self._places_known = 0  # to the database as ours
-        self._ready: deque[Work] = deque()
+        self._ready: deque[JudgmentWork] = deque()
         self._ready_calls = 0
         self._asked: dict[asyncio.Task[None], set[int]] = {}  # with what each has no outcome of yet
         self._answered: list[asyncio.Task[None]] = []
@@ -129,8 +130,11 @@ class Pipeline:
 
     async def _work(self, client: Client) -> None:
         while self._more or self._leasing or self._unanswered or self._answered or self._has_to_store:
+            # Cleared before anything is looked at: what comes from here on sets it again and is not slept
+            # through.
             self._news.clear()
             self._take_leased_if_there()
+            # Before calls begin: a failure may be one that ends the run, and each further call costs money.
             self._raise_failures()
             self._store_if_due()
             if not self._pace.is_stopped and (time.monotonic() >= self._until or self._stopping()):
@@ -163,15 +167,19 @@ class Pipeline:
         now, places = time.monotonic(), self._pace.places
         if not self._more or self._leasing is not None or now < self._lease_next:
             return
+        # A claim is a transaction that locks the run and the endpoint, so it is not made for each answer:
+        # half of what is leased ahead is used up first. It is also how the others learn of places that are
+        # no longer needed here, and how this worker learns of places that they left: nobody tells it.
         lacks_judgments = self._unanswered < places or self._unanswered - places < self._ahead // 2
         gives_up_places = self._held_places < self._places_known and places < self._places_known
         lacks_places = places < self._most_calls
         if lacks_judgments or gives_up_places or lacks_places:
-            self._ahead = min(int(self._pace.answered_within(1.0) * LOOK_AHEAD), 2 * self._most_calls)
-            load = leases.Load(self._held_places, self._unanswered, self._ahead)
+            wanted = int(self._pace.answered_within(1.0) * LOOK_AHEAD)
+            self._ahead = min(wanted, leases.MOST_AHEAD * self._most_calls)
+            load = leases.HolderLoad(self._held_places, self._unanswered, self._ahead)
             self._leasing = self._later(lambda: self._lease(load))
 
-    def _lease(self, load: leases.Load) -> LeasedWork:
+    def _lease(self, load: leases.HolderLoad) -> LeasedWork:
         share = self._share
         leased = leases.lease(
             run=share.run,
@@ -180,6 +188,8 @@ class Pipeline:
             how_many=self._most_calls,
             load=load,
         )
+        # A call in flight cannot be called off, so the database counts at least the places held, whatever
+        # it gives.
         self._places_known = max(leased.places, load.held)
         return LeasedWork(leased, self._questions.work_of(leased.judgments))
 
@@ -189,6 +199,7 @@ class Pipeline:
             return
         found, self._leasing = self._leasing.result(), None
         if found.lease.has_ended:
+            # A lease that was asked for before a call failed may know less than this worker does.
             self._pace.server_is_silent = self._pace.server_is_silent or found.lease.server_is_silent
             self._begin_no_more()
         if self._pace.is_stopped:
@@ -197,11 +208,11 @@ class Pipeline:
             self._pace.resting_until = max(self._pace.resting_until, found.lease.resting_until.timestamp())
         self._ready.extend(found.work)
         self._ready_calls += count_calls(found.work)
-        self._more = found.lease.come_back
+        self._more, self._counts_tokens = found.lease.come_back, found.lease.counts_tokens
         if self._more:
             self._pace.share = found.lease.share
             self._pace.give_places(found.lease.places)
-        if not found.work:
+        if not found.work:  # others hold what is left, or limits are used up: neither changes at once
             self._lease_next = time.monotonic() + COME_BACK_AFTER
 
     def _begin_no_more(self) -> None:
@@ -213,6 +224,9 @@ class Pipeline:
     def _begin(self, client: Client) -> None:
         """Begin as many as may be lost with this process: those in flight and those not stored."""
         held = sum(map(len, self._asked.values())) + len(self._outcomes) + self._being_stored
+        # What one call gives is lost together, so a call counts with all of its judgments. Calls beyond the
+        # places wait inside `RateLimiter.call`: begun already, they start in the moment in which a place is
+        # free.
         while self._ready:
             works = self._next_call()
             held += len(works)
@@ -222,7 +236,9 @@ class Pipeline:
             self._ready_calls -= count_calls(works)
             self._begin_call(works, client)
 
-    def _begin_call(self, works: Sequence[Work], client: Client) -> None:
+    def _begin_call(self, works: Sequence[JudgmentWork], client: Client) -> None:
+        # One set for the call and for `_asked`: what was delivered is stored, and must not be given back as
+        # well.
         judgments = {work.judgment for work in works}
         deliver = partial(self._take_outcome, judgments)
         longest = self._share.server.timeout_seconds
@@ -236,7 +252,7 @@ class Pipeline:
         self._outcomes.append(outcome)
         self._news.set()
 
-    def _next_call(self) -> list[Work]:
+    def _next_call(self) -> list[JudgmentWork]:
         """Take what is asked next: a judgment, with those behind it that the same call may give."""
         works = [self._ready.popleft()]
         shared, unit, model = works[0].shared, works[0].unit, works[0].question.model
@@ -257,6 +273,8 @@ class Pipeline:
 
     async def _hand_over_if_draining(self) -> None:
         """Give back at once what is in no call when no call begins any more, and hand the slice over."""
+        # A lease under way brings judgments that are to be given back too, and tasks that waited for a
+        # place end without a call: only when both are through is what is left really in flight.
         who_waited_has_ended = len(self._asked) == self._pace.in_flight and not self._answered
         if not self._pace.is_stopped or self._is_handed_over or self._leasing or not who_waited_has_ended:
             return
@@ -264,6 +282,8 @@ class Pipeline:
         kept = [*chain.from_iterable(self._asked.values()), *(outcome.judgment for outcome in self._outcomes)]
         # What is being stored comes before this in the thread of the database.
         await self._db(lambda: leases.give_back(run=self._share.run, holder=self._holder, besides=kept))
+        # Before the slice is handed over: its worker may begin another one at this endpoint at once, which
+        # claims what this one leaves.
         held = self._places_known = self._held_places
         await self._db(lambda: holders.drain(holder=self._holder, in_flight=held))
         self._hand_over()
@@ -289,6 +309,7 @@ class Pipeline:
             ):  # what was stored may go on with its next call
                 self._more = True
             self._storing, self._being_stored = None, 0
+        # One write at a time; outcomes that come meanwhile are written together by the next one.
         waited = time.monotonic() - self._last_stored > STORED_AFTER
         due = waited or not self._asked or len(self._outcomes) >= STORED_AT_ONCE // 2
         if self._outcomes and self._storing is None and due:
@@ -299,12 +320,16 @@ class Pipeline:
     def _store(self, batch: list[Outcome]) -> bool:
         """Write outcomes; return whether the run still goes on, for the next lease may be far off."""
         share = self._share
+        # Transactions of their own: to pause the run or to note the answer takes its lock or the
+        # endpoint's, for which other workers wait, and neither may undo that outcomes which were paid for
+        # are written.
         leases.store(
             run=share.run,
             endpoint=share.endpoint,
             holder=self._holder,
             outcomes=batch,
             prices=share.prices,
+            counts_tokens=self._counts_tokens,
         )
         if any(outcome.status == Judgment.Status.UNREADABLE for outcome in batch):
             pause_if_unreadable(run=share.run)
@@ -375,6 +400,9 @@ class Pipeline:
             await client.close()
 
     async def _leave_the_database(self) -> None:
+        # In this order: what a lease under way brings is given back, not left to run out; outcomes are
+        # written while their leases are held, for nobody else can; places are free once nothing uses them;
+        # and the run is finished by whoever comes last, when none of its own judgments counts as under way.
         if self._leasing is not None:
             await self._leasing
         if self._storing is not None:
@@ -395,6 +423,9 @@ def persistently(what: Callable[[], T]) -> T:
         try:
             return what()
         except (OperationalError, InterfaceError):
+            # A commit whose confirmation was lost is done again. Outcomes are then written once, for their
+            # leases are gone; what they cost may be added to the run twice, so that a budget ends early
+            # rather than late.
             if time.monotonic() > until:
                 raise
             connections.close_all()

@@ -35,11 +35,11 @@ def run_rereading(*, rereading: int) -> None:
         taken = Rereading.objects.filter(free, pk=rereading)
         if taken.update(status=begun, lease=lease, heartbeat_at=now):
             found = Rereading.objects.select_related("project", "confirmed_by").get(pk=rereading)
-            with suppress(LeaseLostError), heartbeat(partial(_give_sign, found, lease)):
+            with suppress(LeaseLostError), heartbeat(partial(_record_heartbeat, found, lease)):
                 _preview_changes(found, lease) if waiting == Status.WAITING else _apply_changes(found, lease)
 
 
-def _give_sign(rereading: Rereading, lease: UUID) -> None:
+def _record_heartbeat(rereading: Rereading, lease: UUID) -> None:
     Rereading.objects.filter(pk=rereading.pk, lease=lease).update(heartbeat_at=timezone.now())
 
 

@@ -293,7 +293,7 @@ def rereading(request: Request, slug: str, pk: int) -> HttpResponse:
 def run_plan(request: Request, slug: str) -> HttpResponse:
     """Show what a run would be; a POST starts it, unless it is only to `show` that."""
     project = project_for_admin(request.user, slug)
-    form = run_form(project, request.POST if request.method == "POST" else None, _chosen(request))
+    form = run_form(project, request.POST if request.method == "POST" else None, _choices_in(request))
     plan, remarks, status = None, list[str](), 200
     try:
         if form.is_valid():
@@ -310,7 +310,7 @@ def run_plan(request: Request, slug: str) -> HttpResponse:
     return render_judges(request, project, template, context, status=status)
 
 
-def _chosen(request: Request) -> dict[str, Any]:
+def _choices_in(request: Request) -> dict[str, Any]:
     """Return what an address such as ?judges=3&judges=4&documents=20 chooses to begin with."""
     judges = [pk for pk in request.GET.getlist("judges") if pk.isdecimal()]
     documents = request.GET.get("documents", "")

@@ -4,11 +4,8 @@ from decimal import Decimal
 
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
-from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
 
 from judges.core.models import Batch
-from judges.runs.queries.runs import RunProgress
 
 register = template.Library()
 
@@ -31,8 +28,8 @@ def price(amount: Decimal | None) -> str:
     return UNKNOWN if amount is None else f"{amount.normalize():f}"
 
 
-@register.filter
-def counted(number: float | None) -> str:
+@register.filter("counted")
+def amount(number: float | None) -> str:
     """Return a count with separators."""
     return UNKNOWN if number is None else str(intcomma(round(number)))
 
@@ -63,24 +60,5 @@ def batch_state(batch: Batch) -> str:
     """Return how far a batch is, with the provider's count while it works on it."""
     if batch.status == Batch.Status.IN_PROGRESS:
         ended = batch.completed + batch.failed
-        return f"{batch.get_status_display()}, {counted(ended)} of {counted(batch.requests)}"
+        return f"{batch.get_status_display()}, {amount(ended)} of {amount(batch.requests)}"
     return batch.get_status_display()
-
-
-@register.filter
-def run_bar(progress: RunProgress) -> SafeString:
-    """Return how far a run is as a bar: done, unreadable, failed, in flight, and what is left."""
-    parts = [(name, getattr(progress, name)) for name in ("done", "unreadable", "failed", "in_flight")]
-    total, left, rects = max(progress.total, 1), 0.0, []
-    for name, count in parts:
-        width = 100 * count / total
-        rects.append((f"{left:.3f}", f"{width:.3f}", f"judge-bar-{name}"))
-        left += width
-    inside = format_html_join("", '<rect x="{}" width="{}" height="1" class="{}"/>', rects)
-    return format_html(
-        '<svg class="judge-bar" viewBox="0 0 100 1" preserveAspectRatio="none" role="img" '
-        'aria-label="{} of {} judgments have ended">{}</svg>',
-        progress.ended,
-        progress.total,
-        inside,
-    )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from annotate.agreement import standard_deviation
-from annotate.agreement.deviation_interval import deviation_interval
+from annotate.agreement.summary import deviation_interval
 from benchmarks.coverage_spread import SPREADS, held_deviations
 
 pytestmark = pytest.mark.fast

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from annotate.agreement import (
-    Measure,
+    PairMeasure,
     between_group_means,
     bias,
     kendall_tau_b,
@@ -80,7 +80,7 @@ def test_few_groups_and_full_correlations_say_why_there_is_no_interval() -> None
 
 
 @pytest.mark.parametrize(("measure", "least"), [(pearson, 0.93), (spearman, 0.93), (kendall_tau_b, 0.92)])
-def test_intervals_over_ten_systems_hold_their_level(measure: Measure, least: float) -> None:
+def test_intervals_over_ten_systems_hold_their_level(measure: PairMeasure, least: float) -> None:
     generator, rho, held, given = np.random.default_rng(7), 0.6, 0, 0
     true = {
         "pearson": rho,

@@ -1,5 +1,6 @@
 """Intervals: what is resampled, that they are right, and when there is none."""
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import krippendorff
@@ -8,10 +9,14 @@ import pytest
 from scipy import stats
 
 from annotate.agreement import (
+    Coefficient,
     Interval,
     ReliabilityData,
     Resampling,
     bootstrap,
+    estimate,
+    fleiss_kappa,
+    gwet_ac,
     intraclass_correlation,
     krippendorff_alpha,
     pearson,
@@ -19,6 +24,7 @@ from annotate.agreement import (
     weighted_kappa,
 )
 from annotate.agreement.alpha import alphas_of_parts
+from annotate.agreement.patterns import by_value
 from annotate.agreement.streams import Stream
 from tests.agreement.tables import GAP, published, ratings
 
@@ -294,3 +300,58 @@ def rounded(value: object) -> object:
     if isinstance(value, dict):
         return {key: rounded(each) for key, each in value.items()}
     return round(value, 12) if isinstance(value, float) else value
+
+
+@pytest.mark.parametrize("replicates", [100, 999, 1000])
+@pytest.mark.parametrize("confidence_level", [0.8, 0.9, 0.95])
+def test_limits_are_numpys_quantiles_to_the_last_digit(replicates: int, confidence_level: float) -> None:
+    drawn: list[np.ndarray] = []
+
+    def statistic(weights: np.ndarray) -> np.ndarray:
+        drawn.append(weights @ np.arange(50) / 7)
+        return drawn[-1]
+
+    plan = Resampling(replicates=replicates, confidence_level=confidence_level)
+    population = bootstrap.independent(50, "units")
+    interval, _ = bootstrap.resampled_interval(statistic, population, Stream(1), plan, (0, np.inf))
+    assert interval is not None
+    tail = (1 - confidence_level) / 2
+    assert (interval.low, interval.high) == tuple(np.quantile(np.concatenate(drawn), [tail, 1 - tail]))
+
+
+@pytest.mark.parametrize("documents", [3, 300])
+def test_units_of_documents_are_counted_alike_however_many_there_are(documents: int) -> None:
+    groups = np.random.default_rng(2).integers(0, documents, 60)
+    patterns = by_value(ratings(noisy(60, seed=3), "interval"))
+    counts = bootstrap.count_patterns(groups, documents, patterns) @ np.eye(len(patterns.unit_counts))
+    for document in range(documents):
+        own = patterns.of_unit[groups == document]
+        assert np.array_equal(counts[document], [np.sum(own == each) for each in range(counts.shape[1])])
+
+
+@pytest.mark.parametrize("points", [5, 300])
+@pytest.mark.parametrize("coefficient", [krippendorff_alpha, percent_agreement, fleiss_kappa, gwet_ac])
+def test_adding_up_documents_is_the_same_as_adding_up_their_patterns(
+    coefficient: Callable[..., Coefficient], points: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    generator = np.random.default_rng(8)
+    table = generator.integers(1, points + 1, (3, 240)).astype(float)
+    table[1, :40] = GAP
+    data = ReliabilityData(
+        table,
+        measurement_level="interval",
+        value_domain=np.arange(1, points + 1),
+        documents=np.repeat(np.arange(60), 4),
+    )
+    by_documents = Resampling(by="documents")
+    added_up = coefficient(data, generator=np.random.default_rng(9), resampling=by_documents).interval
+    monkeypatch.setattr(estimate, "resampled_interval", of_patterns)
+    assert added_up is not None
+    by_pattern = coefficient(data, generator=np.random.default_rng(9), resampling=by_documents).interval
+    assert by_pattern is not None
+    assert (added_up.low, added_up.high) == pytest.approx((by_pattern.low, by_pattern.high), abs=1e-12)
+
+
+def of_patterns(statistic: bootstrap.Statistic, *drawn: Any) -> object:
+    """Return the interval of a statistic that cannot be told from any other: patterns stay patterns."""
+    return bootstrap.resampled_interval(lambda weights: statistic(weights), *drawn)

@@ -11,7 +11,7 @@ from scipy import stats
 
 from annotate.agreement import (
     MEASURES,
-    Measure,
+    PairMeasure,
     ReliabilityData,
     Resampling,
     between_raters,
@@ -79,7 +79,7 @@ def test_a_large_offset_does_not_hurt_pearson() -> None:
     ("measure", "expected"),
     [(root_mean_squared_error, (5 / 3) ** 0.5), (mean_absolute_error, 1.0), (bias, 1 / 3)],
 )
-def test_differences_by_hand(measure: Measure, expected: float) -> None:
+def test_differences_by_hand(measure: PairMeasure, expected: float) -> None:
     # differences 2, -1, 0; the last two units have a gap
     result = measure([3, 2, 4, GAP, 1], [1, 3, 4, 2, GAP])
     assert result.value == pytest.approx(expected, abs=1e-15)
@@ -190,7 +190,7 @@ def test_comparisons_have_intervals_by_units_or_documents() -> None:
 
 
 @pytest.mark.parametrize("measure", [pearson, spearman, kendall_tau_b])
-def test_correlations_of_rows_are_those_of_each_row_with_ties_and_gaps(measure: Measure) -> None:
+def test_correlations_of_rows_are_those_of_each_row_with_ties_and_gaps(measure: PairMeasure) -> None:
     generator = np.random.default_rng(5)
     first, second = generator.integers(1, 6, (2, 40, 9)).astype(float)
     for side in (first, second):
@@ -209,7 +209,7 @@ def test_correlations_of_rows_are_of_correlations_only() -> None:
 
 
 @pytest.mark.parametrize("measure", [pearson, spearman, kendall_tau_b], ids=lambda each: each.estimator.name)
-def test_resamples_without_a_unit_that_has_both_values_are_undefined(measure: Measure) -> None:
+def test_resamples_without_a_unit_that_has_both_values_are_undefined(measure: PairMeasure) -> None:
     nothing_shared = pair_data([1, GAP], [GAP, 2])
     of_resamples = measure.estimator.statistic(units_with_both(nothing_shared))
     assert np.isnan(of_resamples(np.empty((2, 0)))).all()

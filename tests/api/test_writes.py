@@ -41,7 +41,7 @@ def test_programs_make_a_project_rate_discuss_and_settle_it():
     assert admin.post(f"{home}rounds/open-1/").json()["status"] == "open"
     for rater, value in zip(raters, (1, 5), strict=True):
         assert rater.post(f"{home}work/").json() == {"taken": 2}
-        for row in rater.get(f"{home}work/").json():
+        for row in rater.get(f"{home}work/").json()["results"]:
             item = rater.get(f"{home}work/{row['position']}/").json()
             assert item["parts"] == parts
             saved = rater.put(
@@ -111,6 +111,18 @@ def test_an_invitation_is_made_and_withdrawn_and_a_place_closed():
     assert program.get(f"{home}invitations/").json() == []
     place = Membership.objects.filter(project=cast.project, role=Role.ANNOTATOR)[0]
     assert program.patch(f"{home}people/{place.pk}/", {"active": False}).json()["active"] is False
+
+
+def test_own_work_comes_in_pages_by_position():
+    cast = make_project()
+    opened(cast)
+    rater, home = ApiClient(cast.annotators[0].user), f"projects/{cast.project.slug}/work/"
+    assert rater.get(home).json()["results"] == []
+    rater.post(home)
+    first = rater.get(f"{home}?limit=3").json()
+    assert [row["position"] for row in first["results"]] == [1, 2, 3]
+    last = rater.get(first["next"].partition("/api/v1/")[2]).json()
+    assert ([row["position"] for row in last["results"]], last["next"]) == ([4], None)
 
 
 def test_a_rating_off_its_scale_and_a_contradiction_are_refused():

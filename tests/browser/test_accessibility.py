@@ -29,7 +29,7 @@ from annotate.results.reproduction.summeval_op import SUMMEVAL_OP
 from annotate.setup.commands import add_image, create_project
 from annotate.webhooks.commands import add_webhook, try_webhook
 from annotate.webhooks.events import EXPORT_READY
-from judges.core.models import Calibration
+from judges.core.models import Calibration, DevelopmentDocument, Drafting, Judge, PromptSearch, Proposal
 from judges.metrics.commands import compute_metrics
 from judges.metrics.computing import MEASURES
 from judges.routing.commands.certificates import draw_calibration
@@ -52,7 +52,7 @@ NO_PAGES = {
     *("certificate_table", "agreement", "so_far"),
     *("rate", "my_work", "guideline", "rate_progress", "rate_item", "document_end"),
     *("practice", "practice_item", "practice_feedback"),
-    *("keys", "preferences", "digest_stop", "invitation"),
+    *("keys", "preferences", "own_data", "digest_stop", "invitation"),
     *("address", "address_confirm", "signup_address", "first_account"),
 }
 ANYWHERE = (
@@ -64,6 +64,7 @@ ANYWHERE = (
     "installation/people/",
     "installation/people/{person}/",
     "projects/new/",
+    "projects/new/from-export/",
     "templates/",
     "api/v1/",
 )
@@ -71,7 +72,7 @@ OF_PEOPLE = """
 preview/ settings/ as-template/ rounds/1/ items/ items/{item}/
 dimensions/ dimensions/fluency/ guidelines/ images/ imports/
 imports/{upload}/ quality/ quality/{rater}/ plan/ people/ people/{rater}/ results/so-far/
-rounds/1/deadline/ export/ export/{export}/ audit/ delete/
+rounds/1/deadline/ export/ export/datasheet/ export/{export}/ audit/ delete/
 webhooks/ webhooks/{webhook}/
 results/ results/agreement/ results/systems/ results/systems/means/ results/disagreements/
 results/disagreements/{item}/fluency/
@@ -84,7 +85,8 @@ judges/import/ judges/import/{judgments}/
 judges/metrics/ judges/metrics/{metrics}/ results/metrics/
 results/judges/ results/reliability/ judges/of-unit/{item}/fluency/
 results/estimates/ results/replacement/ results/laboratory/ results/biases/ results/experiments/
-judges/experiments/new/
+judges/experiments/new/ judges/align/ results/alignment/
+judges/align/drafts/{drafting}/ judges/align/search/{search}/
 judges/certificates/ judges/certificates/new/ judges/certificates/{calibration}/
 judges/routing/ judges/routing/new/ judges/routing/{policy}/
 judges/endpoints/ judges/endpoints/new/ judges/endpoints/{endpoint}/
@@ -185,9 +187,30 @@ def judges_with_people() -> Scene:
         "prompt": judge.template_id,
         "run": run.pk,
         "judgment": judge.judgments.order_by("pk")[0].pk,
+        **learning_of(cast, judge),
     }
     inside = ["", "results/agreement/", "results/so-far/", *OF_JUDGES.split()]
     return Scene(cast.admin, [home(cast, each.format(**keys)) for each in inside])
+
+
+def learning_of(cast: Cast, judge: Judge) -> dict[str, int]:
+    """Set a document apart, and plan drafts and a search; return their keys."""
+    DevelopmentDocument.objects.create(document=cast.items[-1].document)
+    about = {"judge": judge, "dimension": cast.dimensions[0]}
+    drafting = Drafting.objects.create(
+        **about, drafter=judge, status="stopped", reason="The server gave no answer."
+    )
+    drafts = {**about, "kind": "clarification", "drafting": drafting, "request": "Write one clarification."}
+    proposal = Proposal.objects.create(**drafts, text="Rumours count.", about="too high, disputed: source")
+    proposal.items.set(cast.items[-1:])
+    Proposal.objects.create(**drafts, status="failed", problem="The reply is empty.")
+    Proposal.objects.create(**drafts, status="drafting")
+    search = PromptSearch.objects.create(**about, stages=[[1, 2]], documents=[], planned_calls=40)
+    tried = Proposal.objects.create(
+        **about, kind="wording", status="tried", text="Rate it.", about="clarification 1", search=search
+    )
+    tried.parts.set([proposal])
+    return {"drafting": drafting.pk, "search": search.pk}
 
 
 def home(cast: Cast, rest: str = "") -> str:

@@ -40,7 +40,7 @@ def messages(page: Page) -> Locator:
     return page.locator("#refused .cause")
 
 
-def stored() -> dict[tuple[int | None, str], int | None]:
+def stored() -> dict[tuple[int | None, str], float | None]:
     """Return every stored value by the position of its item and the key of its dimension."""
     found = Rating.objects.values_list("assignment__position", "dimension__key", "value")
     return {(position, key): value for position, key, value in found}
@@ -252,7 +252,7 @@ def reword(cast: Cast, key: str, definition: str) -> None:
     reword_dimension(dimension=dimension, to=to, note="They asked.", by=cast.admin)
 
 
-def versions() -> dict[tuple[int | None, str], int | None]:
+def versions() -> dict[tuple[int | None, str], float | None]:
     """Return the version of the wording that each answer was given under."""
     found = Rating.objects.values_list("assignment__position", "dimension__key", "guideline__version")
     return {(position, key): version for position, key, version in found}

@@ -142,7 +142,7 @@ def test_an_answer_without_a_connection_is_kept_and_sent_when_it_is_back(
     expect(page.locator("#answered")).to_contain_text("Dispute 1: you changed to 4.")
     given = Rating.objects.get(assignment__round__number=2)
     assert (answers(), given.value, given.comment) == (1, 4, "Because.")
-    assert page.evaluate("Object.keys(localStorage).filter((key) => key.includes('kept-answer'))") == []
+    wait_until(page, "!Object.keys(localStorage).some((key) => key.includes('kept-answer'))")
 
 
 def test_an_answer_that_was_kept_too_long_is_refused_with_what_was_written(

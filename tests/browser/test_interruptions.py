@@ -37,9 +37,9 @@ def rate(page: Page, position: int) -> None:
         page.keyboard.press(key)
 
 
-def given() -> dict[int, list[int | None]]:
+def given() -> dict[int, list[float | None]]:
     """Return the values of each item by its position, in the order of the dimensions."""
-    found: dict[int, list[int | None]] = {}
+    found: dict[int, list[float | None]] = {}
     for rating in Rating.objects.select_related("assignment").order_by("dimension__position"):
         found.setdefault(rating.assignment.position or 0, []).append(rating.value)
     return found

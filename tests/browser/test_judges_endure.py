@@ -89,6 +89,7 @@ def test_a_run_pauses_for_unreadable_replies_and_the_figures_say_what_is_missing
         expect(page.locator("#run")).to_contain_text("finished")
     page.get_by_role("link", name="compared with people").click()
     gap = page.get_by_role("alert").filter(has_text=re.compile(r"Echo on \w+: \d of 6 read")).first
+    expect(gap).to_be_visible()
     expect(gap).to_have_css("color", red(page))
 
 

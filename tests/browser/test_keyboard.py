@@ -5,7 +5,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from annotate.core.models import Dispute, Document, Item, Post, Preferences, Rating
 from annotate.rating.commands.rounds import close_round_one, open_round_two
 from tests.browser.focus import PROBLEM, tab_to
-from tests.browser.waiting import expect_stored, read_news
+from tests.browser.waiting import expect_stored, read_news, wait_until
 from tests.factories import PASSWORD, Cast, make_project
 from tests.rating.rounds import opened, rate
 
@@ -14,11 +14,10 @@ FOCUSED = (
 )
 
 
-def focused(page: Page) -> str:
-    """Return what has the focus, which must be seen: its dimension, its own id, or its type."""
+def expect_focus(page: Page, name: str) -> None:
+    """Wait until what bears this name has the focus, and is seen: its dimension, its own id, or its type."""
+    wait_until(page, f"name => {FOCUSED} === name", name)
     assert not page.evaluate(PROBLEM), page.evaluate(PROBLEM)
-    found: str = page.evaluate(FOCUSED)
-    return found
 
 
 def press(page: Page, *keys: str) -> None:
@@ -65,36 +64,36 @@ def signs_in(page: Page, cast: Cast) -> None:
 
 
 def rates(page: Page, cast: Cast) -> None:
-    assert focused(page) == "fluency"
+    expect_focus(page, "fluency")
     press(page, "/")
-    assert focused(page) == "search"
+    expect_focus(page, "search")
     page.keyboard.type("boots")
     expect(page.locator("[data-find-count]")).to_have_text("1 of 1")
     press(page, "Escape")
-    assert focused(page) == "fluency"
+    expect_focus(page, "fluency")
     press(page, "Shift+Tab")  # also without the key
-    assert focused(page) == "mark-evidence"
+    expect_focus(page, "mark-evidence")
     press(page, "Enter")
-    assert focused(page) == "fluency"
+    expect_focus(page, "fluency")
     press(page, "2")
-    assert focused(page) == "coherence"
+    expect_focus(page, "coherence")
     press(page, "c")
     page.keyboard.type("Because 3 of 4 fit.")
     press(page, "Escape")
-    assert focused(page) == "fluency"
+    expect_focus(page, "fluency")
     press(page, "u", "ArrowDown", "x")
-    assert focused(page) == "coherence"
+    expect_focus(page, "coherence")
     press(page, "c")
     page.keyboard.type("No two sentences.")
     press(page, "Escape", "?")
     expect(page.get_by_role("dialog")).to_be_visible()
     press(page, "Escape")
-    assert focused(page) == "coherence"
+    expect_focus(page, "coherence")
     press(page, "Enter")
     page.wait_for_url("**/rate/2/")
-    assert focused(page) == "fluency"
+    expect_focus(page, "fluency")
     press(page, "1")
-    assert focused(page) == "coherence"
+    expect_focus(page, "coherence")
     tab_to(page, "Flagged")
     own = Rating.objects.filter(assignment__annotator=cast.annotators[0]).order_by("pk")
     given = own.values_list("value", "unsure", "cannot_rate", "comment", "evidence")
@@ -109,7 +108,7 @@ def rates(page: Page, cast: Cast) -> None:
     tab_to(page, "1. ")
     press(page, "Enter")
     page.wait_for_url("**/rate/1/")
-    assert focused(page) == "fluency"
+    expect_focus(page, "fluency")
 
 
 def discusses(page: Page, cast: Cast) -> None:
@@ -117,32 +116,32 @@ def discusses(page: Page, cast: Cast) -> None:
     tab_to(page, "Begin with the first")
     press(page, "Enter")
     page.wait_for_url("**/disputes/1/")
-    assert page.evaluate(FOCUSED) == "content"
+    wait_until(page, f"{FOCUSED} === 'content'")
     tab_to(page, "comment")
     page.keyboard.type("Is it 4 or 5?")
     tab_to(page, "Send alone")
     press(page, "Enter")
     expect(page.locator("#news")).to_have_text("Your message is sent.")
-    assert page.evaluate("document.activeElement.name") == "only_send"
+    wait_until(page, "document.activeElement.name === 'only_send'")
     assert Post.objects.get().text == "Is it 4 or 5?"
     tab_to(page, "stay")
     press(page, "Space")
     read_news(page)
     press(page, "4")
     expect(page.locator("#news")).to_have_text("Dispute 1: you changed to 4. The unit is settled.")
-    assert focused(page) == "stay"
+    expect_focus(page, "stay")
     tab_to(page, "Undo")
     press(page, "Enter")
     expect(page.locator("#news")).to_have_text("Your answer is taken back.")
-    assert focused(page) == "answer-buttons"
+    expect_focus(page, "answer-buttons")
     tab_to(page, "comment")
     page.keyboard.type("4 it is.")
     press(page, "Escape")
-    assert focused(page) == "answer-buttons"
+    expect_focus(page, "answer-buttons")
     read_news(page)
     press(page, "3")
     expect(page.locator("#news")).to_contain_text("you changed to 3.")
-    assert focused(page) == "answer-buttons"
+    expect_focus(page, "answer-buttons")
     assert Dispute.objects.get(number=1).status == "open"
     answer = Rating.objects.get(assignment__round__number=2)
     assert (answer.value, answer.comment) == (3, "4 it is.")
@@ -155,4 +154,4 @@ def prefers_the_dark(page: Page) -> None:
     tab_to(page, "theme")
     press(page, "ArrowDown", "ArrowDown", "Enter")
     expect(page.locator("html[data-theme=dark]")).to_have_count(1)
-    assert Preferences.objects.get().theme == "dark"
+    expect_stored(page, lambda: Preferences.objects.get().theme, "dark")

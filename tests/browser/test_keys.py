@@ -31,7 +31,7 @@ def rating(cast: Cast, context: BrowserContext, **chosen: object) -> Page:
     return page
 
 
-def values() -> list[tuple[str, int | None, bool]]:
+def values() -> list[tuple[str, float | None, bool]]:
     ratings = Rating.objects.order_by("assignment__position", "-dimension__key")
     return list(ratings.values_list("dimension__key", "value", "unsure"))
 

@@ -6,7 +6,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 from annotate.core.models import PracticeAnswer, Rating
 from annotate.quality.commands import RightValue, describe_gold, mark_gold, set_practice_bar
 from tests.browser.people import signed_in
-from tests.browser.waiting import expect_stored
+from tests.browser.waiting import expect_stored, wait_until
 from tests.factories import Cast, make_project
 from tests.rating.rounds import opened
 
@@ -105,5 +105,5 @@ def test_items_are_practised_by_taps(cast: Cast, browser: Browser, live_server) 
     page.clock.fast_forward(600)  # a second tap sooner is not meant for what the first one brought
     page.get_by_role("link", name="Next").tap()
     expect(page.get_by_role("link", name="Compare")).to_be_visible()
-    assert page.evaluate("scrollY") == 0
+    wait_until(page, "scrollY === 0")
     context.close()

@@ -85,6 +85,7 @@ def test_texts_from_right_to_left_stand_so_between_what_is_written_from_left_to_
     reply.fill(HEBREW)
     assert reply.evaluate(DIRECTION) == "rtl"
     page.get_by_role("button", name="Send").click()
+    expect(page.locator(".thread .text")).to_contain_text(HEBREW)
     assert page.locator(".thread .text").evaluate(BEGINS) == "right"
     assert page.locator(".axis").evaluate(DIRECTION) == "ltr"  # a scale of numbers grows to the right
 

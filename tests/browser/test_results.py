@@ -8,6 +8,7 @@ from annotate.core.models import ComputedResult
 from annotate.rating.commands.rounds import close_round_one
 from annotate.results import figures
 from tests.browser.people import signed_in
+from tests.browser.waiting import wait_until
 from tests.factories import Cast, make_project
 from tests.rating.rounds import opened, rate
 
@@ -39,7 +40,7 @@ def test_from_computing_over_a_plot_to_the_reason_of_a_rater(
     expect(plot).to_be_visible()
     light = page.evaluate(INK)
     page.emulate_media(color_scheme="dark")
-    assert page.evaluate(INK) != light
+    wait_until(page, f"light => ({INK})() !== light", light)
     names_points(page)
     figure = page.locator("#alpha tbody summary")
     figure.click()

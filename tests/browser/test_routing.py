@@ -17,6 +17,7 @@ from annotate.setup.presets import TEMPLATES
 from judges.core.models import Judgment, RoutedUnit, RoutingPolicy
 from judges.reliability import uniform_numbers
 from tests.browser.people import signed_in
+from tests.browser.waiting import expect_stored
 from tests.factories import make_member, make_user
 from tests.judges.factories import make_endpoint, make_judge
 from tests.judges.news import make_items
@@ -156,10 +157,9 @@ def rate(page: Page, annotator: Membership, position: int) -> None:
     for unit in units:
         expect(page.locator(f"fieldset.row.focused[data-key={unit.dimension.key}]")).to_have_count(1)
         page.keyboard.press(str(answer(place, unit.dimension_id)))
-    expect(page.locator("#save-mark")).to_have_text("Saved")
+    expect_stored(page, Rating.objects.filter(assignment=place).count, len(units))
     for word in (KEPT, SENT, "policy", "RTS", "audit"):
         assert word not in page.content().replace(place.item.text, "")
-    assert Rating.objects.filter(assignment=place).count() == len(units)
     page.keyboard.press("Enter")
 
 

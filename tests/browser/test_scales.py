@@ -7,6 +7,7 @@ from annotate.core.models import Rating, RatingChange
 from annotate.core.specification import DimensionSpec, PointSpec
 from annotate.setup.commands import add_dimension, ask_again, reword_guidelines
 from tests.browser.people import signed_in
+from tests.browser.waiting import expect_stored
 from tests.factories import make_project
 from tests.rating.rounds import opened
 
@@ -19,7 +20,7 @@ SCALES = (
 )
 
 
-def given() -> dict[str, int | None]:
+def given() -> dict[str, float | None]:
     return dict(Rating.objects.values_list("dimension__name", "value"))
 
 
@@ -32,10 +33,11 @@ def test_keys_take_categories_numbers_and_not_applicable(
     round = opened(cast)
     page = signed_in(context, cast.annotators[0].user)
     page.goto(f"{live_server.url}/projects/{cast.project.slug}/rate/")
+    expect(page.locator(".row.focused")).to_have_count(1)
     for key in ("2", "n", "0", "8", "5", "Enter"):
         page.keyboard.press(key)
     expect(page.locator("#progress")).to_contain_text("1 of 1")
-    assert given() == {"Tone": 2, "Sentiment": None, "Ten": 10, "Share": 85}
+    expect_stored(page, given, {"Tone": 2, "Sentiment": None, "Ten": 10, "Share": 85})
     assert Rating.objects.get(not_applicable=True).dimension.name == "Sentiment"
 
     reword_guidelines(project=cast.project, guidelines="Read twice.", note="They skimmed.", by=cast.admin)

@@ -68,7 +68,7 @@ def step(admin: Page, name: str) -> None:
     admin.get_by_role("button", name=name).click()
 
 
-def round_one_values(dispute: Dispute) -> dict[str, int]:
+def round_one_values(dispute: Dispute) -> dict[str, float]:
     given = Rating.objects.filter(
         assignment__item=dispute.item, dimension=dispute.dimension, assignment__round__number=1
     )
@@ -85,7 +85,7 @@ def one_apart_from_two(dimension: str) -> list[Dispute]:
     return found
 
 
-def change(raters: dict[str, Page], dispute: Dispute) -> int:
+def change(raters: dict[str, Page], dispute: Dispute) -> float:
     """Let the rater who stands alone move to where the others are; return the value."""
     held = round_one_values(dispute)
     alone = min(held, key=lambda label: held[label])
@@ -135,6 +135,7 @@ def test_three_annotators_discuss_summeval_op_and_the_export_holds_it_all(
     admin.get_by_role("radio", name="4").check()
     admin.get_by_label("Reason").fill("One slip only.")
     admin.get_by_role("button", name="Adjudicate").click()
+    expect(admin.locator("#discussion")).to_contain_text("Decided by adjudication: 4.")
     raters["A3"].goto(f"/projects/summeval-op/disputes/{fourth.number}/")
     expect(raters["A3"].locator("#discussion")).to_contain_text("Decided by adjudication: 4.")
     expect(raters["A3"].get_by_role("button", name="Keep")).to_have_count(0)
@@ -154,7 +155,7 @@ def test_three_annotators_discuss_summeval_op_and_the_export_holds_it_all(
     check_export(admin, moved, fourth)
 
 
-def check_export(admin: Page, moved: dict[int, int], adjudicated: Dispute) -> None:
+def check_export(admin: Page, moved: dict[int, float], adjudicated: Dispute) -> None:
     admin.get_by_role("link", name="Export", exact=True).click()
     admin.get_by_role("radio", name="JSONL").check()
     admin.get_by_role("button", name="Export").click()
@@ -181,6 +182,8 @@ def check_export(admin: Page, moved: dict[int, int], adjudicated: Dispute) -> No
         assert place.user.email not in everything
     admin.get_by_role("link", name="Export", exact=True).first.click()
     with admin.expect_download() as download:
-        admin.get_by_role("row").filter(has_text="final_values").get_by_role("link", name="CSV").click()
+        admin.get_by_role("row").filter(has_text="final_values").get_by_role(
+            "link", name="CSV", exact=True
+        ).click()
     table = list(csv.DictReader(io.StringIO(download.value.path().read_text())))
     assert len(table) == 2912

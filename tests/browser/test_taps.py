@@ -154,11 +154,11 @@ def keys(cast: Cast) -> list[str]:
     return list(Dimension.objects.filter(project=cast.project).values_list("key", flat=True))
 
 
-def stored() -> dict[str, int | None]:
+def stored() -> dict[str, float | None]:
     return dict(Rating.objects.values_list("dimension__key", "value"))
 
 
-def wait_for_stored(page: Page, expected: dict[str, int | None]) -> None:
+def wait_for_stored(page: Page, expected: dict[str, float | None]) -> None:
     """Wait until the database holds exactly these values."""
     give_up = time.monotonic() + PATIENCE / 1000
     while stored() != expected and time.monotonic() < give_up:
@@ -173,7 +173,7 @@ def test_every_tap_rates_the_point_that_it_hits(
     opened(cast)
     page = at_first_item(device, cast, width, height)
     pointer = POINTERS[kind](page)
-    expected: dict[str, int | None] = {}
+    expected: dict[str, float | None] = {}
     # Down the page and up again: the panel that closes lies above the finger, then below it.
     for value, order in ((4, keys(cast)), (2, keys(cast)[::-1])):
         for key in order:
@@ -192,7 +192,7 @@ def test_a_tap_at_the_edge_of_what_is_seen_does_not_scroll_under_the_finger(
     opened(cast)
     page = at_first_item(device, cast, width, height)
     pointer = POINTERS[kind](page)
-    expected: dict[str, int | None] = {}
+    expected: dict[str, float | None] = {}
     for key in keys(cast):
         point(page, key, 3).evaluate(TO_EDGE)
         pointer.tap(point(page, key, 3))
@@ -207,7 +207,7 @@ def test_a_second_tap_at_the_same_place_hits_the_same_point(
     page = at_first_item(device, cast)
     add_style(page, "* { overflow-anchor: none }")  # as Safari, which does not keep in place by itself
     pointer = POINTERS[kind](page)
-    expected: dict[str, int | None] = {}
+    expected: dict[str, float | None] = {}
     for key in keys(cast):
         x, y = pointer.press(point(page, key, 4))
         pointer.lift(x, y)

@@ -7,15 +7,19 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from queue import Empty
+from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from celery.worker.consumer import Consumer
 from kombu import Connection
 from redis import Redis
 
+from config.celery import app as celery_app
 from tests.config.running import LONGEST, ROOT, environment, eventually
 
 REDIS = "redis://127.0.0.1:6379/0"
@@ -162,3 +166,18 @@ def test_those_who_start_together_agree_on_the_queues(tmp_path: Path) -> None:
 def channel(folder: Path) -> Any:
     """Return a channel of a connection to a broker in this folder."""
     return folder_connection(folder).default_channel
+
+
+def test_after_a_lost_connection_no_thread_that_ends_a_task_reads_from_the_broker():
+    asked: list[int] = []
+    consumer = SimpleNamespace(
+        app=celery_app,
+        qos=SimpleNamespace(_mutex=nullcontext(), value=1, set=asked.append),
+        initial_prefetch_count=1,
+        max_prefetch_count=2,
+        _new_prefetch_count=2,
+        _maximum_prefetch_restored=False,
+    )
+    ask_for_more = vars(Consumer)["_restore_prefetch_count_after_connection_restart"]
+    ask_for_more(consumer, None)
+    assert asked == []

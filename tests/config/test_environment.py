@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from annotate.core.outbound.permits import Place, VariablePermit
+from annotate.core.outbound.permits import PermittedHost, VariablePermit
 from config import environment
 from config.environment import SettingError
 from tests.config.running import manage
@@ -123,12 +123,16 @@ def test_a_given_secret_key_is_not_written_anywhere(tmp_path: Path, monkeypatch:
 def test_places_and_variables_are_read_as_the_document_writes_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONCORD_LOCAL_ENDPOINTS", "127.0.0.1:8090, VLLM:8000,[::1]:*")
     places = environment.local_endpoints("CONCORD_LOCAL_ENDPOINTS")
-    assert places == (Place("127.0.0.1", 8090), Place("vllm", 8000), Place("::1", None))
+    assert places == (
+        PermittedHost("127.0.0.1", 8090),
+        PermittedHost("vllm", 8000),
+        PermittedHost("::1", None),
+    )
     listed = "OPENAI_API_KEY=api.openai.com,LAB_API_KEY=llm.example.org:8443@lab-a+lab-b"
     monkeypatch.setenv("CONCORD_ENVIRONMENT_KEYS", listed)
     assert environment.environment_keys("CONCORD_ENVIRONMENT_KEYS") == (
-        VariablePermit("OPENAI_API_KEY", Place("api.openai.com", 443)),
-        VariablePermit("LAB_API_KEY", Place("llm.example.org", 8443), frozenset({"lab-a", "lab-b"})),
+        VariablePermit("OPENAI_API_KEY", PermittedHost("api.openai.com", 443)),
+        VariablePermit("LAB_API_KEY", PermittedHost("llm.example.org", 8443), frozenset({"lab-a", "lab-b"})),
     )
 
 
@@ -138,3 +142,19 @@ def test_a_key_in_the_place_of_a_host_never_shows_in_the_refusal(monkeypatch: py
         environment.environment_keys("CONCORD_ENVIRONMENT_KEYS")
     assert "sk-proj" not in str(refused.value)
     assert refused.value.__cause__ is None
+
+
+def test_the_folder_and_the_database_are_for_their_owner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DATABASE_URL", raising=False)
+    monkeypatch.setenv("CONCORD_DATA", str(tmp_path / "new"))
+    folder = environment.data_folder(tmp_path)
+    readable = folder / "concord.sqlite3"
+    readable.touch(0o644)
+    readable.chmod(0o644)
+    environment.database(readable)
+    environment.database(folder / "other.sqlite3")
+    modes = [path.stat().st_mode & 0o777 for path in (folder, readable)]
+    assert modes == [0o700, 0o600]
+    assert not (folder / "other.sqlite3").exists()

@@ -1,9 +1,6 @@
-"""Probes, disks that take nothing, and the units that keep Concord running."""
+"""Probes, and disks that take nothing."""
 
 import errno
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +10,6 @@ from django.test import Client
 from django.urls import reverse
 
 from annotate.core.faults import is_without_room
-from tests.config.running import ROOT
 from tests.factories import make_project
 
 
@@ -59,16 +55,3 @@ def test_causes_are_looked_for() -> None:
     wrapped = RuntimeError()
     wrapped.__cause__ = full
     assert [is_without_room(each) for each in (full, wrapped, other, None)] == [True, True, False, False]
-
-
-@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze")
-@pytest.mark.parametrize("unit", ["concord-web.service", "concord-worker@.service"])
-def test_units_are_valid(tmp_path: Path, unit: str) -> None:
-    text = (ROOT / "deploy/systemd" / unit).read_text()
-    text = text.replace("/opt/concord/.venv/bin/python", sys.executable).replace("/opt/concord", str(ROOT))
-    path = tmp_path / unit.replace("@", "@1")
-    path.write_text(text.replace("User=concord\n", ""))
-    said = subprocess.run(
-        ["systemd-analyze", "verify", str(path)], capture_output=True, text=True, check=False
-    )
-    assert (said.returncode, str(path.name) in said.stderr) == (0, False), said.stderr

@@ -47,7 +47,7 @@ def run_ci(folder: Path, **variables: str) -> tuple[int, list[str]]:
     (folder / "data").mkdir()
     programs = [
         folder / ".venv" / "bin" / "python",
-        *(folder / "bin" / name for name in ("make", "chromium", "pdflatex")),
+        *(folder / "bin" / name for name in ("make", "chromium", "nginx", "pdflatex")),
     ]
     for program in programs:
         program.parent.mkdir(parents=True, exist_ok=True)

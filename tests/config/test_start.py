@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from config.management.commands.start import demonstration, local_models
-from tests.config.running import LONGEST, Started, alive, descendants, eventually, manage, start
+from tests.config.running import Started, alive, descendants, eventually, manage, start
 from tests.factories import make_project
 
 pytestmark = pytest.mark.skipif(
@@ -32,10 +32,13 @@ def rows(data: Path) -> list[tuple[object, ...]]:
         database.close()
 
 
-def end(started: Started, how: signal.Signals) -> set[int]:
-    """Stop with a signal and return the processes that it should not have left."""
+def end(started: Started, how: signal.Signals, *, times: int = 1) -> set[int]:
+    """Stop with a signal, sent so many times, and return the processes that it should not have left."""
     family = descendants(started.process.pid)
     assert len(family) >= 3, "the web server, its worker process, and Celery"
+    for _ in range(times - 1):
+        started.process.send_signal(how)
+        time.sleep(0.2)
     assert started.stop(how) == 0, started.log.read_text()
     return alive(family)
 
@@ -54,7 +57,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return shutil.copytree(first, own, dirs_exist_ok=True)
 
 
-def test_it_says_where_it_is_and_answers_until_interrupted(data: Path) -> None:
+def test_it_says_where_it_is_and_answers_until_interrupted_by_someone_impatient(data: Path) -> None:
     started = start(data)
     page = started.get("/accounts/login/")
     assert all(started.get(path) for path in re.findall(r'"(/static/[^"]+\.(?:css|js))"', page))
@@ -62,32 +65,18 @@ def test_it_says_where_it_is_and_answers_until_interrupted(data: Path) -> None:
     assert f"http://127.0.0.1:{started.port}/" in said
     assert "/first-account/" in said
     assert "Make the first account" in started.get(re.findall(r"(/first-account/\S+)", said)[0])
-    assert end(started, signal.SIGINT) == set()
+    assert end(started, signal.SIGINT, times=3) == set()
+    assert "Traceback" not in started.log.read_text()
 
 
 def test_a_second_start_keeps_the_data_and_does_not_gather_the_static_files_again(data: Path) -> None:
     manage("load_demonstration", data=data)
-    end(start(data), signal.SIGINT)
+    assert end(start(data), signal.SIGHUP) == set(), "as when the terminal is closed"
     before, gathered = rows(data), (data / "static" / "staticfiles.json").stat().st_mtime_ns
-    end(start(data), signal.SIGTERM)
+    assert end(start(data), signal.SIGTERM) == set()
     assert before
     assert rows(data) == before
     assert (data / "static" / "staticfiles.json").stat().st_mtime_ns == gathered
-
-
-def test_closing_the_terminal_stops_everything(data: Path) -> None:
-    assert end(start(data), signal.SIGHUP) == set()
-
-
-def test_impatience_does_no_harm(data: Path) -> None:
-    started = start(data)
-    family = descendants(started.process.pid)
-    for _ in range(3):
-        started.process.send_signal(signal.SIGINT)
-        time.sleep(0.2)
-    assert started.process.wait(LONGEST) == 0
-    assert "Traceback" not in started.log.read_text()
-    assert alive(family) == set()
 
 
 def test_killing_it_outright_leaves_no_process(data: Path) -> None:

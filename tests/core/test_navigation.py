@@ -49,10 +49,13 @@ def test_no_page_is_in_two_places():
         ("results/judges/", ["Results", "Judges and people"]),
         ("judges/endpoints/3/", ["Judges", "Connect"]),
         ("judges/3/", ["Judges", "Judges"]),
+        ("results/laboratory/", ["Judges", "Laboratory", "Samples"]),
+        ("results/reliability/", ["Judges", "Trust", "Reliability"]),
         ("results/replacement/", ["Judges", "Trust", "Replacement"]),
         ("judges/certificates/3/", ["Judges", "Trust", "Certificates"]),
         ("results/biases/", ["Judges", "Laboratory", "Biases"]),
         ("judges/experiments/new/", ["Judges", "Laboratory", "New experiment"]),
+        ("judges/align/", ["Judges", "Laboratory", "Align"]),
     ],
 )
 def test_a_page_says_where_it_is(path, where):

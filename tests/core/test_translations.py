@@ -61,7 +61,6 @@ FOR_ANNOTATORS = (
     "annotate/quality/commands.py::settle_practice_item",
     "annotate/quality/views.py::_practice_item",
     "annotate/quality/views.py::_read_answer",
-    "annotate/rating/commands/notes.py",
     "annotate/rating/commands/ratings.py",
     "annotate/rating/commands/revising.py",
     "annotate/rating/forms.py::AnswerForm",

@@ -1,6 +1,9 @@
-"""Words that docs/architecture.md replaces by the field's own occur in no sentence that anyone reads."""
+"""Words that docs/architecture.md replaces by the field's own occur in no sentence that anyone reads, and a
+name in the code says what it is the name of.
+"""
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -14,6 +17,15 @@ ROWS = [
 ]
 REPLACED = sorted({word for *_, words in ROWS[1:] for word in words.split(", ") if word})
 DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+
+CODE = "\n".join(path.read_text() for app in ("annotate", "judges") for path in (ROOT / app).rglob("*.py"))
+NAMED_BY_DJANGO = {"Command", "Migration"}
+FUNCTIONS = re.findall(r"(?m)((?:^ *@.*\n)*)^ *(?:async )?def (\w+)\(", CODE)
+PARTICIPLE = re.compile(
+    r"_*([a-z]+ed|begun|chosen|done|drawn|found|given|held|kept|known|left|lost|made|meant|paid|said|seen|sent"
+    r"|shown|spent|taken|told|written)"
+)
+VERBS_IN_ED = {"embed", "feed", "need", "seed"}
 
 
 def has(text: str, word: str) -> bool:
@@ -40,3 +52,16 @@ def test_a_replaced_word_is_in_no_sentence_and_no_document(word: str) -> None:
 def test_a_replaced_word_is_found_across_lines() -> None:
     assert has("It can be taken\n  away as CSV", "taken away")
     assert not has("journeyman", "journey")
+
+
+def test_no_two_classes_share_a_name() -> None:
+    names = Counter(re.findall(r"(?m)^class (\w+)", CODE))
+    assert len(names) > 500
+    assert {name for name, times in names.items() if times > 1} == NAMED_BY_DJANGO
+
+
+def test_a_function_is_called_by_a_verb_or_a_noun_not_by_a_participle() -> None:
+    """A property may be one: `plan.kept` reads as what it is."""
+    functions = {name for decorators, name in FUNCTIONS if "property" not in decorators}
+    assert len(functions) > 3_000
+    assert not {name for name in functions - VERBS_IN_ED if PARTICIPLE.fullmatch(name)}

@@ -7,9 +7,16 @@ from django.test import Client
 from django.urls import reverse
 
 from annotate.core.models import Dispute, Item
-from annotate.disputes.commands.disputes import answer_dispute, post_message
-from annotate.disputes.commands.looks import note_look
-from annotate.disputes.queries.disputes import WorkFilter, disputes_on_text, left_after, listed, work_list
+from annotate.disputes.commands.disputes import answer_dispute, note_look, post_message
+from annotate.disputes.queries.disputes import (
+    WorkFilter,
+    count_needing_and_new,
+    disputes_on_text,
+    left_after,
+    sections_of,
+    work_list,
+)
+from annotate.rating.queries import own_items
 from tests.conftest import Clock
 from tests.disputes.disputed_texts import make_disputed_texts
 from tests.factories import Cast
@@ -25,7 +32,7 @@ def cast() -> Cast:
 def test_the_list_has_an_items_disputes_together_with_the_own_value(cast: Cast) -> None:
     me = cast.annotators[0]
     answer_dispute(dispute=Dispute.objects.get(number=1), rater=me, value=2)
-    needs, waits, _ = listed(work_list(me), me)
+    needs, waits, _ = sections_of(work_list(me), me)
     assert [len(item.disputes) for item in needs.items] == [1, 2, 2, 2]
     assert {value for item in needs.items for _, value in item.disputes} == {"1"}
     assert [(each.number, value) for item in waits.items for each, value in item.disputes] == [(1, "2")]
@@ -47,6 +54,7 @@ def test_a_rater_finds_disputes_by_dimension_document_and_what_is_new(cast: Cast
     found = set(Dispute.objects.filter(item=cast.items[2]).values_list("number", flat=True))
     assert numbers(words=text[:-1].upper()) == found
     assert numbers(words="Product 2") > found
+    assert numbers(words=document.key) == numbers(document=document.key)
     looked_at = Dispute.objects.get(number=3)
     note_look(dispute=looked_at, rater=me)
     post_message(dispute=looked_at, author=other, text="Is it?")
@@ -93,7 +101,7 @@ def test_a_page_leads_to_the_items_other_disputes_and_to_the_next_document(
 
 
 def test_the_time_left_follows_from_the_pauses_between_answers(
-    cast: Cast, client: Client, clock: Clock
+    clock: Clock, cast: Cast, client: Client
 ) -> None:
     me = cast.annotators[0]
     client.force_login(me.user)  # type: ignore[arg-type]
@@ -118,3 +126,31 @@ def test_the_last_document_has_no_next_one(cast: Cast) -> None:
         answer_dispute(dispute=Dispute.objects.get(number=number), rater=me, value=2)
     left = left_after(me, Dispute.objects.select_related("item").get(number=8))
     assert (left.disputes, left.following, left.next_document) == (3, 7, None)
+
+
+def test_an_own_post_is_no_news_though_the_dispute_was_never_viewed(cast: Cast) -> None:
+    me, other = cast.annotators[0], cast.annotators[2]
+    dispute = Dispute.objects.get(number=3)
+    post_message(dispute=dispute, author=me, text="Is it?")  # as by the API
+    assert count_needing_and_new(me)[1] == 0
+    post_message(dispute=dispute, author=other, text="It is.")
+    assert count_needing_and_new(me)[1] == 1
+    note_look(dispute=dispute, rater=me)
+    assert count_needing_and_new(me)[1] == 0
+
+
+def test_the_first_of_each_part_are_read_and_all_of_them_counted(cast: Cast) -> None:
+    me = cast.annotators[0]
+    first, all_of_them = work_list(me, most=2), work_list(me)
+    assert len(all_of_them.needing_me) == first.counts.needing_me == 8
+    assert first.needing_me == all_of_them.needing_me[:2]
+
+
+def test_many_documents_are_found_by_words_and_not_listed(
+    cast: Cast, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.force_login(cast.annotators[0].user)  # type: ignore[arg-type]
+    address = reverse("disputes", args=[cast.project.slug])
+    assert "document" in client.get(address).context["form"].fields
+    monkeypatch.setattr(own_items, "MOST_DOCUMENTS_LISTED", 1)
+    assert list(client.get(address).context["form"].fields) == ["waits", "is_new", "dimension", "words"]

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.html import strip_tags
 
 from annotate.core.errors import InvalidValueError
-from annotate.core.models import AskedRater, Dispute, RatingChange
+from annotate.core.models import Dispute, DisputeRater, RatingChange
 from annotate.disputes.commands.asking import ask_raters
 from annotate.disputes.commands.disputes import (
     adjudicate,
@@ -37,7 +37,8 @@ def disputed(*values: int) -> tuple[Cast, Dispute]:
 
 
 def raters_asked(dispute: Dispute) -> list[str]:
-    return list(dispute.asked_raters.order_by("rater__alias").values_list("rater__alias", flat=True))
+    asked = dispute.raters.filter(since__isnull=False)
+    return list(asked.order_by("rater__alias").values_list("rater__alias", flat=True))
 
 
 def differ(dispute: Dispute, *raters) -> Dispute:
@@ -231,7 +232,7 @@ def test_what_is_waited_for_follows_from_the_history_alone() -> None:
     cast, dispute = disputed(1, 3, 5)
     answer_dispute(dispute=dispute, rater=cast.annotators[0], value=None, comment="Line two.")
     post_message(dispute=dispute, author=cast.annotators[1], text="Why?")
-    before = set(AskedRater.objects.values_list("rater", "since"))
-    AskedRater.objects.all().delete()
+    before = set(DisputeRater.objects.values_list("rater", "since"))
+    DisputeRater.objects.all().delete()
     ask_raters([dispute])
-    assert set(AskedRater.objects.values_list("rater", "since")) == before != set()
+    assert set(DisputeRater.objects.values_list("rater", "since")) == before != set()

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from annotate.core.errors import DisputeClosedError, FrozenError, InvalidValueError, NotReadyError
 from annotate.core.models import Dimension, Dispute, Nudge, Role, System
+from annotate.disputes import views
 from annotate.disputes.commands.disputes import answer_dispute, ask_again, post_message
 from annotate.disputes.commands.nudges import mail_nudge, nudge_raters
 from annotate.disputes.commands.rules import OwnRule, set_dispute_rules
@@ -215,7 +216,7 @@ def test_a_nudge_reaches_whom_the_disputes_wait_for_once_a_day(client):
         assert "The admin asked you" in read
         assert "to answer the disputes" in read
         assert "The admin asked you" not in page(client, cast, route, user=a.user)
-    assert work_list(c).nudge is not None
+    assert work_list(c).counts.nudge is not None
     post_message(dispute=first, author=b, text="Why?")
     assert "Nudged " + a.label in nudge(client, cast, rater="A")
 
@@ -308,7 +309,18 @@ def test_queries_of_the_rules_are_fixed(client, documents):
     cast = make_project(documents=documents)
     rate_items(cast, *2 * documents * [(1, 3, 5)])
     client.force_login(cast.admin)
+    client.get(reverse("dispute_rules", args=[cast.project.slug]))  # what thresholds open is kept from now on
     with CaptureQueriesContext(connection) as counted:
         client.get(reverse("dispute_rules", args=[cast.project.slug]))
-    # session, user, place, rounds, whether this person rates, spreads, dimensions, roles, set-up
-    assert len(counted) == 9
+    # session, user, place, rounds, whether this person rates, kept spreads and their version (3), dimensions,
+    # roles, set-up
+    assert len(counted) == 11
+
+
+def test_pages_of_the_list_follow_each_other_by_number(client, monkeypatch):
+    monkeypatch.setattr(views, "PER_PAGE", 2)
+    cast = make_project(documents=3)
+    rate_items(cast, *[(1, 3, 5)] * 6)
+    close_round_one(project=cast.project, by=cast.admin)
+    shown = [numbers(client, cast, page=number) for number in (1, 2, 3)]
+    assert shown == [[1, 2], [3, 4], [5, 6]]

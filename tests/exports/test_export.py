@@ -34,7 +34,7 @@ from annotate.disputes.commands.disputes import adjudicate, answer_dispute, post
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.folder import write_folder
 from annotate.exports.formats.text import CHUNK, FORMATS, export_table
-from annotate.exports.registry import TABLES
+from annotate.exports.registry import TABLES, meanings
 from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.revising import revise_value
@@ -48,7 +48,7 @@ pytestmark = pytest.mark.django_db
 
 STRANGE = 'One, "two"\r\nthree\n; شكرا\u2028\u202e=1+1\t\U0001f642 </script> NA \\'
 DOCUMENTATION = Path(__file__).resolve().parents[2] / "docs" / "export.md"
-ALL = ["project", "guidelines", "documents", "items", "ratings", "assignments", "final_values"]
+ALL = ["project", "guidelines", "documents", "items", "benchmark", "ratings", "assignments", "final_values"]
 ALL += [
     "soft_labels",
     "disputes",
@@ -58,14 +58,16 @@ ALL += [
     "revised_values",
     "looks_back",
     "acknowledgements",
+    "development_documents",
     "judges",
+    "proposals",
     "runs",
     "judgments",
     "judgment_changes",
     "metrics",
     "indicators",
 ]
-OF_PEOPLE = ALL[:12]
+OF_PEOPLE = ALL[:13]
 
 
 def make_project(**wanted: Any) -> Cast:
@@ -156,6 +158,16 @@ def test_the_documentation_names_every_table_and_column_in_order():
     assert list(documented()) == ALL
 
 
+def test_cards_say_of_every_column_what_the_documentation_says():
+    sections = re.split(r"^## ", DOCUMENTATION.read_text(), flags=re.M)[1:]
+    said = {
+        (part.split("\n")[0], name): re.sub(r"\[(.*?)\]\(.*?\)", r"\1", meaning)
+        for part in sections
+        for name, meaning in re.findall(r"^\| `(\w+)` \| (.*) \|$", part, flags=re.M)
+    }
+    assert meanings() == said
+
+
 @pytest.mark.parametrize("table", OF_PEOPLE)
 def test_headers_and_keys_are_the_documented_columns(client, cast, table):
     found = rows(client, cast, table)
@@ -168,7 +180,7 @@ def test_headers_and_keys_are_the_documented_columns(client, cast, table):
 
 @pytest.mark.parametrize("table", ALL[1:])
 def test_an_empty_table_is_empty_with_its_header_in_csv(client, table):
-    cast = make_project(documents=0)
+    cast = make_project(documents=0, dimensions=())
     assert content(client, cast, table) == b""
     assert content(client, cast, table, "csv").decode() == ",".join(documented()[table]) + "\r\n"
 
@@ -510,13 +522,15 @@ def test_all_tables_take_a_fixed_number_of_queries(cast):
     with CaptureQueriesContext(connection) as counted:
         for table in TABLES.values():
             list(table.rows(cast.project))
-    # project 0, guidelines 4 (rounds, versions of each and of none), documents 1, items 1, ratings 1,
+    # project 0, guidelines 4 (rounds, versions of each and of none), documents 1, items 1, ratings 1, items
+    # with what came of them 7 (items, disputes, round, ratings, scales, dimensions, judgments),
     # assignments 4 (round, places, units, ratings), final values 3 (disputes, round, ratings),
     # soft labels 4 (rounds, items, ratings, raters), disputes 1, posts 1, events 2 (raters), history 2
-    # (raters), judges 2 (dimensions), runs 1, judgments 4 (runs, scales, dimensions), their changes 1
-    # (dimensions), metrics 1, indicators 1, revised values 2 (raters), looks back 1, new wording that was
-    # read 1
-    assert len(counted) == 40
+    # (raters), development documents 1, judges 2 (dimensions), proposals 2
+    # (numbers), runs 1, judgments 4 (runs, scales,
+    # dimensions), their changes 1 (dimensions), metrics 1, indicators 1, revised values 2 (raters), looks
+    # back 1, new wording that was read 1
+    assert len(counted) == 50
 
 
 @pytest.mark.parametrize("saves", [10, 5000])

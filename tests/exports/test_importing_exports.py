@@ -32,8 +32,10 @@ from annotate.disputes.commands.disputes import (
     post_message,
     take_back,
 )
+from annotate.exports.citation import Datasheet, DatasheetSection
+from annotate.exports.commands.datasheets import save_datasheet
 from annotate.exports.manifest import hash_of, sha256_of
-from annotate.exports.registry import Part
+from annotate.exports.registry import ExportPart
 from annotate.exports.restoring.archive import ExportArchive
 from annotate.exports.restoring.restored import RESTORERS, Restored
 from annotate.quality.commands import decide_counting, mark_gold
@@ -45,7 +47,7 @@ from annotate.rating.commands.units import WantedUnit, ask_for_units
 from annotate.rating.commands.wording import acknowledge_wording
 from annotate.rating.evidence import Passage
 from annotate.setup.commands import delete_project, reword_guidelines
-from judges.core.models import Judgment, Run
+from judges.core.models import DevelopmentDocument, Judgment, Proposal, Run
 from judges.runs.commands.asking_again import ask_again
 from judges.runs.commands.corrections import exclude, set_value
 from judges.runs.commands.runs import cancel_run
@@ -65,12 +67,18 @@ def cast() -> Cast:
     Document.objects.update(parts=[{"label": "Review 1", "text": STRANGE}, {"label": "", "text": "Fine."}])
     Item.objects.update(text=STRANGE)
     judged(cast)
+    DevelopmentDocument.objects.create(document=cast.items[0].document)
+    about = {"judge": cast.project.judges.order_by("pk")[0], "dimension": cast.dimensions[0]}
+    proposal = Proposal.objects.create(**about, kind="clarification", text=STRANGE, about=STRANGE)
+    proposal.items.set(cast.items[:2])
     make_metric(cast, [0.34, -3.1, 1e-33, 1 / 3, 0, 97.87], name=STRANGE)
     mark_gold(project=cast.project, item=cast.items[5], use=GoldItem.Use.PRACTICE)
     rated(cast)
     close_round_one(project=cast.project, by=cast.admin)
     open_round_two(project=cast.project, by=cast.admin)
     discuss(cast)
+    written = Datasheet(("en",), sections={DatasheetSection.USES: STRANGE})
+    save_datasheet(project=cast.project, datasheet=written, by=cast.admin)
     return cast
 
 
@@ -85,7 +93,10 @@ def judged(cast: Cast) -> None:
         "scale_table": [1, 1.5, 5],
     }
     reasoner = make_judge(cast.project, "rts", name="Reasoner", template=template, **scale)
-    make_judgment(reasoner, cast.items[1], cast.dimensions[0])
+    source = make_judgment(reasoner, cast.items[1], cast.dimensions[0])
+    saved = {"reused": 1, "reused_cost": "0.00000123", "cached_tokens": 7, "cache_savings": "0.5"}
+    reused = make_judgment(reasoner, cast.items[2], cast.dimensions[0], reused_from=source)
+    Run.objects.filter(judgments=reused).update(reuses_answers=True, **saved)
     judgment = make_judgment(reasoner, cast.items[0], cast.dimensions[0])
     set_value(judgment=judgment, value=2, note=STRANGE, by=cast.admin)
     exclude(judgment=judgment, note="It is about another text.", by=cast.admin)
@@ -191,7 +202,10 @@ def taken_away(cast: Cast, path: Path, *arguments: str) -> bytes:
     return content
 
 
-@pytest.mark.parametrize(("closed", "format"), [(False, "jsonl"), (True, "jsonl"), (False, "parquet")])
+@pytest.mark.parametrize(
+    ("closed", "format"),
+    [(False, "jsonl"), (True, "jsonl"), (False, "parquet"), (False, "csv"), (False, "huggingface")],
+)
 def test_exported_again_it_is_the_same_byte_by_byte(
     cast: Cast, tmp_path: Path, closed: bool, format: str
 ) -> None:
@@ -207,8 +221,115 @@ def test_exported_again_it_is_the_same_byte_by_byte(
     assert [Path(name).stem for name in empty] == []
 
 
+@pytest.mark.parametrize("format", ["csv", "xlsx", "huggingface"])
+def test_items_and_ratings_come_back_from_every_other_format(cast: Cast, tmp_path: Path, format: str) -> None:
+    # XML, and so a workbook, knows one way to end a line.
+    Item.objects.update(text=STRANGE.replace("\r\n", "\n"))
+    Document.objects.update(parts=[{"label": "Review 1", "text": "Two\nlines; =1+1"}])
+    before = stored_rows()
+    taken_away(cast, tmp_path / "first.zip", "--format", format)
+    call_command("import_export", str(tmp_path / "first.zip"), stdout=StringIO())
+    assert stored_rows() == before
+
+
+def stored_rows() -> tuple[list[Any], ...]:
+    """Return documents, items and all that was rated, without what an installation numbers."""
+    unit = ("assignment__round__number", "assignment__item__document__key", "assignment__item__system__name")
+    answer = ("dimension__key", "value", "unsure", "cannot_rate", "comment", "evidence")
+    ratings = Rating.objects.values_list(*unit, "assignment__annotator__pseudonym", *answer)
+    return (
+        list(Document.objects.order_by("key").values_list("key", "title", "parts")),
+        list(Item.objects.order_by("document__key", "system__name").values_list("system__name", "text")),
+        sorted(ratings, key=repr),
+    )
+
+
+def sent(client: Client, path: Path) -> Any:
+    with path.open("rb") as file:
+        return client.post(reverse("project_from_export"), {"file": file})
+
+
+def test_an_export_is_imported_in_the_browser_by_who_becomes_its_admin(cast: Cast, tmp_path: Path) -> None:
+    before = stored_rows()
+    taken_away(cast, tmp_path / "first.zip")
+    User.objects.filter(pk=cast.admin.pk).update(is_staff=True)  # who may begin projects without having one
+    client = Client()
+    client.force_login(cast.admin)
+    answer = sent(client, tmp_path / "first.zip")
+    project = Project.objects.get()
+    assert answer["Location"] == reverse("project", args=[project.slug])
+    assert stored_rows() == before
+    assert Membership.objects.get(project=project, role="admin").user == cast.admin
+    refused = sent(client, tmp_path / "first.zip")
+    assert refused.status_code == 422
+    assert "There is a project" in refused.content.decode()
+
+
+def test_the_browser_takes_no_export_that_is_for_the_command_line(tmp_path: Path) -> None:
+    cast = make_project()
+    exported(cast.project, tmp_path / "parquet.zip", "--format", "parquet")
+    exported(cast.project, tmp_path / "book.xlsx", "--format", "xlsx")
+    (tmp_path / "text.zip").write_text("no zip")
+    client = Client()
+    client.force_login(cast.admin)
+    for name, says in {
+        "parquet.zip": "manage.py import_export takes every format",
+        "book.xlsx": "manage.py import_export takes every format",
+        "text.zip": "This file is no zip file",
+    }.items():
+        answer = sent(client, tmp_path / name)
+        assert answer.status_code == 422
+        assert says in answer.content.decode()
+    assert Project.objects.count() == 1
+
+
+def test_a_workbook_with_a_cut_text_is_refused(cast: Cast, tmp_path: Path) -> None:
+    Item.objects.update(text="x" * 40_000)
+    taken_away(cast, tmp_path / "cut.zip", "--format", "xlsx")
+    with pytest.raises(CommandError, match="only the beginning of some texts"):
+        imported(tmp_path / "cut.zip")
+    assert not Project.objects.exists()
+
+
+@pytest.mark.parametrize("format", ["jsonl", "csv"])
+def test_before_round_one_the_dimensions_come_back_with_what_is_about_them(
+    tmp_path: Path, format: str
+) -> None:
+    cast = make_project(dimensions=("fluency", "coherence"))
+    fluency, coherence = cast.dimensions
+    coherence.points.filter(value=1).update(label="Broken")
+    template = make_template(cast.project, wordings={str(coherence.pk): "Rate {{ text }}."})
+    judge = make_judge(cast.project, name="Reasoner", template=template)
+    Proposal.objects.create(judge=judge, dimension=fluency, kind="clarification", text="Rumours count.")
+    before = taken_away(cast, tmp_path / "first.zip", "--format", format)
+    assert imported(tmp_path / "first.zip")["identical"]
+    project = Project.objects.get()
+    assert exported(project, tmp_path / "second.zip", "--format", format) == before
+    first, second = project.dimensions.order_by("position")
+    assert (first.key, second.key, second.points.get(value=1).label) == ("fluency", "coherence", "Broken")
+    assert not project.guideline_versions.exists()
+    assert project.prompt_templates.get().wordings == {str(second.pk): "Rate {{ text }}."}
+
+
+def test_dimensions_that_changed_since_a_run_come_back_as_they_are_now(tmp_path: Path) -> None:
+    cast = make_project(dimensions=("fluency", "coherence"))
+    make_judgment(make_judge(cast.project), cast.items[0], cast.dimensions[0])
+    cast.dimensions[0].definition = "Reads well."
+    cast.dimensions[0].save()
+    before = taken_away(cast, tmp_path / "first.zip")
+    assert imported(tmp_path / "first.zip")["identical"]
+    project = Project.objects.get()
+    assert exported(project, tmp_path / "second.zip") == before
+    assert project.dimensions.get(key="fluency").definition == "Reads well."
+    assert project.guideline_versions.get().content["dimensions"][0]["definition"] != "Reads well."
+
+
 def test_what_was_left_out_stays_empty_and_the_rest_is_the_same(cast: Cast, tmp_path: Path) -> None:
-    without = [word for part in (Part.COMMENTS, Part.THREADS, Part.REPLIES) for word in ("--without", part)]
+    without = [
+        word
+        for part in (ExportPart.COMMENTS, ExportPart.THREADS, ExportPart.REPLIES)
+        for word in ("--without", part)
+    ]
     before = taken_away(cast, tmp_path / "first.zip", *without)
     assert imported(tmp_path / "first.zip")["identical"]
     assert exported(Project.objects.get(), tmp_path / "second.zip", *without) == before
@@ -276,7 +397,6 @@ def changed(source: Path, target: Path, name: str, content: bytes | None) -> Pat
 def test_what_is_no_export_of_concord_is_refused_with_a_sentence(tmp_path: Path) -> None:
     cast = make_project()
     exported(cast.project, whole := tmp_path / "whole.zip")
-    exported(cast.project, tmp_path / "csv.zip", "--format", "csv")
     exported(cast.project, tmp_path / "sources.zip", "--without", "sources")
     (tmp_path / "text.zip").write_text("no zip")
     (tmp_path / "folder").mkdir()
@@ -285,7 +405,6 @@ def test_what_is_no_export_of_concord_is_refused_with_a_sentence(tmp_path: Path)
     changed(whole, tmp_path / "empty.zip", "manifest.json", b"[]")
     delete_project(project=cast.project, name=cast.project.name, by=cast.admin)
     for name, sentence in {
-        "csv.zip": "Exports in JSONL and Parquet can be imported",
         "sources.zip": "made without the texts of its documents",
         "text.zip": "neither a zip file nor a folder",
         "folder": "not an export of Concord",

@@ -17,7 +17,7 @@ from django.utils import timezone
 from annotate import tasks
 from annotate.core.errors import InvalidValueError, NotReadyError
 from annotate.core.models import AuditEntry, Export, KeptAnswer, Push
-from annotate.core.outbound.permits import Place, VariablePermit, place_of
+from annotate.core.outbound.permits import PermittedHost, VariablePermit, place_of
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.commands.exports import delete_export, start_export
 from annotate.exports.commands.pushes import start_push
@@ -74,7 +74,7 @@ def test_a_data_set_is_one_private_commit_and_the_same_bytes_are_no_other(there:
     assert push.url == f"{there.url}/datasets/{NAME}/commit/{repository.commits[0]}"
     assert (repository.private, len(repository.commits)) == (True, 1)
     assert {"README.md", "manifest.json", "croissant.json", "DATASHEET.md"} < repository.files.keys()
-    assert repository.files["data/ratings/train-00000-of-00001.parquet"].startswith(b"PAR1")
+    assert repository.files["data/ratings/test-00000-of-00001.parquet"].startswith(b"PAR1")
     assert push.sent == push.size == sum(len(content) for content in repository.files.values())
     uploads = there.uploads
     again = pushed(push.export, cast)
@@ -129,7 +129,7 @@ def test_a_wrong_token_and_no_hub_are_said(
     assert "does not know the token in HF_TOKEN" in pushed(export, cast).message
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     assert "HF_TOKEN may not be sent to 127.0.0.1" in pushed(export, cast).message
-    settings.ENVIRONMENT_KEYS = (VariablePermit("HF_TOKEN", Place("127.0.0.1", 9)),)
+    settings.ENVIRONMENT_KEYS = (VariablePermit("HF_TOKEN", PermittedHost("127.0.0.1", 9)),)
     assert "http://127.0.0.1:9 cannot be reached" in pushed(export, cast).message
     monkeypatch.delenv("HF_TOKEN")
     assert "The environment variable HF_TOKEN is not set" in pushed(export, cast).message

@@ -22,7 +22,7 @@ from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.files import write_file
 from annotate.exports.folder import write_folder
 from annotate.exports.formats import workbook
-from annotate.exports.registry import TABLES, Part
+from annotate.exports.registry import TABLES, ExportPart
 from tests.factories import Cast, make_project
 from tests.judges.factories import make_judge, make_judgment
 from tests.rating.rounds import discussed
@@ -60,7 +60,7 @@ def test_the_manifest_names_every_file_with_its_hash_and_the_time_of_the_state(
     cast: Cast, tmp_path: Path
 ) -> None:
     folder = written(
-        cast, tmp_path / "made", ExportChoice(Format.JSONL, frozenset({Part.THREADS}), "cc0-1.0")
+        cast, tmp_path / "made", ExportChoice(Format.JSONL, frozenset({ExportPart.THREADS}), "cc0-1.0")
     )
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["filters"] == {"format": "jsonl", "without": ["threads"], "licence": "cc0-1.0"}
@@ -76,15 +76,15 @@ def test_the_manifest_names_every_file_with_its_hash_and_the_time_of_the_state(
 
 
 WORDS = {
-    Part.COMMENTS: "MY-COMMENT",
-    Part.THREADS: "MY-THREAD",
-    Part.REPLIES: "MY-REPLY",
-    Part.SOURCES: "Review 1 of product 1.",
+    ExportPart.COMMENTS: "MY-COMMENT",
+    ExportPart.THREADS: "MY-THREAD",
+    ExportPart.REPLIES: "MY-REPLY",
+    ExportPart.SOURCES: "Review 1 of product 1.",
 }
 
 
-@pytest.mark.parametrize("part", list(Part))
-def test_what_is_left_out_is_in_no_file_and_the_rest_is(cast: Cast, tmp_path: Path, part: Part) -> None:
+@pytest.mark.parametrize("part", list(ExportPart))
+def test_what_is_left_out_is_in_no_file_and_the_rest_is(cast: Cast, tmp_path: Path, part: ExportPart) -> None:
     folder = written(cast, tmp_path / "made", ExportChoice(Format.CSV, frozenset({part})))
     everything = "".join(path.read_text() for path in folder.iterdir())
     assert {each for each, word in WORDS.items() if word not in everything} == {part}
@@ -98,7 +98,8 @@ def test_parquet_holds_typed_columns_with_the_values_of_jsonl(cast: Cast, tmp_pa
         found = parquet.read_table(columns / f"{table.name}.parquet")
         assert found.column_names == list(table.columns)
         assert [{name: plain(value) for name, value in row.items()} for row in found.to_pylist()] == [
-            {name: as_json(value) for name, value in row.items()} for row in rows
+            {name: value if name in table.lists else as_json(value) for name, value in row.items()}
+            for row in rows
         ]
     types = parquet.read_schema(columns / "ratings.parquet")
     assert [str(types.field(name).type) for name in ("value", "unsure", "first_saved_at")] == [

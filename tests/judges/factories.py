@@ -87,27 +87,28 @@ def make_judgment(judge: Judge, item: Item, dimension: Dimension, **fields: Any)
 
 def make_judgments(judge: Judge, cast: Cast, value_of: Callable[[int, str, str], int | None]) -> None:
     """Make an answered judgment of every unit, by its document's number, its system and its dimension."""
+    documents = sorted({item.document_id for item in cast.items})
+    make_answers(
+        judge,
+        (
+            (item, dimension, value_of(documents.index(item.document_id), item.system.name, dimension.key))
+            for item in cast.items
+            for dimension in cast.dimensions
+        ),
+    )
+
+
+def make_answers(
+    judge: Judge, answers: Iterable[tuple[Item, Dimension, int | None]], **fields: Any
+) -> list[Judgment]:
+    """Make answered judgments in one run; a value None is not given."""
     run = Run.objects.create(
         project=judge.project, guideline=freeze_guideline(judge.project), status=Run.Status.FINISHED
     )
-    documents = sorted({item.document_id for item in cast.items})
-    wanted = [
-        (item, dimension, value_of(documents.index(item.document_id), item.system.name, dimension.key))
-        for item in cast.items
-        for dimension in cast.dimensions
-    ]
-    Judgment.objects.bulk_create(
-        Judgment(
-            run=run,
-            judge=judge,
-            item=item,
-            dimension=dimension,
-            status=Judgment.Status.DONE,
-            value=value,
-            attempts=1,
-            answered_at=timezone.now(),
-        )
-        for item, dimension, value in wanted
+    usual: dict[str, Any] = {"status": Judgment.Status.DONE, "attempts": 1, "answered_at": timezone.now()}
+    return Judgment.objects.bulk_create(
+        Judgment(run=run, judge=judge, item=item, dimension=dimension, value=value, **{**usual, **fields})
+        for item, dimension, value in answers
         if value is not None
     )
 

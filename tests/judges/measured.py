@@ -7,7 +7,7 @@ from annotate.rating.commands.rounds import close_round_one, freeze_guideline
 from judges.comparison import Scores
 from judges.core.models import Judge
 from tests.factories import Cast, make_project
-from tests.judges.factories import make_judge, make_judgment
+from tests.judges.factories import make_answers, make_judge
 from tests.rating.rounds import opened, rate
 
 DOCUMENTS, SYSTEMS = 4, 3
@@ -47,9 +47,8 @@ def rate_all(cast: Cast, people) -> None:
 
 
 def let_judge(judge: Judge, cast: Cast, values) -> Judge:
-    for item, value in zip(cast.items, values, strict=True):
-        if value is not None:
-            make_judgment(judge, item, cast.dimensions[0], value=value)
+    answers = [(item, cast.dimensions[0], value) for item, value in zip(cast.items, values, strict=True)]
+    make_answers(judge, answers, reply="Score: 3")
     return judge
 
 

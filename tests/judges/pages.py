@@ -10,8 +10,8 @@ HTMX = {"HX-Request": "true"}
 
 def text_of(response):
     """Return what a page says, without its tags and with single blanks."""
-    main = re.sub(r"(?s).*<main[^>]*>|</main>.*", "", response.content.decode())
-    plain = unescape(re.sub(r"<[^>]*>", " ", main))
+    main = re.split(r"</?main[^>]*>", response.content.decode())
+    plain = unescape(re.sub(r"<[^>]*>", " ", main[1] if len(main) > 1 else main[0]))
     return re.sub(r"\s+([.,;:])", r"\1", re.sub(r"\s+", " ", plain)).strip()
 
 

@@ -73,7 +73,7 @@ def storm(folder: Path, *, documents: int, dimensions: tuple[str, ...], rounds: 
                 assert wait_until(partial(has_gone_on, database.url, before)), running.log.read_text()[-5000:]
                 struck += not is_over(database.url)
                 blow()
-            assert wait_until(lambda: is_over(database.url), seconds=600), running.log.read_text()[-5000:]
+            assert wait_until(lambda: is_over(database.url)), running.log.read_text()[-5000:]
             assert running.process is not None
             assert running.process.poll() is None, running.log.read_text()[-5000:]
         return Aftermath(

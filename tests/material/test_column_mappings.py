@@ -12,8 +12,15 @@ from annotate.material.reading.mapping_json import (
     mapping_to_json,
 )
 from annotate.material.reading.mappings import SHIPPED, guess_mapping, rows_of
-from annotate.material.reading.rows import DocumentRow, ItemRow, RatingRow, Record, RefusedLine, printable
-from annotate.material.reading.values import RefusedFieldError, whole_number
+from annotate.material.reading.rows import (
+    ImportedDocument,
+    ImportedItem,
+    ImportedRating,
+    Record,
+    RefusedLine,
+    printable,
+)
+from annotate.material.reading.values import RefusedFieldError, rated_value
 
 ITEMS = ColumnMapping(
     document_key="doc", parts=(PartColumn("article", "Article"),), system="model", text="summary"
@@ -32,13 +39,15 @@ def ratings(mapping: ColumnMapping, **fields: object) -> list[Any]:
 
 
 def test_columns_become_an_item() -> None:
-    assert items(ITEMS, **FIELDS) == [ItemRow(7, "d1", "", (("Article", "An article."),), "m1", "A summary.")]
+    assert items(ITEMS, **FIELDS) == [
+        ImportedItem(7, "d1", "", (("Article", "An article."),), "m1", "A summary.")
+    ]
 
 
 def test_columns_without_a_system_become_a_document() -> None:
     mapping = ColumnMapping(document_key="doc", document_title="t", parts=(PartColumn("article", "Article"),))
     assert items(mapping, doc="d1", t=" A title ", article="x") == [
-        DocumentRow(7, "d1", "A title", (("Article", "x"),))
+        ImportedDocument(7, "d1", "A title", (("Article", "x"),))
     ]
 
 
@@ -89,29 +98,34 @@ def test_keys_that_do_not_fit_are_refused() -> None:
     assert "at most 200 fit" in refused.reason
 
 
-@pytest.mark.parametrize(("written", "value"), [("4", 4), (4, 4), (4.0, 4), ("4.0", 4), (" -2 ", -2), (0, 0)])
-def test_whole_numbers_are_read_however_they_are_written(written: object, value: int) -> None:
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [("4", 4), (4, 4), (4.0, 4), ("4.0", 4), (" -2 ", -2), (0, 0), ("3.5", 3.5), (".25", 0.25), (2.1, 2.1)],
+)
+def test_numbers_are_read_however_they_are_written(written: object, value: float) -> None:
     assert ratings(RATINGS, **RATED | {"score": written}) == [
-        RatingRow(7, "d1", "m1", "A1", "fluency", value)
+        ImportedRating(7, "d1", "m1", "A1", "fluency", value)
     ]
 
 
-@pytest.mark.parametrize("value", [4.5, "good", "4,5", "٤", True, None, [4], "1e3", float("inf"), 10**30, ""])
-def test_what_is_no_whole_number_is_refused(value: object) -> None:
+@pytest.mark.parametrize(
+    "value", ["good", "4,5", "4.5.1", ".", "٤", True, None, [4], "1e3", float("inf"), 10**30, ""]
+)
+def test_what_is_no_number_is_refused(value: object) -> None:
     [refused] = ratings(RATINGS, **RATED | {"score": value})
     assert refused.field == "score"
-    assert "is not a whole number" in refused.reason
+    assert "is not a number" in refused.reason
 
 
 @given(st.integers(-999_999_999, 999_999_999))
 def test_every_number_that_is_written_is_read_back(number: int) -> None:
-    assert whole_number(str(number), "score") == whole_number(float(number), "score") == number
+    assert rated_value(str(number), "score") == rated_value(float(number), "score") == number
 
 
 @given(st.one_of(st.floats(allow_nan=True), st.text(max_size=20), st.none(), st.booleans()))
-def test_any_value_is_a_whole_number_or_refused_with_a_sentence(value: Any) -> None:
+def test_any_value_is_a_number_or_refused_with_a_sentence(value: Any) -> None:
     try:
-        number = whole_number(value, "score")
+        number = rated_value(value, "score")
     except RefusedFieldError as refused:
         reason = refused.reason
         assert reason.endswith(".")
@@ -127,9 +141,9 @@ def test_one_column_per_dimension_gives_a_rating_for_each_that_is_not_blank() ->
         value_columns=(ValueColumn("flu", "fluency"), ValueColumn("coh", "coherence")),
     )
     rated = {"doc": "d1", "model": "m1", "who": "A1"}
-    assert ratings(wide, **rated, flu="4", coh="") == [RatingRow(7, "d1", "m1", "A1", "fluency", 4)]
+    assert ratings(wide, **rated, flu="4", coh="") == [ImportedRating(7, "d1", "m1", "A1", "fluency", 4)]
     assert ratings(wide, **rated, flu=4) == [
-        RatingRow(7, "d1", "m1", "A1", "fluency", 4),
+        ImportedRating(7, "d1", "m1", "A1", "fluency", 4),
         RefusedLine(7, "coh", "The field “coh” is missing."),
     ]
 

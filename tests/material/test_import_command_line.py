@@ -93,3 +93,14 @@ def test_what_cannot_begin_is_said_in_a_sentence(tmp_path: Path) -> None:
     ):
         with pytest.raises(CommandError, match=sentence):
             run(*arguments)
+
+
+def test_rows_of_only_separators_are_left_out_and_counted(tmp_path: Path) -> None:
+    empty_project()
+    path = tmp_path / "items.csv"
+    path.write_text("document,Letter,system,text\n,,,\nd1,First.,s1,One.\n\n,,,\n")
+    options = ["document_key=document", "part:Letter=Letter", "system=system", "text=text"]
+    code, out, _ = run("import_items", "empty", path, *(f"--map={option}" for option in options))
+    assert code == 0, out
+    assert "Rows with only empty cells were left out: 2." in out
+    assert Item.objects.count() == 1

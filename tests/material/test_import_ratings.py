@@ -98,10 +98,10 @@ def test_two_values_for_one_unit_in_a_file_are_refused(project: Project, tmp_pat
 @pytest.mark.parametrize(
     ("fields", "field", "sentence"),
     [
-        ({"value": 6}, "value", "rated from 1 to 5, which 6 is not"),
+        ({"value": 6}, "value", "rated from 1 to 5; 6 is not on this scale"),
         ({"value": 0}, "value", "rated from 1 to 5"),
-        ({"value": 4.5}, "value", "not a whole number"),
-        ({"value": "good"}, "value", "not a whole number"),
+        ({"value": 4.5}, "value", "rated from 1 to 5; 4.5 is not on this scale"),
+        ({"value": "good"}, "value", "not a number"),
         ({"dimension": "beauty"}, "dimension", "no dimension “beauty”; it has Fluency, Coherence"),
         ({"system": "s9"}, "document", "no text of “s9” for document “d1”"),
         ({"document_id": "d9"}, "document", "for document “d9”"),

@@ -113,7 +113,7 @@ def test_disputes_wait_for_the_member(project: Project, tmp_path: Path) -> None:
     open_round_two(project=project, by=None)
     recorded, member = place(project, "A1"), make_member(project)
     join_recorded_rater(recorded=recorded, member=member, by=None)
-    asked = {each.rater for each in Dispute.objects.get().asked_raters.all()}
+    asked = {each.rater for each in Dispute.objects.get().raters.all()}
     assert asked == {member, place(project, "A2")}
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from annotate.material.reading.mappings import SHIPPED, guess_mapping, rows_of
 from annotate.material.reading.readers import RecordFile, first_records
-from annotate.material.reading.rows import DocumentRow, ItemRow, RatingRow, Record, RefusedLine
+from annotate.material.reading.rows import ImportedDocument, ImportedItem, ImportedRating, Record, RefusedLine
 from annotate.material.reading.shipped import SUMMEVAL_OP_SYSTEMS
 from tests.reference import reference_data
 
@@ -63,7 +63,7 @@ def test_ratings_of_summeval_op_average_to_its_published_means() -> None:
 def test_summeval_gives_items_and_the_ratings_of_three_experts() -> None:
     items, ratings = rows("summeval"), rows("summeval", items=False, ratings=True)
     assert len(items) == 1200
-    assert all(isinstance(row, ItemRow) and not row.parts for row in items)
+    assert all(isinstance(row, ImportedItem) and not row.parts for row in items)
     assert len(ratings) == 1200 * 3 * 4
     assert {row.rater for row in ratings} == {"E1", "E2", "E3"}
     assert {row.dimension for row in ratings} == {"coherence", "consistency", "fluency", "relevance"}
@@ -71,7 +71,7 @@ def test_summeval_gives_items_and_the_ratings_of_three_experts() -> None:
 
 def test_articles_of_summeval_are_the_documents_of_its_summaries() -> None:
     documents = rows("summeval-documents")
-    assert all(isinstance(row, DocumentRow) and len(row.parts) == 1 for row in documents)
+    assert all(isinstance(row, ImportedDocument) and len(row.parts) == 1 for row in documents)
     assert {row.document for row in documents} == {row.document for row in rows("summeval")}
 
 
@@ -87,9 +87,9 @@ def test_summeval_lines_are_read_as_first_released() -> None:
         "text": "An article.",
     }
     assert list(rows_of(SHIPPED["summeval"], Record(1, fields), items=True, ratings=True)) == [
-        ItemRow(1, "dm-1", "", (("Article", "An article."),), "M11", "A summary."),
-        RatingRow(1, "dm-1", "M11", "E1", "coherence", 2),
-        RatingRow(1, "dm-1", "M11", "E2", "coherence", 3),
+        ImportedItem(1, "dm-1", "", (("Article", "An article."),), "M11", "A summary."),
+        ImportedRating(1, "dm-1", "M11", "E1", "coherence", 2),
+        ImportedRating(1, "dm-1", "M11", "E2", "coherence", 3),
     ]
 
 
@@ -107,7 +107,7 @@ def detailed_record(**changes: object) -> Record:
         ({"reviews": []}, "reviews"),
         ({"fl": [[1, 2, 3]] * 12}, "fl"),
         ({"co": [3] * 13}, f"co.{SUMMEVAL_OP_SYSTEMS[0]}"),
-        ({"re": [[4.5, 1, 1], *[[1, 1, 1]] * 12]}, f"re.{SUMMEVAL_OP_SYSTEMS[0]}"),
+        ({"re": [["good", 1, 1], *[[1, 1, 1]] * 12]}, f"re.{SUMMEVAL_OP_SYSTEMS[0]}"),
     ],
 )
 def test_lines_unlike_the_release_are_refused_by_field(changes: dict[str, object], field: str) -> None:
@@ -119,4 +119,4 @@ def test_a_missing_value_of_one_annotator_is_a_gap_not_an_error() -> None:
     record = detailed_record(fl=[[1, None, 3]] + [[1, 2, 3]] * 12)
     given = list(rows_of(SHIPPED["summeval-op-detailed"], record, items=False, ratings=True))
     assert len(given) == 7 * 13 * 3 - 1
-    assert all(isinstance(row, RatingRow) for row in given)
+    assert all(isinstance(row, ImportedRating) for row in given)

@@ -1,14 +1,20 @@
 """The screen of a project's people."""
 
+from collections.abc import Callable
+
 import pytest
 from django.conf import LazySettings
 from django.core.mail import EmailMessage
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
+from annotate.core.errors import DomainError
 from annotate.core.models import Invitation, Membership, Role
-from annotate.people.commands import add_member, invite, withdraw_invitation
+from annotate.people.blocking import block_person, unblock_person
+from annotate.people.commands import add_member, change_role, deactivate_member, invite, withdraw_invitation
+from annotate.people.erasure import erase_person
 from annotate.people.invitations import invitation_token
+from annotate.people.queries import projects_needing
 from tests.factories import Cast, make_member, make_project
 
 pytestmark = pytest.mark.django_db
@@ -97,6 +103,29 @@ def test_the_last_admin_cannot_close_their_own_place(admin: Client, cast: Cast) 
     assert "only admin" in response.content.decode()
     place.refresh_from_db()
     assert place.active
+
+
+@pytest.mark.parametrize(
+    "leave",
+    [
+        lambda place: deactivate_member(place=place),
+        lambda place: change_role(place=place, role=Role.RESEARCHER),
+        lambda place: erase_person(user=place.user),
+    ],
+)
+def test_an_admin_leaves_a_project_to_another_who_can_sign_in(
+    cast: Cast, leave: Callable[[Membership], object]
+) -> None:
+    own = Membership.objects.get(project=cast.project, role=Role.ADMIN)
+    other = make_member(cast.project, Role.ADMIN).user
+    assert other is not None
+    block_person(user=other)
+    with pytest.raises(DomainError, match="only admin"):
+        leave(own)
+    assert Membership.objects.get(pk=own.pk).active
+    unblock_person(user=other)
+    leave(own)
+    assert list(projects_needing(other)) == [cast.project]
 
 
 def test_a_link_is_sent_where_mail_is_configured(

@@ -1,8 +1,8 @@
 """SummEval judged over HTTP by real workers that are killed: every value is the recorded one.
 
 The server answers with the replies that a real model gave; everything else is the product: import, plan,
-Celery, the OpenAI client, parsing, the database. Of one dimension; the published figures come out of all
-replies, imported.
+Celery, the OpenAI client, parsing, the database. Of one dimension by multiple choice, as the bad day is of
+another by reasons first; the published figures come out of all replies, imported.
 """
 
 import random
@@ -30,6 +30,7 @@ IN_FLIGHT = 16
 HELD = IN_FLIGHT + 32  # asked, or answered and not stored yet
 KILLS = 5
 DIMENSION = DIMENSIONS[1]
+METHOD = "mcq"
 LEASE = 3  # seconds; a new worker takes as long to start
 
 
@@ -42,9 +43,9 @@ def server():
 def test_workers_that_die_and_a_lost_broker_cost_no_judgment_and_few_calls(server, tmp_path):
     run = begun(server)
     collect_while_killing(run, tmp_path)
-    assert statuses(run) == {"done": 2400}
+    assert statuses(run) == {"done": 1200}
     stats = server.stats()
-    assert stats["different"] == 2400
+    assert stats["different"] == 1200
     assert stats["repeated"] <= KILLS * HELD
     check_values(run)
 
@@ -57,19 +58,19 @@ def check_values(run):
     texts = {(line["system"], line["id"]): line["summary"] for line in lines("summaries.jsonl.gz")}
     recorded = defaultdict(set)
     for line in lines("responses_gpt-3.5-turbo-0301.jsonl.gz"):
-        if line["dimension"] == DIMENSION:
-            recorded[line["method"], texts[line["system"], line["id"]]].add(value(line))
-    found = Judgment.objects.filter(run=run).values_list("judge__name", "item__text", "value")
-    assert [row for row in found if row[2] not in recorded[row[:2]]] == []
+        if (line["dimension"], line["method"]) == (DIMENSION, METHOD):
+            recorded[texts[line["system"], line["id"]]].add(value(line))
+    found = Judgment.objects.filter(run=run).values_list("item__text", "value")
+    assert [row for row in found if row[1] not in recorded[row[0]]] == []
 
 
 def begun(server):
     """Import SummEval as released and let a run over one dimension go on, with nobody told of it."""
     project = imported_news(make_user())
     endpoint = make_endpoint(project, server.base_url, calls_in_flight=IN_FLIGHT, timeout_seconds=300)
-    judges = [make_judge(project, method, endpoint=endpoint, name=method) for method in ("rts", "mcq")]
-    run = plan_run(project=project, scope=Scope(judges, [DIMENSION]), by=None)
-    assert statuses(run) == {"planned": 2400}
+    judge = make_judge(project, METHOD, endpoint=endpoint)
+    run = plan_run(project=project, scope=Scope([judge], [DIMENSION]), by=None)
+    assert statuses(run) == {"planned": 1200}
     Run.objects.filter(pk=run.pk).update(status=Run.Status.RUNNING, started_at=timezone.now())
     return run
 

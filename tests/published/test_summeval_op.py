@@ -3,7 +3,9 @@
 import csv
 import json
 from io import StringIO
+from itertools import combinations
 
+import numpy as np
 import pytest
 from django.core.management import call_command
 from django.db import transaction
@@ -15,6 +17,16 @@ from tests.published.summeval_op import imported
 from tests.reference import reference_data
 
 pytestmark = pytest.mark.django_db
+
+DIMENSIONS = {
+    "fl": "fluency",
+    "co": "coherence",
+    "re": "relevance",
+    "fa": "faithfulness",
+    "ac": "aspect coverage",
+    "sc": "sentiment consistency",
+    "sp": "specificity",
+}
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +81,23 @@ def test_every_published_figure_is_what_the_report_says(reported):
             assert "cross checked: by krippendorff" in cell["how"]
         compared += 1
     assert compared == 7 * (4 + 3 + 12)
+
+
+def test_rmse_by_product_is_that_of_table_7(reported):
+    """A1 and A3 on fluency: 1.00 in the paper; every other cell by NumPy from the release alone."""
+    tables, labels, _ = reported
+    path = reference_data() / "summeval_op" / "summeval-op-detailed.jsonl"
+    products = [json.loads(line) for line in path.read_text().splitlines()]
+    row = {"quantity": "", "coefficient": "rmse-by-document", "dimension": "fluency", "raters": "A1-A3"}
+    assert round(figure(tables, row, labels)["value"], 2) == 1.00
+    for key, dimension in DIMENSIONS.items():
+        values = np.array([product[key] for product in products])
+        for one, other in combinations(range(3), 2):
+            expected = np.sqrt(np.square(values[..., one] - values[..., other]).mean(axis=1)).mean()
+            cell = figure(
+                tables, {**row, "dimension": dimension, "raters": f"A{one + 1}-A{other + 1}"}, labels
+            )
+            assert cell["value"] == pytest.approx(expected, abs=1e-12)
 
 
 def figure(tables, row, labels):

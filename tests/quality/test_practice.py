@@ -11,7 +11,7 @@ from annotate.core.errors import FrozenError, NotReadyError
 from annotate.core.models import AuditEntry, GoldItem, PracticeAnswer, Rating, RatingChange
 from annotate.quality.commands import RightValue, describe_gold, mark_gold, set_practice_bar, unmark_gold
 from annotate.quality.queries import practice_summary
-from annotate.rating.calibration import Calibration, Side, calibrate
+from annotate.rating.calibration import RaterCalibration, ReferenceSide, calibrate
 from annotate.rating.commands.rounds import close_round_one
 from tests.factories import Cast, make_project
 from tests.rating.rounds import opened
@@ -181,18 +181,18 @@ def test_the_end_says_whether_there_is_something_to_rate(annotator: Client, cast
     ("pairs", "is_named", "expected"),
     [
         ([], False, None),
-        ([(3, 3)], False, Calibration(1, 1, None, None, 0)),
+        ([(3, 3)], False, RaterCalibration(1, 1, None, None, 0)),
         (
             [(4, 3), (4, 3), (5, 4), (2, 2), (1, 4)],
             False,
-            Calibration(5, 1, Side(3, 1, 1), Side(1, 3, 3), 0),
+            RaterCalibration(5, 1, ReferenceSide(3, 1, 1), ReferenceSide(1, 3, 3), 0),
         ),
-        ([(5, 1), (3, 1)], False, Calibration(2, 0, Side(2, 2, 4), None, 3)),
-        ([(2, 1), (1, 1)], True, Calibration(2, 1, None, None, None)),
+        ([(5, 1), (3, 1)], False, RaterCalibration(2, 0, ReferenceSide(2, 2, 4), None, 3)),
+        ([(2, 1), (1, 1)], True, RaterCalibration(2, 1, None, None, None)),
     ],
 )
 def test_values_lie_to_their_references(
-    pairs: list[tuple[int, int]], is_named: bool, expected: Calibration | None
+    pairs: list[tuple[int, int]], is_named: bool, expected: RaterCalibration | None
 ) -> None:
     assert calibrate(pairs, is_named=is_named) == expected
 

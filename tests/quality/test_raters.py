@@ -10,10 +10,14 @@ from annotate.disputes.commands.disputes import answer_dispute
 from annotate.exports.registry import TABLES
 from annotate.quality import RatedItem, signals_of
 from annotate.quality.commands import decide_counting
-from annotate.quality.queries import evidence, raters_with_signals
+from annotate.quality.queries import SIGNALS, evidence, raters_with_signals
 from annotate.rating.commands.ratings import Answer, Sent, save_rating
 from annotate.rating.commands.rounds import close_round_one
+from annotate.results import figures
+from annotate.results.commands import current_page
+from annotate.results.queries.kept import KeptPage
 from annotate.results.queries.reliability_data import rated_items
+from annotate.results.registry import result_of
 from tests.factories import Cast, make_member, make_project
 from tests.rating.rounds import assigned, discussed, frozen, opened, rate
 
@@ -60,13 +64,18 @@ def straight(cast: Cast, value: int, seconds: float) -> None:
         save_rating(assignment=place, dimension=frozen(round, key), answer=answer, by=me.user, sent=sent)
 
 
+def kept_signals(cast: Cast) -> KeptPage:
+    return current_page(project=cast.project, result=result_of(cast.project, SIGNALS))
+
+
 def test_signs_are_read_from_the_ratings_with_their_items() -> None:
     cast = make_project(dimensions=DIMENSIONS)
     straight(cast, 4, seconds=0.1)
-    first, second, _ = raters_with_signals(cast.project)
-    assert (first.signals.items, len(first.signals.too_fast), len(first.signals.straight)) == (1, 1, 1)
+    kept = kept_signals(cast)
+    first, second, _ = raters_with_signals(cast.project, kept)
+    assert (first.signals.items, first.signals.too_fast, first.signals.straight) == (1, 1, 1)
     assert second.signals.items == 0
-    found = evidence(cast.annotators[0])
+    found = evidence(cast.annotators[0], kept)
     assert found.too_fast == found.straight
     assert (found.straight[0].document, found.straight[0].values) == ("product-1", [4, 4, 4])
     assert found.straight[0].seconds == pytest.approx(0.3)
@@ -138,6 +147,31 @@ def test_the_pages_show_signs_and_take_the_decision(client: Client) -> None:
     assert cast.annotators[0].counted
 
 
+FIGURES = {
+    "quality/": "Median time",
+    "quality/{place}/": "finished in Round I",
+    "disputes/rules/": "units with two values or more",
+}
+
+
+@pytest.mark.parametrize("address", FIGURES)
+def test_nothing_is_shown_as_zero_while_a_worker_computes(
+    client: Client, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cast = make_project(dimensions=DIMENSIONS)
+    straight(cast, 4, seconds=0.1)
+    client.force_login(cast.admin)
+    url = f"/projects/{cast.project.slug}/{address.format(place=cast.annotators[0].pk)}"
+    with monkeypatch.context() as patch:
+        patch.setattr(figures, "AT_ONCE", 0)
+        html = client.get(url).content.decode()
+    assert "Computing the figures" in html
+    assert FIGURES[address] not in html
+    html = client.get(url).content.decode()
+    assert "Computing the figures" not in html
+    assert FIGURES[address] in html
+
+
 def test_only_admins_who_do_not_rate_see_quality(client: Client) -> None:
     cast = make_project()
     for user in (cast.outsider, cast.researcher, cast.annotators[0].user):
@@ -159,7 +193,8 @@ def test_the_number_of_queries_is_fixed(
     cast = make_project(documents=documents, annotators=documents, raters_per_item=1, dimensions=DIMENSIONS)
     straight(cast, 4, seconds=0.1)
     client.force_login(cast.admin)
-    with django_assert_num_queries(9):
+    client.get(address(cast))  # the signals are kept from now on
+    with django_assert_num_queries(11):
         client.get(address(cast))
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(14):
         client.get(address(cast, 0))

@@ -19,9 +19,12 @@ def opened(cast: Cast) -> Round:
 
 
 def assigned(cast: Cast, round: Round, annotator: Membership, item: Item) -> Assignment:
-    """Return the annotator's assignment of an item, reserving everything that can be had."""
+    """Return the annotator's assignment of an item; without one, reserve everything that can be had."""
+    own = Assignment.objects.filter(round=round, annotator=annotator, item=item)
+    if found := own.first():
+        return found
     reserve_items(round=round, annotator=annotator, how_many=len(cast.items))
-    return Assignment.objects.get(round=round, annotator=annotator, item=item)
+    return own.get()
 
 
 def rate(
@@ -29,7 +32,7 @@ def rate(
     round: Round,
     annotator: Membership,
     item: Item,
-    value: int | None,
+    value: float | None,
     *,
     comment: str = "",
     key: str = "fluency",
@@ -42,7 +45,7 @@ def rate(
     )
 
 
-def discussed(cast: Cast, *values: int | None) -> Dispute:
+def discussed(cast: Cast, *values: float | None) -> Dispute:
     """Rate the first item with these values, close Round I, open Round II, and return the one dispute."""
     round = opened(cast)
     for annotator, value in zip(cast.annotators, values, strict=True):

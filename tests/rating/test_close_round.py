@@ -1,6 +1,7 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 
 from annotate.core.errors import NotReadyError
@@ -99,3 +100,13 @@ def test_two_admins_closing_at_once_open_each_dispute_once():
         assert list(admins.map(close, range(2))) == ["closed", "closed"]
     assert Dispute.objects.count() == 20
     assert DisputeEvent.objects.count() == 20
+
+
+def test_the_command_that_closes_round_two_says_what_stays_apart(capsys):
+    cast = make_project()
+    discussed(cast, 1, 3, 5)
+    call_command("rounds", cast.project.slug, "close-2", "--json")
+    assert capsys.readouterr().err == (
+        "1 of 1 disputes are left open: their values stay apart, and agreement after discussion counts them "
+        "as they are.\n"
+    )

@@ -15,8 +15,7 @@ from annotate.core.models import Assignment, Dispute, GoldItem, Item, Rating, Ro
 from annotate.exports.registry import TABLES
 from annotate.people.queries import loads_of
 from annotate.quality.commands import RightValue, describe_gold, mark_gold
-from annotate.quality.queries import raters_with_signals
-from annotate.rating.blocks import ends_of_blocks
+from annotate.quality.queries import SIGNALS, raters_with_signals
 from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.ratings import Answer, save_rating
@@ -24,9 +23,12 @@ from annotate.rating.commands.rounds import close_round_one
 from annotate.rating.commands.units import WantedUnit, ask_for_units
 from annotate.rating.planning.checks import GAP, Checking, Turn, due, with_checks
 from annotate.rating.queries.hidden_checks import CheckComparison, checks_of
+from annotate.rating.queries.own_items import ends_of_blocks
 from annotate.rating.queries.plans import shared_out
 from annotate.rating.queries.work import first_unfinished
+from annotate.results.commands import current_page
 from annotate.results.queries.reliability_data import rated_items
+from annotate.results.registry import result_of
 from annotate.watching.queries.overview import own_work
 from tests.factories import Cast, make_project
 from tests.rating.rounds import frozen, opened
@@ -108,7 +110,8 @@ def test_checks_are_met_among_the_items_and_counted_nowhere(cast: Cast, kind: st
     for table in ("ratings", "final_values", "history"):
         assert len(list(TABLES[table].rows(cast.project))) == 15
     assert Rating.objects.count() == 17
-    first = raters_with_signals(cast.project)[0]
+    kept = current_page(project=cast.project, result=result_of(cast.project, SIGNALS))
+    first = raters_with_signals(cast.project, kept)[0]
     assert first.signals.items == 15
     assert first.checks.repeats == {"Fluency": CheckComparison(1, 0, 1)}
     assert first.checks.gold == {"Fluency": CheckComparison(1, 0, 0)}

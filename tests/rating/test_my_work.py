@@ -5,11 +5,12 @@ from django.test import Client
 from django.urls import reverse
 
 from annotate.core.models import Assignment, Dispute, Membership, Round
-from annotate.disputes.commands.disputes import post_message
-from annotate.disputes.commands.looks import note_look
+from annotate.disputes.commands.disputes import note_look, post_message
+from annotate.rating import views
 from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.rounds import close_round_one, open_round_two
 from annotate.rating.commands.wording import acknowledge_wording
+from annotate.rating.queries import own_items as own_items_module
 from annotate.rating.queries.own_items import OwnFilter, own_items, own_spreads
 from annotate.setup.commands import reword_guidelines
 from tests.factories import Cast, make_project
@@ -62,7 +63,37 @@ def test_items_are_found_by_what_was_given(scene: tuple[Client, Cast, Round]) ->
     assert items_with(round, me, marked=["unsure"], dimension="coherence") == {second}
     document = cast.items[2].document.key
     assert items_with(round, me, document=document) == {third, cast.items[3].pk}
+    assert items_with(round, me, title=document) == {third, cast.items[3].pk}
+    assert items_with(round, me, title="no such document") == set()
     assert items_with(round, cast.annotators[1]) == set()
+
+
+def test_many_documents_are_found_by_words_and_not_listed(
+    scene: tuple[Client, Cast, Round], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, cast, _ = scene
+    address = reverse("my_work", args=[cast.project.slug])
+    assert list(client.get(address).context["form"].fields) == ["document", "dimension", "value", "marked"]
+    monkeypatch.setattr(own_items_module, "MOST_DOCUMENTS_LISTED", 1)
+    assert list(client.get(address).context["form"].fields) == ["title", "dimension", "value", "marked"]
+    second = cast.items[2].document
+    rows = client.get(address, {"title": second.key}).context["rows"]
+    assert [row.assignment.item.document_id for row in rows] == [second.pk, second.pk]
+
+
+def test_the_time_for_an_item_is_that_of_the_last_ones(
+    scene: tuple[Client, Cast, Round], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, cast, round = scene
+    me, address = cast.annotators[0], reverse("my_work", args=[cast.project.slug])
+    rate(cast, round, me, cast.items[2], 3, key="coherence")
+    mine = Assignment.objects.filter(annotator=me, completed_at__isnull=False).order_by("completed_at")
+    for seconds, assignment in zip((40, 10), mine, strict=True):
+        assignment.ratings.update(active_seconds=seconds / 2)
+    assert "Half of your items took 25 s or less." in client.get(address).content.decode()
+    for module in (own_items_module, views):
+        monkeypatch.setattr(module, "TIMED_ITEMS", 1)
+    assert "Half of your last 1 items took 10 s or less." in client.get(address).content.decode()
 
 
 def test_the_page_lists_them_with_values_and_how_these_spread(scene: tuple[Client, Cast, Round]) -> None:

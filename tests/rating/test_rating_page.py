@@ -15,7 +15,7 @@ from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.rounds import add_places, close_round_one
 from annotate.rating.queries.progress import Progress, progress
 from annotate.rating.queries.work import Row
-from annotate.results.queries.without_value import WithoutValue, answers_without_value
+from annotate.results.queries.agreement_page import WithoutValue, answers_without_value
 from tests.factories import make_dimension, make_project
 from tests.rating.rounds import assigned, frozen, opened
 
@@ -107,7 +107,7 @@ def test_answers_sent_together_are_answered_one_by_one(scene, django_assert_max_
     saved, *refused = reply.json()["answers"]
     assert saved == {"revision": 1, "replaced": None, "overtaken": None, "complete": False}
     assert [(each["code"], each["message"]) for each in refused] == [
-        ("invalid_value", "A rating is a whole number on the scale."),
+        ("invalid_value", "A rating is a number on the scale."),
         ("invalid_value", "This round has no such dimension."),
         ("invalid_value", "This round has no such dimension."),
     ]
@@ -146,7 +146,7 @@ def test_a_save_that_replaces_an_unseen_one_says_what_it_replaced(scene):
 
 @pytest.mark.parametrize(
     ("answer", "says"),
-    [({"value": 9}, "rated from 1 to 5; 9 is not"), ({"value": "good"}, "whole number")],
+    [({"value": 9}, "rated from 1 to 5; 9 is not"), ({"value": "good"}, "number on the scale")],
 )
 def test_invalid_input_is_refused_with_code_sentence_and_fields(scene, answer, says):
     client, cast, _ = scene

@@ -47,7 +47,7 @@ def revise(cast: Cast, item: int, value: int, comment: str = "", sent: Sent | No
     )
 
 
-def history(cast: Cast) -> list[tuple[int, int, str]]:
+def history(cast: Cast) -> list[tuple[float, float, str]]:
     changes = RevisedValueChange.objects.order_by("pk")
     return list(changes.values_list("value_before", "value_after", "comment"))
 

@@ -8,9 +8,9 @@ from annotate.core.models import Assignment, Dispute, Rating, RatingChange
 from annotate.rating.commands.ratings import (
     LONGEST_COMMENT,
     Answer,
-    Given,
     Saved,
     Sent,
+    SentAnswer,
     save_rating,
     save_ratings,
 )
@@ -70,7 +70,7 @@ def test_the_later_save_wins_and_is_told_what_it_replaced(scene):
 def save_both(scene, first, second, *, sequence=0, keys=("fluency", "coherence")):
     cast, round, assignment = scene
     given = [
-        Given(frozen(round, key), answer, Sent(client="one browser", sequence=sequence + number))
+        SentAnswer(frozen(round, key), answer, Sent(client="one browser", sequence=sequence + number))
         for number, (key, answer) in enumerate(zip(keys, (first, second), strict=True))
     ]
     return save_ratings(assignment=assignment, given=given, by=cast.annotators[0].user)

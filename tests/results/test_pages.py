@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from typing import Any
 
 import numpy as np
@@ -104,14 +105,16 @@ def test_systems_have_means_ranks_and_corrected_differences(reader: Client, cast
     # D = -2/3, -2/3, 1/3: mean -1/3, s = 1/sqrt(3), t = -1/3 / (s / sqrt 3) = -1 with 2 degrees of freedom.
     assert float(difference["p"]) == pytest.approx(1 - 1 / np.sqrt(3))
     assert difference["p_adjusted"] == difference["p"]
+    by_mean = csv_of(reader, cast.project, "systems", "means", order="mean-fluency")
+    assert [row["system"] for row in by_mean] == ["system-2", "system-1"]
     ranks = asked(reader, cast, "systems", "ranks", "md", route="result_file").content.decode()
     assert "| system-1 | 1–2 |" in ranks
 
 
 def test_agreement_after_discussion_is_never_called_reliability(reader: Client, cast: Cast) -> None:
     html = asked(reader, cast, "agreement").content.decode()
-    assert "<h2>Round I, reliability</h2>" in html
-    assert "<h2>Round II, agreement after discussion</h2>" in html
+    assert ">Round I, reliability</h2>" in html
+    assert ">Round II, agreement after discussion</h2>" in html
     assert "Round II, reliability" not in html
     assert "this is agreement after discussion, not reliability" in html
 
@@ -296,3 +299,15 @@ def test_systems_stay_hidden_until_nothing_is_decided_any_more(reader: Client, c
     close_round_two(project=cast.project, by=cast.admin)
     html = reader.get(listed, {"system": "system-1", "apart": "0"}).content.decode()
     assert html.count('<th scope="row"') == 3
+
+
+def test_a_long_page_leads_to_each_of_its_sections_and_tables(reader: Client, cast: Cast) -> None:
+    page = asked(reader, cast, "agreement").content.decode()
+    contents = page.partition('<nav class="contents" aria-label="On this page">')[2].partition("</nav>")[0]
+    targets = re.findall(r'href="#([^"]+)"', contents)
+    assert {"alpha", "round-1-pairs", "section-1"} <= set(targets)
+    assert [page.count(f' id="{target}"') for target in targets] == [1] * len(targets)
+
+
+def test_a_short_page_has_no_contents(reader: Client, cast: Cast) -> None:
+    assert "On this page" not in asked(reader, cast, "passages").content.decode()

@@ -6,11 +6,18 @@ import sys
 from xml.etree import ElementTree
 
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 from annotate.results.plots import CONTENT_TYPES, draw, for_page
-from annotate.results.table import Cell, Column, Kind, Table, text
+from annotate.results.plots.kinds import KINDS
+from annotate.results.plots.style import drawing_style
+from annotate.results.table import Cell, Column, ColumnKind, Table, text
 
-DIMENSION, SYSTEM = Column("dimension", "Dimension", Kind.TEXT), Column("system", "System", Kind.TEXT)
+DIMENSION, SYSTEM = (
+    Column("dimension", "Dimension", ColumnKind.TEXT),
+    Column("system", "System", ColumnKind.TEXT),
+)
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -27,7 +34,7 @@ def counts(*values: int) -> list[Cell]:
     return [Cell(value) for value in values]
 
 
-def columns(*names: str, kind: Kind = Kind.NUMBER) -> list[Column]:
+def columns(*names: str, kind: ColumnKind = ColumnKind.NUMBER) -> list[Column]:
     return [Column(name, name, kind) for name in names]
 
 
@@ -42,7 +49,7 @@ TABLES = {
     "distribution": Table(
         "often",
         "How often",
-        [DIMENSION, Column("rater", "Rater", Kind.TEXT), *columns("1", "2", kind=Kind.COUNT)],
+        [DIMENSION, Column("rater", "Rater", ColumnKind.TEXT), *columns("1", "2", kind=ColumnKind.COUNT)],
         [[text("Fluency"), text("all"), *counts(3, 5)], [text("Other"), text("all"), *counts(0, 0)]],
         heads=2,
     ),
@@ -62,20 +69,24 @@ TABLES = {
     "movement": Table(
         "movement",
         "Movement",
-        [DIMENSION, Column("before", "before", Kind.TEXT), *columns("0", "1", "2", kind=Kind.COUNT)],
+        [
+            DIMENSION,
+            Column("before", "before", ColumnKind.TEXT),
+            *columns("0", "1", "2", kind=ColumnKind.COUNT),
+        ],
         [[text("all"), text("2"), *counts(4, 0, 1)]],
         heads=2,
     ),
     "scatter": Table(
         "scatter",
         "Scatter",
-        [DIMENSION, *columns("people", "judge"), Column("items", "items", Kind.COUNT)],
+        [DIMENSION, *columns("people", "judge"), Column("items", "items", ColumnKind.COUNT)],
         [[text("Fluency"), Cell(3.5), Cell(4.0), Cell(12)], [text("Other"), Cell(1.0), Cell(1.0), Cell(1)]],
     ),
     "curve": Table(
         "curve",
         "Curve",
-        [DIMENSION, Column("raters", "raters", Kind.COUNT), *columns("reliability")],
+        [DIMENSION, Column("raters", "raters", ColumnKind.COUNT), *columns("reliability")],
         [[text("Fluency"), Cell(1), *figures(0.3)], [text("Fluency"), Cell(2), *figures(0.5)]],
         heads=2,
     ),
@@ -159,3 +170,59 @@ def test_in_a_page_a_plot_has_the_page_s_colours_and_no_ids_that_meet_others() -
 def test_matplotlib_is_loaded_with_the_first_plot_only() -> None:
     asked = "import sys, annotate.results.plots, annotate.results.text; sys.exit('matplotlib' in sys.modules)"
     subprocess.run([sys.executable, "-c", asked], check=True)
+
+
+LONG = "a system of a laboratory whose members like long names, in its second version of November"
+
+
+def means(*rows: list[Cell], system: str = "a") -> Table:
+    """Return means on four dimensions, which stand side by side."""
+    names = ("Fluency", "Aspect coverage of what reviewers say", "Coherence", "Relevance")
+    return Table("means", "Means", [SYSTEM, *columns(*names)], [[text(system), *row] for row in rows])
+
+
+def draw_figure(kind: str, table: Table) -> Figure:
+    with drawing_style():
+        figure = KINDS[kind](table)
+        FigureCanvasAgg(figure).draw()
+    return figure
+
+
+@pytest.mark.parametrize("kind", ["intervals", "heat"])
+def test_names_are_whole_and_do_not_stand_on_each_other(kind: str) -> None:
+    figure = draw_figure(kind, means(figures(0.1, 0.2, 0.3, 0.4), figures(0.1, 0.2, 0.3, 0.4), system=LONG))
+    labels = figure.axes[0].get_yticklabels()
+    assert [" ".join(each.get_text().split()) for each in labels] == [LONG] * 2
+    upper, lower = (each.get_window_extent() for each in labels)
+    assert lower.y1 <= upper.y0
+    assert min(upper.x0, lower.x0) >= 0
+    named = [each for axes in figure.axes for each in (axes.title, *axes.get_xticklabels())]
+    words = {word for each in named for word in each.get_text().split()}
+    assert {"Aspect", "coverage", "reviewers", "say"} <= words
+
+
+@pytest.mark.parametrize(
+    ("values", "ranges"),
+    [((1.2, 4.8, 3.0, 4.9), 1), ((0.1, 0.9, -0.2, 0.8), 1), ((1.2, 4.8, 3.0, 88.0), 4)],
+    ids=["one scale", "correlations", "another scale"],
+)
+def test_panels_of_one_scale_have_one_range(values: tuple[float, ...], ranges: int) -> None:
+    figure = draw_figure("intervals", means(figures(*values)))
+    limits = [axes.get_xlim() for axes in figure.axes]
+    assert len(set(limits)) == ranges
+    for value, (low, high) in zip(values, limits, strict=True):
+        assert low < value < high
+
+
+def test_a_panel_without_figures_changes_no_range() -> None:
+    figure = draw_figure("intervals", means(figures(3.0, 4.0, 3.5, None)))
+    assert figure.axes[0].get_xlim()[0] > 2.5
+
+
+@pytest.mark.parametrize("kind", sorted(TABLES))
+def test_both_axes_have_a_title(kind: str) -> None:
+    figure = draw_figure(kind, plotted(kind))
+    across = {axes.get_xlabel() for axes in figure.axes if axes.get_visible()} | {figure.get_supxlabel()}
+    up = {axes.get_ylabel() for axes in figure.axes if axes.get_visible()} | {figure.get_supylabel()}
+    assert across - {""}
+    assert up - {""}

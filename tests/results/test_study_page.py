@@ -1,6 +1,7 @@
 """What a larger study needs, on its page and by its command."""
 
 import json
+import re
 from dataclasses import replace
 from io import StringIO
 
@@ -154,3 +155,20 @@ def test_the_page_has_a_field_for_each_number(client: Client) -> None:
     assert client.get(address, {"sd_rs": "wide"}).status_code == 404
     assert 'name="sd_rs"' in html
     assert 'value="0.25"' in html
+
+
+def test_what_is_wanted_known_and_spent_are_groups_of_fields(client: Client) -> None:
+    cast = make_project()
+    client.force_login(cast.admin)
+    page = client.get(reverse("results_page", args=[cast.project.slug, "study"])).content.decode()
+    groups = {
+        legend: re.findall(r'name="(\w+)"', fields)
+        for legend, fields in re.findall(r"<legend>(.*?)</legend>(.*?)</fieldset>", page, re.DOTALL)
+    }
+    assert groups == {
+        "What is wanted": ["target", "find"],
+        "What is known: standard deviations (SD)": [
+            *("sd_s", "sd_d", "sd_ds", "sd_r", "sd_rs", "sd_rd", "sd_e")
+        ],
+        "What it costs": ["seconds", "wage"],
+    }

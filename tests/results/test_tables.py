@@ -12,11 +12,11 @@ from django.template.loader import render_to_string
 
 from annotate.agreement import ReliabilityData, krippendorff_alpha
 from annotate.results.latex import LatexChoices, escape_latex, latex
-from annotate.results.table import Cell, Column, Kind, Table, figure, text
+from annotate.results.table import Cell, Column, ColumnKind, Table, figure, mark_best, text
 from annotate.results.text import comma_separated, markdown
-from annotate.templatetags.results import latex_choices
+from annotate.templatetags.results import latex_choices, rows_of
 
-SYSTEM = Column("system", "System", Kind.TEXT)
+SYSTEM = Column("system", "System", ColumnKind.TEXT)
 VALUES = [[1, 2, 3, 4, 5] * 5, [1, 2, 3, 4, 4] * 5]
 
 
@@ -30,7 +30,7 @@ def table(**changes):
         [text("R&D_100%"), figure(alpha()), Cell(0.756, count=25)],
         [text('a | "b", c\nd'), figure(alpha([[3] * 4, [3] * 4])), Cell(1.0, count=8)],
     ]
-    columns = [SYSTEM, Column("alpha", "alpha"), Column("within_one", "within one", Kind.SHARE)]
+    columns = [SYSTEM, Column("alpha", "alpha"), Column("within_one", "within one", ColumnKind.SHARE)]
     return Table("reliability", "Reliability of Round I", columns, rows, **changes)
 
 
@@ -113,7 +113,7 @@ def test_what_is_undefined_needs_a_reason_and_is_never_nan() -> None:
 
 
 def test_a_table_that_is_kept_is_read_back_the_same_with_empty_names_and_zeros() -> None:
-    columns = [Column("name", "name", Kind.TEXT), Column("n", "n")]
+    columns = [Column("name", "name", ColumnKind.TEXT), Column("n", "n")]
     table = Table(
         "t", "T", columns, [[text(""), Cell(0.0, low=0.0, count=0)], [text("b"), Cell(reason="No.")]]
     )
@@ -164,3 +164,61 @@ def test_the_form_for_latex_keeps_what_was_chosen_on_the_page() -> None:
 def test_no_decimals_are_a_choice_in_an_address_and_in_a_command() -> None:
     read = [LatexChoices.read({"digits": given}).digits for given in ("0", 0, None, "", "many")]
     assert read == [0, 0, None, None, None]
+
+
+def scored(*means: float | None) -> Table:
+    columns = [SYSTEM, Column("fluency", "Fluency", decimals=2)]
+    rows = [
+        [
+            text(f"s{number}"),
+            Cell(reason="Nobody rated it.") if mean is None else Cell(mean, mean - 1, mean + 1),
+        ]
+        for number, mean in enumerate(means)
+    ]
+    return Table("means", "Means", columns, mark_best(rows, columns))
+
+
+def places(table: Table) -> list[int | None]:
+    return [row[1].place for row in table.rows]
+
+
+def test_the_best_and_the_second_best_are_those_of_the_printed_figures() -> None:
+    assert places(scored(3.0, 4.251, 4.249, 4.1)) == [None, 1, 1, 2]
+    assert places(scored(3.0, None)) == [None, None]
+    assert places(scored(2.0, 2.001)) == [None, None]
+
+
+def test_marks_are_emphasis_in_every_format_and_leave_data_alone() -> None:
+    table = scored(3.0, 4.25, 4.0)
+    assert "| s1 | **4.25** \\[3.25, 5.25\\] |" in markdown(table)
+    assert "| s2 | _4.00_ \\[3.00, 5.00\\] |" in markdown(table)
+    assert r"s1 & \textbf{4.25} [3.25, 5.25] \\" in latex(table)
+    assert r"s2 & \underline{4.00} [3.00, 5.00] \\" in latex(table)
+    html = rows_of(table, 3, "")
+    assert "<strong>4.25</strong>" in html
+    assert "<u>4.00</u>" in html
+    assert comma_separated(table) == comma_separated(
+        Table(
+            "",
+            "",
+            table.columns,
+            [[row[0], Cell(row[1].value, row[1].low, row[1].high)] for row in table.rows],
+        )
+    )
+
+
+def test_kept_rows_are_the_same_rows_and_only_those_that_are_asked_for_are_read() -> None:
+    columns = [Column("name", "Name", ColumnKind.TEXT), Column("figure", "Figure")]
+    rows = [
+        [text(f"row {n}"), Cell(n / 7, how=f"way {n % 2}", warning="few" if n == 119 else "")]
+        for n in range(120)
+    ]
+    table = Table("many", "Many", columns, rows)
+    plain = json.loads(json.dumps(table.as_kept()))
+    kept = Table.from_dict(plain)
+    assert kept.as_dict() == table.as_dict()
+    assert [list(row) for row in kept.rows[40:60]] == rows[40:60]
+    assert kept.rows[-1] == rows[-1]
+    assert (len(kept.rows), kept.how, kept.warnings) == (120, ["way 0", "way 1"], ["few"])
+    plain["rows"]["texts"][1] = "no JSON"
+    assert list(Table.from_dict(plain).rows[:50]) == rows[:50]

@@ -4,12 +4,19 @@ import math
 
 import pytest
 
-from annotate.core.models import Assignment
+from annotate.core.models import Assignment, Project
+from annotate.results.commands import current_page
+from annotate.results.registry import result_of
+from annotate.results.table import Table
 from tests.factories import make_project
 from tests.rating.rounds import opened, rate
 from tests.results.reading import cells_of
 
 pytestmark = pytest.mark.django_db
+
+
+def tables_of(project: Project) -> list[Table]:
+    return current_page(project=project, result=result_of(project, "so-far")).tables
 
 
 def test_the_width_says_how_many_items_are_missing_and_unfinished_documents_do_not_count() -> None:
@@ -22,6 +29,9 @@ def test_the_width_says_how_many_items_are_missing_and_unfinished_documents_do_n
     (row,) = cells_of(cast.project, "so-far", "stopping")
     width = row["width"].value
     assert row["more_0.1"].value == math.ceil(14 * (width / 0.1) ** 2) - 14
+    (alpha,) = [table for table in tables_of(cast.project) if table.key == "alpha"]
+    missing = f"{row['more_0.1'].value:,} ({row['dimension'].value})"
+    assert f"its interval will be 0.1 wide after so many more items: {missing}." in alpha.says
     assert row["documents"].value == 7
     assert row["always_valid"].low < row["always_valid"].value < row["always_valid"].high
     assert row["always_valid_width"].value > width

@@ -1,10 +1,24 @@
 """Exports and where they were pushed."""
 
 EXAMPLES = {
-    "ExportInput": {"format": "parquet", "parts": ["comments", "threads", "sources"], "licence": "cc-by-4.0"},
+    "DatasheetInput": {"languages": "en, pt-BR", "uses": "To compare metrics, and not to train on."},
+    "DatasheetRow": {
+        "languages": ["en", "pt-BR"],
+        "task_categories": ["summarization"],
+        "sections": {"uses": "To compare metrics, and not to train on."},
+    },
+    "ExportInput": {
+        "format": "huggingface",
+        "parts": ["comments", "threads", "sources"],
+        "licence": "cc-by-4.0",
+        "authors": "Ada Lovelace\nCharles Babbage",
+        "address": "https://example.org/boots",
+        "text_licences": "Reviews: CC BY-SA 4.0",
+        "split": "test",
+    },
     "ExportRow": {
         "id": 2,
-        "format": "parquet",
+        "format": "huggingface",
         "left_out": ["replies"],
         "licence": "cc-by-4.0",
         "status": "ready",

@@ -10,6 +10,7 @@ DIMENSION = {
     "guidelines": "Judge the language alone, not what is said.",
     "scale_minimum": 1,
     "scale_maximum": 5,
+    "scale_step": 1,
     "measurement_level": "ordinal",
     "not_applicable": False,
     "points": POINTS,

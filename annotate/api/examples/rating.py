@@ -72,6 +72,7 @@ EXAMPLES = {
                 "name": "Fluency",
                 "scale_minimum": 1,
                 "scale_maximum": 5,
+                "scale_step": 1,
                 "rating": None,
             }
         ],
@@ -110,6 +111,7 @@ EXAMPLES = {
                 "would_open": [{"threshold": 2, "disputes": 31}, {"threshold": 3, "disputes": 12}],
             }
         ],
+        "current": True,
     },
     "NudgeInput": {"dimension": "fluency", "silent": 7},
     "NudgedRow": {

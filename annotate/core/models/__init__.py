@@ -3,7 +3,7 @@
 from annotate.core.models.acknowledgements import Acknowledgement
 from annotate.core.models.audit import AuditEntry, AuditSeal, ProjectDeletion
 from annotate.core.models.digests import DisputeDigest, DisputeLook
-from annotate.core.models.disputes import AskedRater, Dispute, DisputeEvent, Nudge, Post
+from annotate.core.models.disputes import Dispute, DisputeEvent, DisputeRater, Nudge, Post
 from annotate.core.models.exports import Export
 from annotate.core.models.gold import GoldItem, GoldValue, PracticeAnswer
 from annotate.core.models.images import GuidelineImage
@@ -13,11 +13,11 @@ from annotate.core.models.notes import PrivateNote
 from annotate.core.models.people import FormerName, Invitation, Membership, RecordedName, Role, User
 from annotate.core.models.plans import AssignmentPlan
 from annotate.core.models.preferences import Preferences
-from annotate.core.models.projects import Dimension, MeasurementLevel, Project, ScalePoint
+from annotate.core.models.projects import Dimension, MeasurementLevelChoices, Project, ScalePoint
 from annotate.core.models.pushes import Push
 from annotate.core.models.quality import CountingDecision
 from annotate.core.models.ratings import Rating, RatingChange
-from annotate.core.models.results import ComputedResult
+from annotate.core.models.results import ChangeCount, ComputedResult
 from annotate.core.models.revisions import LookBack, RevisedValue, RevisedValueChange
 from annotate.core.models.rounds import AssignedUnit, Assignment, DimensionOrder, Guideline, Round, WorkOrder
 from annotate.core.models.shared import AttemptCount, SharedEntry
@@ -29,13 +29,13 @@ from annotate.core.models.workers import WorkerHeartbeat
 __all__ = [
     "Acknowledgement",
     "ApiToken",
-    "AskedRater",
     "AssignedUnit",
     "Assignment",
     "AssignmentPlan",
     "AttemptCount",
     "AuditEntry",
     "AuditSeal",
+    "ChangeCount",
     "ComputedResult",
     "CountingDecision",
     "DataImport",
@@ -46,6 +46,7 @@ __all__ = [
     "DisputeDigest",
     "DisputeEvent",
     "DisputeLook",
+    "DisputeRater",
     "Document",
     "Export",
     "FormerName",
@@ -58,7 +59,7 @@ __all__ = [
     "ItemTag",
     "KeptAnswer",
     "LookBack",
-    "MeasurementLevel",
+    "MeasurementLevelChoices",
     "Membership",
     "Nudge",
     "Post",

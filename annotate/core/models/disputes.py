@@ -5,6 +5,8 @@ from django.db.models import F, Q
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from annotate.core.models.fields import PointsField
+
 
 class Dispute(models.Model):
     """A unit whose Round I values differ by the threshold or more, with the rule that held when it opened."""
@@ -20,19 +22,24 @@ class Dispute(models.Model):
     item = models.ForeignKey("annotate.Item", models.PROTECT, related_name="disputes")
     dimension = models.ForeignKey("annotate.Dimension", models.PROTECT, related_name="disputes")
     number = models.PositiveIntegerField(help_text="In a random order, so that it tells nothing of the item.")
-    spread = models.PositiveIntegerField(help_text="Largest minus smallest Round I value.")
-    threshold = models.PositiveSmallIntegerField(help_text="How far apart values had to be to open it.")
-    tolerance = models.PositiveSmallIntegerField(help_text="How near all values must be to settle it.")
+    spread = PointsField(help_text="Largest minus smallest Round I value.")
+    threshold = PointsField(help_text="How far apart values had to be to open it.")
+    tolerance = PointsField(help_text="How near all values must be to settle it.")
     status = models.CharField(max_length=12, choices=Status.choices, default=Status.OPEN)
-    adjudicated_value = models.IntegerField(null=True, blank=True)
-    updated_at = models.DateTimeField()
+    adjudicated_value = PointsField(null=True, blank=True)
+    updated_at = models.DateTimeField(help_text="When its status or its decision changed last.")
+    active_at = models.DateTimeField(help_text="When it was answered, written to or decided last.")
 
     class Meta:
+        indexes = [models.Index("round", "status", "active_at", name="disputes_by_status_and_silence")]
         constraints = [
             models.UniqueConstraint("round", "item", "dimension", name="one_dispute_per_unit"),
             models.UniqueConstraint("round", "number", name="dispute_number_once_in_round"),
             models.CheckConstraint(
                 condition=Q(tolerance__lt=F("threshold")), name="what_opens_a_dispute_does_not_settle_it"
+            ),
+            models.CheckConstraint(
+                condition=Q(spread__gte=0, tolerance__gte=0), name="distances_are_not_negative"
             ),
             models.CheckConstraint(
                 condition=Q(status="adjudicated", adjudicated_value__isnull=False)
@@ -56,15 +63,21 @@ class Dispute(models.Model):
         return self.status in (Dispute.Status.OPEN, Dispute.Status.IRRESOLVABLE)
 
 
-class AskedRater(models.Model):
-    """A rater whom an open dispute waits for; `annotate.disputes.commands.asking` writes who that is."""
+class DisputeRater(models.Model):
+    """A rater of a disputed unit, and since when an open dispute waits for them, None where it does not.
 
-    dispute = models.ForeignKey(Dispute, models.CASCADE, related_name="asked_raters")
+    Kept beside the ratings that it follows from, since lists of disputes would read all of them;
+    `annotate.disputes.commands.asking` writes it.
+    """
+
+    dispute = models.ForeignKey(Dispute, models.CASCADE, related_name="raters")
     rater = models.ForeignKey("annotate.Membership", models.CASCADE, related_name="+")
-    since = models.DateTimeField(help_text="When what is to be answered was last added to, or long ago.")
+    since = models.DateTimeField(
+        null=True, help_text="When what is to be answered was last added to, or long ago; empty: nothing is."
+    )
 
     class Meta:
-        constraints = [models.UniqueConstraint("dispute", "rater", name="rater_asked_once_in_a_dispute")]
+        constraints = [models.UniqueConstraint("dispute", "rater", name="rater_once_in_a_dispute")]
 
     def __str__(self) -> str:
         return f"{self.dispute_id} waits for {self.rater_id}"
@@ -88,12 +101,12 @@ class DisputeEvent(models.Model):
     at = models.DateTimeField()
     actor = models.ForeignKey("annotate.User", models.PROTECT, null=True, related_name="+")
     kind = models.CharField(max_length=12, choices=Kind.choices)
-    value = models.IntegerField(null=True)
+    value = PointsField(null=True)
     note = models.TextField(blank=True)
 
     class Meta:
         ordering = ["at", "pk"]
-        indexes = [models.Index("at", name="events_of_disputes_by_time")]
+        indexes = [models.Index("at", "id", name="events_of_disputes_by_time")]
 
     def __str__(self) -> str:
         return self.kind

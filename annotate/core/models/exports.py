@@ -18,6 +18,7 @@ class Export(models.Model):
     format = models.CharField(max_length=12, help_text="A value of annotate.exports.choice.Format.")
     left_out = models.JSONField(default=list, help_text="Values of annotate.exports.registry.Part.")
     licence = models.CharField(max_length=100, blank=True)
+    card = models.JSONField(default=dict, help_text="A Card of annotate.exports.citation; empty without one.")
     status = models.CharField(max_length=7, choices=Status.choices, default=Status.WAITING)
     message = models.TextField(blank=True, help_text="Why it stopped.")
     lease = models.UUIDField(null=True, help_text="The worker that is at it; no other says what came of it.")

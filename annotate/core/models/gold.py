@@ -4,7 +4,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from annotate.core.models.ratings import EVIDENCE, answered
+from annotate.core.models.fields import PointsField
+from annotate.core.models.ratings import EVIDENCE, has_answer
 
 
 class GoldItem(models.Model):
@@ -27,7 +28,7 @@ class GoldValue(models.Model):
 
     gold = models.ForeignKey(GoldItem, models.CASCADE, related_name="values")
     dimension = models.ForeignKey("annotate.Dimension", models.CASCADE, related_name="+")
-    value = models.IntegerField()
+    value = PointsField()
     explanation = models.TextField(blank=True)
 
     class Meta:
@@ -47,7 +48,7 @@ class PracticeAnswer(models.Model):
     place = models.ForeignKey("annotate.Membership", models.CASCADE, related_name="practice_answers")
     attempt = models.PositiveSmallIntegerField(default=1)
     gold_value = models.ForeignKey(GoldValue, models.CASCADE, related_name="answers")
-    value = models.IntegerField(null=True)
+    value = PointsField(null=True)
     unsure = models.BooleanField(default=False)
     cannot_rate = models.BooleanField(default=False)
     not_applicable = models.BooleanField(default=False)
@@ -69,7 +70,7 @@ class PracticeAnswer(models.Model):
                 condition=Q(cannot_rate=False) | Q(not_applicable=False), name="practice_has_one_reason"
             ),
             models.CheckConstraint(
-                condition=Q(settled_at__isnull=True) | answered(), name="settled_practice_is_answered"
+                condition=Q(settled_at__isnull=True) | has_answer(), name="settled_practice_is_answered"
             ),
         ]
 

@@ -6,6 +6,8 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
+from annotate.core.models.fields import PointsField
+
 
 def new_seed() -> int:
     """Return a seed for everything random in a project or round, kept so that it can be repeated."""
@@ -37,6 +39,11 @@ class Project(models.Model):
         blank=True,
         help_text="Percent of practice to get right before Round I; empty: no practice.",
     )
+    datasheet = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="What the authors of the data set say of it: a Datasheet of annotate.exports.citation.",
+    )
     reservation_minutes = models.PositiveIntegerField(default=120)
     seed = models.BigIntegerField(default=new_seed)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -55,7 +62,7 @@ class Project(models.Model):
         return self.name
 
 
-class MeasurementLevel(models.TextChoices):
+class MeasurementLevelChoices(models.TextChoices):
     """How differences between values count, after Stevens (1946)."""
 
     NOMINAL = "nominal", _("nominal: equal or different")
@@ -75,15 +82,14 @@ class Dimension(models.Model):
     guidelines = models.TextField(blank=True, help_text="Markdown.")
     scale_minimum = models.IntegerField(default=1)
     scale_maximum = models.IntegerField(default=5)
+    scale_step = PointsField(default=1, help_text="How far apart neighbouring values of the scale lie.")
     measurement_level = models.CharField(
-        max_length=8, choices=MeasurementLevel.choices, default=MeasurementLevel.INTERVAL
+        max_length=8, choices=MeasurementLevelChoices.choices, default=MeasurementLevelChoices.INTERVAL
     )
-    dispute_threshold = models.PositiveSmallIntegerField(
+    dispute_threshold = PointsField(
         null=True, blank=True, help_text="Of this dimension; empty: the project's."
     )
-    tolerance = models.PositiveSmallIntegerField(
-        null=True, blank=True, help_text="Of this dimension; empty: the project's."
-    )
+    tolerance = PointsField(null=True, blank=True, help_text="Of this dimension; empty: the project's.")
     not_applicable = models.BooleanField(
         default=False, help_text="Whether raters may say that the dimension does not apply to an item."
     )
@@ -96,7 +102,7 @@ class Dimension(models.Model):
                 condition=Q(scale_minimum__lt=F("scale_maximum")), name="scale_has_two_points"
             ),
             models.CheckConstraint(
-                condition=Q(dispute_threshold__isnull=True) | Q(dispute_threshold__gte=1),
+                condition=Q(dispute_threshold__isnull=True) | Q(dispute_threshold__gt=0),
                 name="equal_values_never_dispute",
             ),
             models.CheckConstraint(
@@ -104,6 +110,14 @@ class Dimension(models.Model):
                 | Q(tolerance__isnull=True)
                 | Q(tolerance__lt=F("dispute_threshold")),
                 name="own_tolerance_below_own_threshold",
+            ),
+            models.CheckConstraint(
+                condition=Q(tolerance__isnull=True) | Q(tolerance__gte=0), name="own_tolerance_not_negative"
+            ),
+            models.CheckConstraint(condition=Q(scale_step__gt=0), name="scale_rises_by_steps"),
+            models.CheckConstraint(
+                condition=~Q(measurement_level="nominal") | Q(scale_step=1),
+                name="categories_are_whole_numbers",
             ),
             models.CheckConstraint(
                 condition=~Q(measurement_level="ratio") | Q(scale_minimum__gte=0),

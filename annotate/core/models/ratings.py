@@ -4,10 +4,12 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from annotate.core.models.fields import PointsField
+
 EVIDENCE = "A list of {part, start, end}, see annotate.rating.evidence; empty where nothing was marked."
 
 
-def answered(rating: str = "") -> Q:
+def has_answer(rating: str = "") -> Q:
     """Return the condition of a rating (or of one reached by a name such as "ratings__") having an answer."""
     given = Q(**{f"{rating}value__isnull": False})
     return given | Q(**{f"{rating}cannot_rate": True}) | Q(**{f"{rating}not_applicable": True})
@@ -18,7 +20,7 @@ class Rating(models.Model):
 
     assignment = models.ForeignKey("annotate.Assignment", models.PROTECT, related_name="ratings")
     dimension = models.ForeignKey("annotate.Dimension", models.PROTECT, related_name="ratings")
-    value = models.IntegerField(null=True, blank=True)
+    value = PointsField(null=True, blank=True)
     unsure = models.BooleanField(default=False)
     cannot_rate = models.BooleanField(default=False)
     not_applicable = models.BooleanField(default=False)
@@ -83,8 +85,8 @@ class RatingChange(models.Model):
     at = models.DateTimeField()
     actor = models.ForeignKey("annotate.User", models.PROTECT, null=True, related_name="+")
     cause = models.CharField(max_length=8, choices=Cause.choices)
-    value_before = models.IntegerField(null=True)
-    value_after = models.IntegerField(null=True)
+    value_before = PointsField(null=True)
+    value_after = PointsField(null=True)
     unsure = models.BooleanField(default=False)
     cannot_rate = models.BooleanField(default=False)
     not_applicable = models.BooleanField(default=False)
@@ -103,7 +105,7 @@ class RatingChange(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint("rating", "revision", name="one_change_per_revision")]
-        indexes = [models.Index("at", name="changes_of_ratings_by_time")]
+        indexes = [models.Index("at", "id", name="changes_of_ratings_by_time")]
 
     def __str__(self) -> str:
         return f"{self.value_before} to {self.value_after}"

@@ -1,4 +1,4 @@
-"""Results that were computed, kept until the data are others."""
+"""Results that were computed, kept until the data are others, and what tells that they are."""
 
 from django.db import models
 
@@ -25,3 +25,29 @@ class ComputedResult(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class ChangeCount(models.Model):
+    """How many rows that figures rest on a statement wrote; a round's rows add up to the version of its data.
+
+    Triggers of the database write it in the transaction of the change, so that no way of saving can be
+    missed. A row of its own for each statement: one counter would make all savers of a round wait for each
+    other until the other's commit. Workers add rows up, see `annotate.results.commands.add_up_changes`.
+    """
+
+    class Source(models.TextChoices):
+        RATINGS = "ratings"
+        REVISED = "revised"
+        DISPUTES = "disputes"
+
+    # Without a constraint, which would lock the round's row at each save: whoever closes the round holds that
+    # row and waits for the save.
+    round = models.ForeignKey("annotate.Round", models.CASCADE, related_name="+", db_constraint=False)
+    source = models.CharField(max_length=8, choices=Source.choices)
+    number = models.PositiveBigIntegerField()
+
+    class Meta:
+        indexes = [models.Index("round", "source", "number", name="changes_of_rounds")]
+
+    def __str__(self) -> str:
+        return f"{self.number} of {self.source}"

@@ -2,12 +2,14 @@
 
 from django.db import models
 
+from annotate.core.models.fields import PointsField
+
 
 class RevisedValue(models.Model):
     """What a rater holds of a unit after seeing all own values of its document; the rating stays as it is."""
 
     rating = models.OneToOneField("annotate.Rating", models.PROTECT, related_name="revised")
-    value = models.IntegerField()
+    value = PointsField()
     comment = models.TextField(blank=True)
     revision = models.PositiveIntegerField(default=1)
     client = models.CharField(max_length=36, blank=True, help_text="The browser that sent it.")
@@ -25,8 +27,8 @@ class RevisedValueChange(models.Model):
     revision = models.PositiveIntegerField()
     at = models.DateTimeField()
     actor = models.ForeignKey("annotate.User", models.PROTECT, null=True, related_name="+")
-    value_before = models.IntegerField()
-    value_after = models.IntegerField()
+    value_before = PointsField()
+    value_after = PointsField()
     comment = models.TextField(blank=True)
 
     class Meta:

@@ -17,7 +17,7 @@ PROJECT = re.compile(r"[a-z0-9_-]+", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Place:
+class PermittedHost:
     """A host with one of its ports, or with all of them (port None)."""
 
     host: str
@@ -33,7 +33,7 @@ class VariablePermit:
     """A variable of the environment, where it may be sent, and for which projects; none named: for all."""
 
     variable: str
-    place: Place
+    place: PermittedHost
     projects: frozenset[str] = frozenset()
 
 
@@ -42,10 +42,10 @@ def plain_host(host: str) -> str:
     return host.lower().strip("[]").rstrip(".")
 
 
-def place_of(url: str) -> Place:
+def place_of(url: str) -> PermittedHost:
     """Return the host and port that a URL leads to; raises ValueError."""
     parts = urlsplit(url)
-    return Place(plain_host(parts.hostname or ""), parts.port or DEFAULT_PORTS.get(parts.scheme, 0))
+    return PermittedHost(plain_host(parts.hostname or ""), parts.port or DEFAULT_PORTS.get(parts.scheme, 0))
 
 
 def origin_of(url: str) -> str:
@@ -55,12 +55,12 @@ def origin_of(url: str) -> str:
     return f"{scheme}://{host}" + ("" if place.port == DEFAULT_PORTS.get(scheme) else f":{place.port}")
 
 
-def read_place(text: str) -> Place:
+def read_place(text: str) -> PermittedHost:
     """Return a place written as HOST:PORT or HOST:*; raises ValueError."""
     host, port = _host_and_port(text)
     if port is None:
         raise ValueError(text)
-    return Place(host, None if port == EVERY_PORT else int(port))
+    return PermittedHost(host, None if port == EVERY_PORT else int(port))
 
 
 def read_permit(text: str) -> VariablePermit:
@@ -78,7 +78,7 @@ def read_permit(text: str) -> VariablePermit:
         raise ValueError(variable)
     if not all(PROJECT.fullmatch(project) for project in projects):
         raise ValueError(variable)
-    return VariablePermit(variable, Place(host, int(port) if port else HTTPS), projects)
+    return VariablePermit(variable, PermittedHost(host, int(port) if port else HTTPS), projects)
 
 
 def _host_and_port(text: str) -> tuple[str, str | None]:

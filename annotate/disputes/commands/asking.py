@@ -13,10 +13,10 @@ from itertools import islice
 from typing import Any
 
 from annotate.core.models import (
-    AskedRater,
     Dimension,
     Dispute,
     DisputeEvent,
+    DisputeRater,
     Membership,
     Post,
     Rating,
@@ -35,7 +35,7 @@ class _Rater:
     """What a rater holds, argued last, and answered when: None before, and once the answer was taken back."""
 
     first: int
-    value: int
+    value: float
     argument: tuple[str, Any]
     answered_at: datetime | None = None
     news_at: datetime | None = None
@@ -55,8 +55,8 @@ def ask_raters(disputes: Iterable[Dispute]) -> dict[int, dict[int, datetime]]:
 
 def _ask_some(disputes: Sequence[Dispute]) -> dict[int, dict[int, datetime]]:
     raters = _raters(disputes)
-    counted = _counted({rater for unit in raters.values() for rater in unit})
-    posts, asked_again, named = _posts(disputes), _asked_again(disputes), _named(disputes)
+    counted = _counting_raters({rater for unit in raters.values() for rater in unit})
+    posts, asked_again, named = _posts(disputes), _asked_again(disputes), _dimensions_of_names(disputes)
     found: dict[int, dict[int, datetime]] = {}
     for dispute in disputes:
         own = raters[dispute.item_id, dispute.dimension_id]
@@ -65,13 +65,13 @@ def _ask_some(disputes: Sequence[Dispute]) -> dict[int, dict[int, datetime]]:
                 own[author].news_at = max(at, own[author].news_at or at)
         is_named = dispute.dimension_id in named
         found[dispute.pk] = _waited_for(own, counted, asked_again.get(dispute.pk), is_named=is_named)
-    AskedRater.objects.filter(dispute__in=disputes).delete()
+    DisputeRater.objects.filter(dispute__in=disputes).delete()
     rows = (
-        AskedRater(dispute_id=dispute, rater_id=rater, since=since)
-        for dispute, asked in found.items()
-        for rater, since in asked.items()
+        DisputeRater(dispute=dispute, rater_id=rater, since=found[dispute.pk].get(rater))
+        for dispute in disputes
+        for rater in raters[dispute.item_id, dispute.dimension_id]
     )
-    AskedRater.objects.bulk_create(rows, BATCH)
+    DisputeRater.objects.bulk_create(rows, BATCH)
     return found
 
 
@@ -142,11 +142,11 @@ def _follow(
     rater.value = holds
 
 
-def _counted(raters: set[int]) -> set[int]:
+def _counting_raters(raters: set[int]) -> set[int]:
     return set(Membership.objects.filter(pk__in=raters, counted=True).values_list("pk", flat=True))
 
 
-def _named(disputes: Sequence[Dispute]) -> set[int]:
+def _dimensions_of_names(disputes: Sequence[Dispute]) -> set[int]:
     dimensions = Dimension.objects.filter(pk__in={each.dimension_id for each in disputes})
     return set(dimensions.filter(measurement_level="nominal").values_list("pk", flat=True))
 

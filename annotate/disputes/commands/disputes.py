@@ -13,6 +13,7 @@ from annotate.core.models import (
     Assignment,
     Dispute,
     DisputeEvent,
+    DisputeLook,
     Membership,
     Post,
     Rating,
@@ -40,7 +41,7 @@ def answer_dispute(
     *,
     dispute: Dispute,
     rater: Membership,
-    value: int | None,
+    value: float | None,
     comment: str = "",
     evidence: tuple[Passage, ...] | None = None,
     short_reason: str = "",
@@ -131,7 +132,7 @@ def _refuse_unseen_reopening(dispute: Dispute, seen: str, after: Dispute.Status)
         )
 
 
-def _as_it_stands(dispute: Dispute, rating: Rating, standing: int, answer: Answer) -> Dispute:
+def _as_it_stands(dispute: Dispute, rating: Rating, standing: float, answer: Answer) -> Dispute:
     stands = (rating.value, rating.comment, passages_from_json(rating.evidence))
     if stands != (answer.value, answer.comment, answer.evidence):
         raise ChangedElsewhereError(
@@ -205,7 +206,7 @@ def post_message(*, dispute: Dispute, author: Membership, text: str) -> Post:
 
 
 @transaction.atomic
-def adjudicate(*, dispute: Dispute, value: int, note: str, by: User) -> Dispute:
+def adjudicate(*, dispute: Dispute, value: float, note: str, by: User) -> Dispute:
     """Give a disputed unit its final value, with the reason; the raters' own values stay in the history.
 
     Another value, or the same with a corrected reason, is another event. Locks the dispute's row.
@@ -282,8 +283,18 @@ def _reason(note: str) -> str:
     return note.strip()
 
 
-def _stands_already(dispute: Dispute, status: Dispute.Status, value: int | None, note: str) -> bool:
+def _stands_already(dispute: Dispute, status: Dispute.Status, value: float | None, note: str) -> bool:
     if (dispute.status, dispute.adjudicated_value) != (status, value):
         return False
     last = dispute.events.last()
     return last is not None and last.note == note
+
+
+def note_look(*, dispute: Dispute, rater: Membership) -> None:
+    """Note that the rater sees the dispute as it is now. One statement, and no lock of the dispute."""
+    DisputeLook.objects.bulk_create(
+        [DisputeLook(rater=rater, dispute=dispute, at=timezone.now())],
+        update_conflicts=True,
+        unique_fields=["rater", "dispute"],
+        update_fields=["at"],
+    )

@@ -19,8 +19,8 @@ MOST_REASONS, LONGEST_REASON = 9, 100
 class OwnRule:
     """What a dimension has of its own; None where the project's holds."""
 
-    threshold: int | None
-    tolerance: int | None
+    threshold: float | None
+    tolerance: float | None
 
 
 @transaction.atomic
@@ -79,7 +79,7 @@ def _check_reasons(reasons: Sequence[str]) -> None:
         )
 
 
-def _check(threshold: int, tolerance: int) -> None:
+def _check(threshold: float, tolerance: float) -> None:
     if not 0 <= tolerance < threshold:
         raise InvalidValueError(
             gettext("A tolerance must be less than its threshold, or a dispute is settled at once.")

@@ -7,15 +7,16 @@ from django.utils.translation import gettext
 
 from annotate.core.errors import DisputeClosedError, NotReadyError, NotYoursError, RoundClosedError
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
-from annotate.core.models import AskedRater, Dispute, DisputeEvent, Membership, Rating, Round, User
+from annotate.core.models import Dispute, DisputeEvent, DisputeRater, Membership, Rating, Round, User
 from annotate.core.models.rounds import without_checks
 from annotate.core.raters import raters_of
+from annotate.core.scale import distance
 from annotate.disputes.commands.asking import ask_raters
 from annotate.webhooks.commands import announce
 from annotate.webhooks.events import DISPUTE_SETTLED
 
 
-def current_values(dispute: Dispute) -> dict[int, int]:
+def current_values(dispute: Dispute) -> dict[int, float]:
     """Return the value that each rater of the unit holds now, by membership id."""
     ratings = (
         Rating.objects.filter(assignment__item=dispute.item_id, dimension=dispute.dimension_id)
@@ -27,7 +28,7 @@ def current_values(dispute: Dispute) -> dict[int, int]:
     return {annotator: value for annotator, value in ratings if annotator is not None and value is not None}
 
 
-def _values_that_count(values: Mapping[int, int]) -> Collection[int]:
+def _values_that_count(values: Mapping[int, float]) -> Collection[float]:
     """Return the values of raters whom the statistics count; of all of them where they count none."""
     counted = Membership.objects.filter(pk__in=values, counted=True).values_list("pk", flat=True)
     return [values[rater] for rater in counted] or list(values.values())
@@ -66,8 +67,13 @@ def locked_for_discussion(dispute: Dispute, rater: Membership) -> tuple[Dispute,
     return dispute, round, dimension
 
 
-def settle_or_reopen(dispute: Dispute, values: Mapping[int, int], by: User | None) -> Dispute:
-    """Settle the dispute, open it, or end its discussion, as the raters' values and answers now ask for."""
+def settle_or_reopen(dispute: Dispute, values: Mapping[int, float], by: User | None) -> Dispute:
+    """Settle the dispute, open it, or end its discussion, as the raters' values and answers now ask for.
+
+    Something was said: `active_at` says when.
+    """
+    dispute.active_at = timezone.now()
+    dispute.save(update_fields=["active_at"])
     status = status_with(dispute, values)
     if status == Dispute.Status.OPEN and not _is_discussed(dispute):
         status = Dispute.Status.IRRESOLVABLE
@@ -80,15 +86,15 @@ def _is_discussed(dispute: Dispute) -> bool:
     return Membership.objects.filter(pk__in=asked, active=True).exists()
 
 
-def status_with(dispute: Dispute, values: Mapping[int, int]) -> Dispute.Status:
+def status_with(dispute: Dispute, values: Mapping[int, float]) -> Dispute.Status:
     """Return whether these values (by rater) settle the dispute."""
     return Dispute.Status.OPEN if _waits_since_asked_again(dispute) else status_of(dispute, values)
 
 
-def status_of(dispute: Dispute, values: Mapping[int, int]) -> Dispute.Status:
+def status_of(dispute: Dispute, values: Mapping[int, float]) -> Dispute.Status:
     """Return whether these values (by rater) have met, whoever is still asked for an answer."""
     counted = _values_that_count(values)
-    met = max(counted) - min(counted) <= dispute.tolerance
+    met = distance(min(counted), max(counted)) <= dispute.tolerance
     return Dispute.Status.SETTLED if met else Dispute.Status.OPEN
 
 
@@ -122,13 +128,14 @@ def decide(
     by: User | None,
     *,
     kind: DisputeEvent.Kind | None = None,
-    value: int | None = None,
+    value: float | None = None,
     note: str = "",
 ) -> Dispute:
     """Give the dispute this status, inside the caller's transaction, and keep the event."""
     was_irresolvable = dispute.status == Dispute.Status.IRRESOLVABLE
     dispute.status, dispute.adjudicated_value, dispute.updated_at = status, value, timezone.now()
-    dispute.save(update_fields=["status", "adjudicated_value", "updated_at"])
+    dispute.active_at = dispute.updated_at
+    dispute.save(update_fields=["status", "adjudicated_value", "updated_at", "active_at"])
     taken_up = DisputeEvent.Kind.TAKEN_UP if was_irresolvable and status == Dispute.Status.OPEN else None
     DisputeEvent.objects.create(
         dispute=dispute,
@@ -141,7 +148,7 @@ def decide(
     if status == Dispute.Status.OPEN:
         ask_raters([dispute])
     else:
-        AskedRater.objects.filter(dispute=dispute).delete()
+        DisputeRater.objects.filter(dispute=dispute).update(since=None)
     if status in (Dispute.Status.SETTLED, Dispute.Status.ADJUDICATED):
         announce(dispute.round.project_id, DISPUTE_SETTLED, {"dispute": dispute.number, "status": status})
     return dispute

@@ -1,19 +1,15 @@
 """When something last happened to a dispute, and which of its raters it waits for. Defined here only."""
 
-from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
-from django.db.models import DateTimeField, Max, OuterRef, QuerySet, Subquery, Value
+from django.db.models import Count, DateTimeField, F, Max, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
-from annotate.core.models import AskedRater, Dispute, DisputeEvent, Membership, Post, Project, Rating, Round
-from annotate.core.raters import RATED
+from annotate.core.models import Dispute, DisputeEvent, DisputeRater, Membership, Post, Project, Rating, Round
 
 LONG_AGO = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
-RATER = "item__assignments__annotator"  # of a queryset that was filtered with RATED
 AGES = ((0, 1), (1, 3), (3, 7), (7, None))  # days, from and below
 
 
@@ -39,14 +35,15 @@ def to_decide(disputes: QuerySet[Dispute]) -> QuerySet[Dispute]:
     return disputes.filter(status=Dispute.Status.IRRESOLVABLE, **of_open_round)
 
 
-def needing(disputes: QuerySet[Dispute]) -> QuerySet[Dispute]:
-    """Return those rows of open disputes, joined with their raters by RATED, whose rater it waits for.
+def open_disputes_for(**rater: object) -> QuerySet[Dispute]:
+    """Return the open disputes that wait for a rater: `rater=place`, or by what is asked of the rater's row.
 
     `asked_since`: when what the rater is to answer was last added to; long ago where nothing was.
     """
-    asked = AskedRater.objects.filter(dispute=OuterRef("pk"), rater=OuterRef(RATER)).values("since")
-    found = disputes.filter(status=Dispute.Status.OPEN)
-    return found.annotate(asked_since=Subquery(asked)).filter(asked_since__isnull=False)
+    # In one filter(), or the conditions are asked of different raters.
+    waits = {"raters__since__isnull": False, **{f"raters__{name}": value for name, value in rater.items()}}
+    found = Dispute.objects.filter(status=Dispute.Status.OPEN, **waits)
+    return found.annotate(asked_since=F("raters__since"))
 
 
 def with_last_word(disputes: QuerySet[Dispute], round_two: Round | None) -> QuerySet[Dispute]:
@@ -55,28 +52,30 @@ def with_last_word(disputes: QuerySet[Dispute], round_two: Round | None) -> Quer
     Silence begins when Round II opens; before, nobody can say anything.
     """
     begun = Value(round_two.opened_at if round_two else LONG_AGO, output_field=DateTimeField())
-    return disputes.annotate(
-        last_word=Greatest(
-            begun,
-            _latest(_answers(), "updated_at"),
-            _latest(Post.objects.filter(dispute=OuterRef("pk")).order_by(), "at"),
-            _latest(DisputeEvent.objects.filter(dispute=OuterRef("pk")).order_by(), "at"),
-        )
-    )
+    return disputes.annotate(last_word=Greatest(begun, "active_at"))
+
+
+def silent_for(disputes: QuerySet[Dispute], days: int, round_two: Round | None) -> QuerySet[Dispute]:
+    """Return the open disputes without a word for so many days, by the index of `active_at`."""
+    long_ago = timezone.now() - timedelta(days=days)
+    if round_two and round_two.opened_at > long_ago:
+        return disputes.none()
+    return disputes.filter(status=Dispute.Status.OPEN, active_at__lte=long_ago)
 
 
 def open_by_age(project: Project, round_two: Round) -> list[AgeCount]:
     """Return how many open disputes have been silent for how long, without lengths of none. One query."""
     now = timezone.now()
     disputes = Dispute.objects.filter(round__project=project, status=Dispute.Status.OPEN)
-    rows: QuerySet[Any] = with_last_word(disputes, round_two)
-    words: list[datetime] = list(rows.values_list("last_word", flat=True))
-    days = [(now - at) // timedelta(days=1) for at in words]
-    counts = [
-        AgeCount(low, high, sum(low <= day and (high is None or day < high) for day in days))
-        for low, high in AGES
-    ]
-    return [age for age in counts if age.count]
+    found = with_last_word(disputes, round_two).aggregate(
+        **{f"from_{low}": Count("pk", filter=_between(now, low, high)) for low, high in AGES}
+    )
+    return [AgeCount(low, high, count) for low, high in AGES if (count := found[f"from_{low}"])]
+
+
+def _between(now: datetime, low: int, high: int | None) -> Q:
+    silent = Q(last_word__lte=now - timedelta(days=low))
+    return silent if high is None else silent & Q(last_word__gt=now - timedelta(days=high))
 
 
 @dataclass(frozen=True)
@@ -89,23 +88,30 @@ class RaterDisputes:
 
 
 def open_by_rater(project: Project) -> list[RaterDisputes]:
-    """Return the raters of open disputes with how many wait for them, by their letters. Three queries."""
-    rows = disputes_with_raters(project).filter(status=Dispute.Status.OPEN)
-    both = [Counter(found.values_list(RATER, flat=True)) for found in (rows, needing(rows))]
-    raters = Membership.objects.filter(pk__in=both[0]).order_by("alias")
-    return [RaterDisputes(rater, both[0][rater.pk], both[1][rater.pk]) for rater in raters]
+    """Return the raters of open disputes with how many wait for them, by their letters. Two queries."""
+    rows = DisputeRater.objects.filter(
+        dispute__round__project=project, dispute__status=Dispute.Status.OPEN
+    ).order_by()
+    counts = {rater: rest for rater, *rest in rows.values_list("rater").annotate(Count("pk"), Count("since"))}
+    raters = Membership.objects.filter(pk__in=counts).order_by("alias")
+    return [RaterDisputes(rater, *counts[rater.pk]) for rater in raters]
 
 
-def disputes_with_raters(project: Project) -> QuerySet[Dispute]:
-    """Return a row for each dispute of a project and each of its raters (`RATER`)."""
-    return Dispute.objects.filter(RATED, round__project=project)
+def last_activity(project: Project) -> Greatest:
+    """Return what `active_at` is by the history, for disputes that come with one."""
+    return Greatest(
+        "active_at",
+        _latest(_answers(project), "updated_at"),
+        _latest(Post.objects.filter(dispute=OuterRef("pk")).order_by(), "at"),
+        _latest(DisputeEvent.objects.filter(dispute=OuterRef("pk")).order_by(), "at"),
+    )
 
 
-def _answers() -> QuerySet[Rating]:
+def _answers(project: Project) -> QuerySet[Rating]:
     # Naming the project lets the database go from its Round II to the item's places to their ratings;
     # otherwise it reads every rating of the dimension.
     return Rating.objects.filter(
-        assignment__round__project=OuterRef("round__project"),
+        assignment__round__project=project,
         assignment__round__number=2,
         assignment__item=OuterRef("item"),
         dimension=OuterRef("dimension"),

@@ -6,9 +6,8 @@ from datetime import datetime
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.db.models.functions import Greatest
 
-from annotate.core.models import Dispute, DisputeDigest, Round, User
-from annotate.core.raters import RATED
-from annotate.disputes.queries.activity import LONG_AGO, needing
+from annotate.core.models import DisputeDigest, Round, User
+from annotate.disputes.queries.activity import LONG_AGO, open_disputes_for
 
 
 @dataclass(frozen=True)
@@ -37,14 +36,11 @@ def last_digest_at(user: User) -> datetime:
 
 def disputes_needing(user: User, *, since: datetime) -> list[NeedingDispute]:
     """Return the open disputes of all projects that wait for this person. One query."""
-    rated = Dispute.objects.filter(
-        RATED, item__assignments__annotator__user=user, item__assignments__annotator__active=True
-    )
     round_two = Round.objects.filter(
         project=OuterRef("round__project"), number=2, status=Round.Status.OPEN
     ).values("opened_at")
     found = (
-        needing(rated)
+        open_disputes_for(rater__user=user, rater__active=True)
         .annotate(since=Greatest("asked_since", Subquery(round_two)))
         .filter(since__isnull=False)
         .order_by("round__project__name", "round__project", "number")

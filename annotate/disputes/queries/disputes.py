@@ -1,21 +1,36 @@
 """A rater's disputes, by what they wait for."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from datetime import timedelta
+from functools import reduce
+from itertools import groupby, pairwise
+from operator import or_
+from statistics import median
 
 from django.db import models
-from django.db.models import Count, DateTimeField, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models import (
+    Count,
+    DateTimeField,
+    Exists,
+    F,
+    FilteredRelation,
+    Min,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+)
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import (
-    AskedRater,
     Dispute,
     DisputeEvent,
-    DisputeLook,
+    DisputeRater,
     Membership,
     Nudge,
     Post,
@@ -23,16 +38,13 @@ from annotate.core.models import (
     RatingChange,
     Round,
 )
-from annotate.core.raters import disputes_of
-from annotate.disputes.queries.activity import LONG_AGO, needing, to_decide
-from annotate.disputes.queries.pace import seconds_for_a_dispute
+from annotate.core.raters import disputes_of, round_two_was_opened
+from annotate.core.scale_text import name_on_page
+from annotate.disputes.queries.activity import LONG_AGO, open_disputes_for, to_decide
 from annotate.rating.queries.progress import rough_time
 from annotate.rating.queries.work import PlaceInOrder
 
 # What happened to disputes since one of their raters last looked at them.
-
-
-HAS_NEWS = Q(new_posts__gt=0) | Q(new_answers__gt=0) | ~Q(new_event="")
 
 
 def with_news(disputes: QuerySet[Dispute], rater: Membership) -> QuerySet[Dispute]:
@@ -41,7 +53,32 @@ def with_news(disputes: QuerySet[Dispute], rater: Membership) -> QuerySet[Disput
     Before the first visit all that others did is new. `looked_at`: None then. `new_posts`, `new_answers`:
     counts. `new_event`: the last kind of event, empty where there was none.
     """
-    looks = DisputeLook.objects.filter(rater=rater, dispute=OuterRef("pk")).values("at")
+    posts, answers, others = _news(rater)
+    return _with_visit(disputes, rater).annotate(
+        new_posts=_count(posts, "dispute"),
+        new_answers=_count(answers, "assignment__item"),
+        new_event=Coalesce(Subquery(others.order_by("-at", "-pk").values("kind")[:1]), Value("")),
+    )
+
+
+def having_news(disputes: QuerySet[Dispute], rater: Membership) -> QuerySet[Dispute]:
+    """Return those disputes in which others did something since the rater's last visit."""
+    # First what the dispute's own row tells: nothing was done since it was made, or since the visit.
+    made_at = Coalesce("round__closed_at", LONG_AGO, output_field=DateTimeField())
+    active = _with_visit(disputes, rater).filter(active_at__gt=made_at)
+    posts, answers, others = _news(rater)
+    return active.filter(Exists(posts) | Exists(others) | Exists(answers), active_at__gt=F("visited_at"))
+
+
+def _with_visit(disputes: QuerySet[Dispute], rater: Membership) -> QuerySet[Dispute]:
+    # A join, which the database makes once for all, where a subquery looks each dispute up.
+    visit = FilteredRelation("looks", condition=Q(looks__rater=rater))
+    visited_at = Coalesce("visit__at", LONG_AGO, output_field=DateTimeField())
+    return disputes.annotate(visit=visit, looked_at=F("visit__at"), visited_at=visited_at)
+
+
+def _news(rater: Membership) -> tuple[QuerySet[Post], QuerySet[Rating], QuerySet[DisputeEvent]]:
+    """Return others' posts, answers and acts in a dispute with `visited_at`, each as a query of its own."""
     posts = Post.objects.filter(dispute=OuterRef("pk"), at__gt=OuterRef("visited_at")).exclude(author=rater)
     answers = Rating.objects.filter(
         assignment__round__project=OuterRef("round__project"),
@@ -53,23 +90,23 @@ def with_news(disputes: QuerySet[Dispute], rater: Membership) -> QuerySet[Disput
     ).exclude(assignment__annotator=rater)
     events = DisputeEvent.objects.filter(dispute=OuterRef("pk"), at__gt=OuterRef("visited_at"))
     others = events.exclude(kind=DisputeEvent.Kind.OPENED).exclude(actor=rater.user_id)
-    looked_at = Subquery(looks, output_field=DateTimeField())
-    visited_at = Coalesce(looked_at, LONG_AGO, output_field=DateTimeField())
-    return disputes.annotate(looked_at=looked_at, visited_at=visited_at).annotate(
-        new_posts=_count(posts, "dispute"),
-        new_answers=_count(answers, "assignment__item"),
-        new_event=Coalesce(Subquery(others.order_by("-at", "-pk").values("kind")[:1]), Value("")),
-    )
+    return posts, answers, others
 
 
 def _count(rows: QuerySet[Post] | QuerySet[Rating], group: str) -> Coalesce:
     return Coalesce(Subquery(rows.order_by().values(group).annotate(n=Count("pk")).values("n")), 0)
 
 
+MOST_NEW = 100
+
+
 def count_needing_and_new(place: Membership) -> tuple[int, int]:
-    """Return how many disputes need this rater, and in how many something is new. Two queries."""
-    with_new = with_news(disputes_of(place), place).filter(HAS_NEWS)
-    return _needing(place).count(), with_new.count()
+    """Return how many disputes need this rater, and in how many something is new, 100 at most. Two queries.
+
+    To look for news in 90,000 disputes took .9 s, and whoever has news in 100 is not helped by the number.
+    """
+    needing = _needing_in_round_two(place).count()
+    return needing, having_news(disputes_of(place), place)[:MOST_NEW].count()
 
 
 class Waits(models.TextChoices):
@@ -84,7 +121,7 @@ class Waits(models.TextChoices):
 class WorkFilter:
     """Which of a rater's disputes are meant: empty is any.
 
-    `is_new`: with news since the rater's last visit. `words`: in the text, or in the title of its document.
+    `is_new`: with news since the rater's last visit. `words`: in the text, or in its document's title or key.
     """
 
     waits: str = ""
@@ -106,56 +143,116 @@ class OnItem:
 
 
 @dataclass(frozen=True)
+class WorkCounts:
+    """How many of a rater's disputes need an answer, wait for others, and are done.
+
+    `nudge` is the last time an admin asked to look at those that need an answer, None where none does.
+    """
+
+    needing_me: int
+    waiting: int
+    done: int
+    nudge: Nudge | None
+
+
+@dataclass(frozen=True)
 class WorkList:
     """A rater's disputes: those that need an answer, those that wait for others, those that are done.
 
-    `nudge` is the last time an admin asked to look at those that need an answer, None where none does.
-    `round_two` is None until it has been opened; nothing is listed before, since Round I's spreads are not
-    a rater's to know. `seconds_each`: the rater's pace, None where it is not known.
+    `counts`: how many there are, of which the lists may have the first alone. `round_two` is None until it
+    has been opened; nothing is listed before, since Round I's spreads are not a rater's to know.
+    `seconds_each`: the rater's pace, None where it is not known.
     """
 
     round_two: Round | None
+    counts: WorkCounts
     needing_me: list[Dispute]
     waiting: list[Dispute]
     done: list[Dispute]
-    nudge: Nudge | None
     seconds_each: float | None = None
 
     @property
     def time_left(self) -> str:
         """How long those that need the rater may take, in words, empty where no pace is known."""
-        return rough_time(len(self.needing_me) * (self.seconds_each or 0))
+        return rough_time(self.counts.needing_me * (self.seconds_each or 0))
 
 
-def work_list(place: Membership, chosen: WorkFilter = EVERYTHING) -> WorkList:
-    """Return the rater's disputes by what they wait for, with what is new. Six queries at most."""
-    round_two = Round.objects.filter(project=place.project_id, number=2).first()
-    found = with_news(disputes_of(place), place).select_related("dimension", "item__document")
+def work_list(place: Membership, chosen: WorkFilter = EVERYTHING, *, most: int | None = None) -> WorkList:
+    """Return the rater's disputes by what they wait for, with what is new. Eleven queries at most.
+
+    most: how many disputes of each part are read; None: all of them.
+    """
+    meant = _filter(place, chosen)
+    counts = _counts(place, meant, chosen)
+    found = {Waits.ME: counts.needing_me, Waits.OTHERS: counts.waiting, Waits.NOBODY: counts.done}
+    parts = {
+        part: _first(meant.filter(_WAITS[part]), place, most) if count else []
+        for part, count in found.items()
+    }
+    needs_me = bool(counts.needing_me) or _needing_in_round_two(place).exists()
+    return WorkList(
+        round_two=Round.objects.filter(project=place.project_id, number=2).first(),
+        counts=counts if needs_me else replace(counts, nudge=None),
+        needing_me=parts[Waits.ME],
+        waiting=parts[Waits.OTHERS],
+        done=parts[Waits.NOBODY],
+        seconds_each=seconds_for_a_dispute(place) if needs_me else None,
+    )
+
+
+def work_counts(place: Membership) -> WorkCounts:
+    """Return how many of the rater's disputes wait for whom. Two queries."""
+    counts = _counts(place, _filter(place, EVERYTHING), EVERYTHING)
+    return counts if counts.needing_me else replace(counts, nudge=None)
+
+
+def _filter(place: Membership, chosen: WorkFilter) -> QuerySet[Dispute]:
+    """Return the rater's disputes that are meant, whatever they wait for, with `asked_since`."""
+    found: QuerySet[Dispute] = disputes_of(place).annotate(asked_since=F("raters__since"))
     if chosen.dimension:
         found = found.filter(dimension__key=chosen.dimension)
     if chosen.document:
         found = found.filter(item__document__key=chosen.document)
     if chosen.is_new:
-        found = found.filter(HAS_NEWS)
+        found = having_news(found, place)
     if chosen.words:
-        in_title = Q(item__document__title__icontains=chosen.words)
-        found = found.filter(Q(item__text__icontains=chosen.words) | in_title)
-    disputes = list(found.order_by("number"))
-    open_ones = [dispute for dispute in disputes if dispute.status == Dispute.Status.OPEN]
-    needing = set(_needing(place).values_list("pk", flat=True))
-    parts = {
-        Waits.ME: [dispute for dispute in open_ones if dispute.pk in needing],
-        Waits.OTHERS: [dispute for dispute in open_ones if dispute.pk not in needing],
-        Waits.NOBODY: [dispute for dispute in disputes if dispute.status != Dispute.Status.OPEN],
-    }
-    meant = {part: found for part, found in parts.items() if chosen.waits in ("", part)}
-    return WorkList(
-        round_two=round_two,
-        needing_me=meant.get(Waits.ME, []),
-        waiting=meant.get(Waits.OTHERS, []),
-        done=meant.get(Waits.NOBODY, []),
-        nudge=place.nudges.order_by("-at").first() if needing else None,
-        seconds_each=seconds_for_a_dispute(place) if needing else None,
+        document = [f"item__document__{column}__icontains" for column in ("title", "key")]
+        among = [Q(**{column: chosen.words}) for column in ("item__text__icontains", *document)]
+        found = found.filter(reduce(or_, among))
+    return found
+
+
+_OPEN = Q(status=Dispute.Status.OPEN)
+_WAITS = {
+    Waits.ME: _OPEN & Q(asked_since__isnull=False),
+    Waits.OTHERS: _OPEN & Q(asked_since__isnull=True),
+    Waits.NOBODY: ~_OPEN,
+}
+
+
+def _first(disputes: QuerySet[Dispute], place: Membership, most: int | None) -> list[Dispute]:
+    if most is not None:
+        # Keys first: the database would look for news in all before it takes the first.
+        keys = disputes.order_by("number").values_list("pk", flat=True)[:most]
+        disputes = _filter(place, EVERYTHING).filter(pk__in=list(keys))
+    # Texts are long, and the list has none.
+    light = with_news(disputes, place).select_related("dimension", "item__document")
+    return list(light.defer("item__text", "item__document__parts").order_by("number"))
+
+
+def _counts(place: Membership, meant: QuerySet[Dispute], chosen: WorkFilter) -> WorkCounts:
+    by_part = meant.aggregate(
+        **{
+            part: Count("pk", filter=condition)
+            for part, condition in _WAITS.items()
+            if chosen.waits in ("", part)
+        }
+    )
+    return WorkCounts(
+        needing_me=by_part.get(Waits.ME, 0),
+        waiting=by_part.get(Waits.OTHERS, 0),
+        done=by_part.get(Waits.NOBODY, 0),
+        nudge=place.nudges.order_by("-at").first(),
     )
 
 
@@ -166,19 +263,21 @@ class Listed:
     title: str
     items: list[OnItem]
     count: int
+    has_more: bool
 
 
-def listed(work: WorkList, place: Membership, chosen: WorkFilter = EVERYTHING) -> list[Listed]:
+def sections_of(work: WorkList, place: Membership, chosen: WorkFilter = EVERYTHING) -> list[Listed]:
     """Return the work list as it is shown, with the values that the rater holds. Two queries at most."""
-    names = _names_of_values(place) if work.round_two else {}
+    shown = [each.item_id for each in (*work.needing_me, *work.waiting, *work.done)]
+    names = _names_of_values(place, shown) if work.round_two else {}
     parts = {
-        Waits.ME: (gettext("Need you"), work.needing_me),
-        Waits.OTHERS: (gettext("Wait for others"), work.waiting),
-        Waits.NOBODY: (gettext("Settled or decided"), work.done),
+        Waits.ME: (gettext("Need you"), work.needing_me, work.counts.needing_me),
+        Waits.OTHERS: (gettext("Wait for others"), work.waiting, work.counts.waiting),
+        Waits.NOBODY: (gettext("Settled or decided"), work.done, work.counts.done),
     }
     return [
-        Listed(title, _by_item(disputes, names), len(disputes))
-        for part, (title, disputes) in parts.items()
+        Listed(title, _by_item(disputes, names), count, has_more=count > len(disputes))
+        for part, (title, disputes, count) in parts.items()
         if chosen.waits in ("", part)
     ]
 
@@ -194,25 +293,25 @@ def _by_item(disputes: list[Dispute], names: Mapping[tuple[int, int], str]) -> l
     ]
 
 
-def _names_of_values(place: Membership) -> dict[tuple[int, int], str]:
-    """Return what the values are called that the rater holds on disputed items, by item and dimension."""
+def _names_of_values(place: Membership, items: Collection[int]) -> dict[tuple[int, int], str]:
+    """Return what the values are called that the rater holds on items (ids), by item and dimension."""
     first = Round.objects.select_related("guideline").get(project=place.project_id, number=1)
     dimensions = {each.id: each for each in FrozenGuideline.from_json(first.guideline.content).dimensions}
     given = Rating.objects.filter(
         assignment__annotator=place,
         assignment__round__number__in=(1, 2),
-        assignment__item__in=disputes_of(place).order_by().values("item"),
+        assignment__item__in=items,
         value__isnull=False,
     ).order_by("assignment__round__number")
     return {
-        (item, dimension): dimensions[dimension].name_of(value)
+        (item, dimension): name_on_page(dimensions[dimension], value)
         for item, dimension, value in given.values_list("assignment__item", "dimension", "value")
         if value is not None
     }
 
 
-def _needing(place: Membership) -> QuerySet[Dispute]:
-    return needing(disputes_of(place))
+def _needing_in_round_two(place: Membership) -> QuerySet[Dispute]:
+    return open_disputes_for(rater=place).filter(round_two_was_opened(place))
 
 
 @dataclass(frozen=True)
@@ -235,7 +334,9 @@ class Left:
 
 def left_after(place: Membership, after: Dispute) -> Left:
     """Return what needs this rater beside a dispute, going round at the end. Two queries."""
-    return replace(_what_is_left(_needing(place), after), seconds_each=seconds_for_a_dispute(place))
+    return replace(
+        _what_is_left(_needing_in_round_two(place), after), seconds_each=seconds_for_a_dispute(place)
+    )
 
 
 def left_to_decide(after: Dispute) -> Left:
@@ -244,10 +345,21 @@ def left_to_decide(after: Dispute) -> Left:
 
 
 def _what_is_left(disputes: QuerySet[Dispute], after: Dispute) -> Left:
-    rows = disputes.exclude(pk=after.pk).values_list("number", "item", "item__document")
-    found = sorted(rows, key=lambda row: (row[1] != after.item_id, row[0] < after.number, row[0]))
-    elsewhere = (number for number, _, document in found if document != after.item.document_id)
-    return Left(len(found), found[0][0] if found else None, next(elsewhere, None))
+    # One query, which reads thousands of disputes once: of each kind the first, and the first after this one.
+    same_text, later = Q(item=after.item_id), Q(number__gt=after.number)
+    other_document = ~Q(item__document=after.item.document_id)
+    wanted = [
+        *(same_text & later, same_text, ~same_text & later, ~same_text),
+        *(other_document & later, other_document),
+    ]
+    firsts = {f"first_{place}": Min("number", filter=condition) for place, condition in enumerate(wanted)}
+    found = disputes.exclude(pk=after.pk).order_by().aggregate(count=Count("pk"), **firsts)
+    numbers = [found[name] for name in firsts]
+    return Left(found["count"], _first_number(numbers[:4]), _first_number(numbers[4:]))
+
+
+def _first_number(numbers: Sequence[int | None]) -> int | None:
+    return next((number for number in numbers if number is not None), None)
 
 
 def place_of_text(place: Membership, dispute: Dispute) -> PlaceInOrder:
@@ -284,7 +396,7 @@ def disputes_on_text(dispute: Dispute, reader: Membership | None, held: Mapping[
     """
     same = disputes_of(reader) if reader else Dispute.objects.filter(round=dispute.round_id)
     found = same.filter(item=dispute.item_id).select_related("dimension").order_by("number")
-    asked = AskedRater.objects.filter(dispute__item=dispute.item_id, rater=reader)
+    asked = DisputeRater.objects.filter(dispute__item=dispute.item_id, rater=reader, since__isnull=False)
     needs = set(asked.values_list("dispute", flat=True)) if reader else set()
     return [
         OnText(
@@ -328,7 +440,29 @@ def just_answered(place: Membership, number: int) -> Answered | None:
     guideline = FrozenGuideline.from_json(dispute.round.guideline.content)
     dimension = next(each for each in guideline.dimensions if each.id == dispute.dimension_id)
     changed = change.cause == RatingChange.Cause.CHANGED
-    return Answered(dispute, place, rating.revision, changed, dimension.name_of(rating.value))
+    return Answered(dispute, place, rating.revision, changed, name_on_page(dimension, rating.value))
 
 
 _TAKEN_BACK = RatingChange.Cause.TAKEN_BACK
+
+
+RECENT_ANSWERS = 50
+BREAK = timedelta(minutes=10)
+LEAST_PAUSES = 3
+
+
+def seconds_for_a_dispute(place: Membership) -> float | None:
+    """Return the median time between two answers of the rater; None before there are three. One query.
+
+    Answers that follow after more than ten minutes followed a break, and say nothing of the work.
+    """
+    # By time first, of which there is an index; otherwise it reads all that the rater gave in Round I.
+    begun = Round.objects.filter(project=place.project_id, number=2).values("opened_at")
+    answers = RatingChange.objects.filter(
+        at__gte=Subquery(begun), rating__assignment__annotator=place, rating__assignment__round__number=2
+    ).exclude(cause=RatingChange.Cause.TAKEN_BACK)
+    latest = list(answers.order_by("-at").values_list("at", flat=True)[: RECENT_ANSWERS + 1])
+    pauses = [later - earlier for later, earlier in pairwise(latest) if later - earlier <= BREAK]
+    if len(pauses) < LEAST_PAUSES:
+        return None
+    return median(pause.total_seconds() for pause in pauses)

@@ -2,16 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Any
+from typing import overload
 
-from django.db.models import Count, QuerySet
-from django.utils import timezone
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.utils.translation import gettext
 
-from annotate.core.models import Dispute, Membership, Project, RatingChange, Round
-from annotate.core.raters import RATED
-from annotate.disputes.queries.activity import RATER, needing, to_decide, with_last_word
+from annotate.core.models import Dispute, DisputeRater, Membership, Post, Project, RatingChange, Round
+from annotate.disputes.queries.activity import silent_for, to_decide, with_last_word
 
 
 @dataclass(frozen=True)
@@ -32,16 +30,44 @@ class WaitingRater:
     label: str
 
 
+class DisputesByNumber(Sequence[Dispute]):
+    """The project's disputes that are meant, by number; a page of them is read whole, others are counted.
+
+    What stands before a page is passed over by its keys alone: with texts and counts of posts, page 500 took
+    half a second.
+    """
+
+    def __init__(self, project: Project, chosen: DisputeFilter, *, round_two: Round | None) -> None:
+        self._keys = _filter(project, chosen, round_two).order_by("number").values_list("pk", flat=True)
+        self._whole = disputes_of_project(project, DisputeFilter(), round_two=round_two)
+
+    def __len__(self) -> int:
+        return self._keys.count()
+
+    @overload
+    def __getitem__(self, place: int) -> Dispute: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Dispute]: ...
+    def __getitem__(self, place: int | slice) -> Dispute | list[Dispute]:
+        """Return a dispute, or some of them in two queries."""
+        if isinstance(place, int):
+            return self[place : place + 1][0]
+        return list(self._whole.filter(pk__in=list(self._keys[place])))
+
+
 def disputes_of_project(
     project: Project, chosen: DisputeFilter, *, round_two: Round | None
 ) -> QuerySet[Dispute]:
     """Return the project's disputes that are meant, by number, with `last_word` and `posts_count`."""
-    found = _chosen(project, chosen, round_two).select_related("dimension", "item__document", "item__system")
-    return found.annotate(posts_count=Count("posts")).order_by("number")
+    found = _filter(project, chosen, round_two).select_related("dimension", "item__document", "item__system")
+    # Not a join: the database would count all disputes' posts before it takes one page.
+    posts = Post.objects.filter(dispute=OuterRef("pk")).order_by().values("dispute")
+    count = Subquery(posts.annotate(count=Count("pk")).values("count"))
+    return found.annotate(posts_count=Coalesce(count, 0)).order_by("number")
 
 
 @dataclass(frozen=True)
-class DisputeRow:
+class ListedDispute:
     """A dispute in the list, with the raters whom it waits for."""
 
     dispute: Dispute
@@ -68,38 +94,34 @@ def waiting_for_adjudicator(project: Project) -> int:
     return to_decide(Dispute.objects.filter(round__project=project)).count()
 
 
-def dispute_rows(disputes: Sequence[Dispute]) -> list[DisputeRow]:
+def dispute_rows(disputes: Sequence[Dispute]) -> list[ListedDispute]:
     """Return disputes with whom they wait for. One query."""
-    rows = needing(Dispute.objects.filter(RATED, pk__in=[dispute.pk for dispute in disputes]))
+    asked = DisputeRater.objects.filter(dispute__in=disputes, since__isnull=False)
     found: dict[int, list[WaitingRater]] = {}
-    named = rows.order_by(f"{RATER}__alias").values_list("pk", f"{RATER}__alias", f"{RATER}__label")
+    named = asked.order_by("rater__alias").values_list("dispute", "rater__alias", "rater__label")
     for dispute, alias, label in named:
         rater = WaitingRater(Membership(alias=alias).rater_name, label)
         found.setdefault(dispute, []).append(rater)
-    return [DisputeRow(dispute, found.get(dispute.pk, [])) for dispute in disputes]
+    return [ListedDispute(dispute, found.get(dispute.pk, [])) for dispute in disputes]
 
 
 def waited_for_in(project: Project, chosen: DisputeFilter, round_two: Round) -> Mapping[int, int]:
     """Return how many of the disputes that are meant wait for each rater (by key). One query."""
-    meant = _chosen(project, chosen, round_two).values("pk")
-    counts: dict[int, int] = {}
-    for rater in needing(Dispute.objects.filter(RATED, pk__in=meant)).values_list(RATER, flat=True):
-        counts[rater] = counts.get(rater, 0) + 1
-    return counts
+    meant = _filter(project, chosen, round_two).values("pk")
+    asked = DisputeRater.objects.filter(dispute__in=meant, since__isnull=False)
+    return dict(asked.order_by().values_list("rater").annotate(Count("pk")))
 
 
-def _chosen(project: Project, chosen: DisputeFilter, round_two: Round | None) -> QuerySet[Dispute]:
-    found: QuerySet[Any] = with_last_word(Dispute.objects.filter(round__project=project), round_two)
+def _filter(project: Project, chosen: DisputeFilter, round_two: Round | None) -> QuerySet[Dispute]:
+    found = with_last_word(Dispute.objects.filter(round__project=project), round_two)
     if chosen.status:
         found = found.filter(status=chosen.status)
     if chosen.dimension:
         found = found.filter(dimension__key=chosen.dimension)
     if chosen.silent is not None:
-        long_ago = timezone.now() - timedelta(days=chosen.silent)
-        found = found.filter(status=Dispute.Status.OPEN, last_word__lte=long_ago)
+        found = silent_for(found, chosen.silent, round_two)
     if chosen.rater:
-        rows = Dispute.objects.filter(
-            RATED, round__project=project, item__assignments__annotator__alias=chosen.rater
-        )
-        found = found.filter(pk__in=needing(rows).values("pk"))
+        # A rater stands once in a dispute, so that a join gives none twice.
+        raters = Membership.objects.filter(project=project, alias=chosen.rater).values_list("pk", flat=True)
+        found = found.filter(raters__rater__in=list(raters), raters__since__isnull=False)
     return found

@@ -1,8 +1,11 @@
 """One disputed unit as its raters and admins see it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import groupby, pairwise
 
-from django.db.models import F
+from django.db.models import Count, Exists, F, OuterRef, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
 from annotate.core.guideline import FrozenDimension, FrozenGuideline, FrozenPoint
@@ -18,11 +21,48 @@ from annotate.core.models import (
 )
 from annotate.core.models.rounds import without_checks
 from annotate.core.raters import raters_of
-from annotate.disputes.marked_text import Mark, Segment, segments_of
+from annotate.core.scale import distance
+from annotate.core.scale_text import format_value, name_on_page
 from annotate.disputes.queries.list import dispute_rows
 from annotate.disputes.scale_axis import Held, ScaleAxis, scale_axis
 from annotate.rating.evidence import Passage, passages_as_sent, passages_from_json
 from annotate.rating.queries.work import Row
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Characters `start` to before `end` of a text, and the name of who marked them."""
+
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A piece of a text that the same people marked, none where `by` is empty."""
+
+    text: str
+    by: tuple[str, ...] = ()
+
+
+def segments_of(text: str, marks: Iterable[Mark]) -> list[Segment]:
+    """Return the text in pieces as long as possible, each with those who marked it, in the order given.
+
+    What of a mark does not lie in the text is left out.
+    """
+    inside = [Mark(each.name, max(0, each.start), min(len(text), each.end)) for each in marks]
+    inside = [each for each in inside if each.start < each.end]
+    edges = sorted({0, len(text), *(each.start for each in inside), *(each.end for each in inside)})
+    pieces = [(text[start:end], _names(inside, start, end)) for start, end in pairwise(edges)]
+    return [
+        Segment("".join(piece for piece, _ in group), by)
+        for by, group in groupby(pieces, key=lambda piece: piece[1])
+    ]
+
+
+def _names(marks: list[Mark], start: int, end: int) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(each.name for each in marks if each.start <= start and end <= each.end))
 
 
 def you() -> str:
@@ -66,7 +106,7 @@ class Standpoint:
         return self.last_change is not None and self.last_change.cause == RatingChange.Cause.DIFFERS
 
     @property
-    def value_before(self) -> int | None:
+    def value_before(self) -> float | None:
         """The value of Round I."""
         return self.first.value
 
@@ -76,7 +116,7 @@ class Standpoint:
         return self.first.comment
 
     @property
-    def value(self) -> int:
+    def value(self) -> float:
         """The value that stands now."""
         value = (self.answer or self.first).value
         assert value is not None  # a rater gave one in Round I, and an answer is one
@@ -142,7 +182,7 @@ class OwnValue:
     """What the reader holds on another dimension of the item."""
 
     dimension: FrozenDimension
-    value: int
+    value: float
 
 
 @dataclass(frozen=True)
@@ -203,8 +243,8 @@ class DisputePage:
     def points_between(self) -> list[FrozenPoint]:
         """The points of the scale between those that anyone holds; what these mean stands beside each."""
         held = {each.value for each in self.standpoints}
-        between = range(min(held) + 1, max(held))
-        return [each for each in self.dimension.points if each.value in between and each.value not in held]
+        between = [each for each in self.dimension.points if min(held) < each.value < max(held)]
+        return [each for each in between if each.value not in held]
 
     @property
     def categories(self) -> list[Category]:
@@ -212,7 +252,7 @@ class DisputePage:
         decided, point = self.dispute.adjudicated_value, self.dimension.point
         return [
             Category(
-                name=self.dimension.name_of(value),
+                name=name_on_page(self.dimension, value),
                 meaning=described.description if (described := point(value)) else "",
                 raters=[each for each in self.standpoints if each.value == value],
                 is_decided=decided == value,
@@ -225,14 +265,14 @@ class DisputePage:
         """What keeps the unit open, or that nothing does."""
         counted = [each for each in self.standpoints if each.rater.counted] or self.standpoints
         values = [each.value for each in counted]
-        distance = max(values) - min(values)
-        if distance <= self.dispute.tolerance:
+        apart = distance(min(values), max(values))
+        if apart <= self.dispute.tolerance:
             return self._met
         if self.dimension.is_named:
             return _("The raters chose different categories.")
         low = [each.name for each in counted if each.value == min(values)]
         high = [each.name for each in counted if each.value == max(values)]
-        said = {"low": join_names(low), "high": join_names(high), "distance": distance}
+        said = {"low": join_names(low), "high": join_names(high), "distance": format_value(apart)}
         if len(low) == len(high) == 1:
             return _sentence(_("%(low)s and %(high)s are %(distance)s apart.") % said)
         if len(high) > 1 or high == [you()]:
@@ -368,3 +408,33 @@ def _waits_for(dispute: Dispute, reader: Membership | None) -> list[str]:
 
 def _sentence(words: str) -> str:
     return words[0].upper() + words[1:]
+
+
+def version_of(dispute: QuerySet[Dispute]) -> str:
+    """Return a word that is another whenever a post, an answer or a decision came, or Round II was closed.
+
+    What it counts is never deleted, so it never comes back to what it was. Empty where there is no such
+    dispute. One query.
+    """
+    posts = Post.objects.filter(dispute=OuterRef("pk")).order_by().values("dispute")
+    answers = (
+        Rating.objects.filter(
+            assignment__round__project=OuterRef("round__project"),
+            assignment__round__number=2,
+            assignment__item=OuterRef("item"),
+            dimension=OuterRef("dimension"),
+        )
+        .order_by()
+        .values("assignment__item")
+    )
+    round_two = Round.objects.filter(project=OuterRef("round__project"), number=2, status=Round.Status.OPEN)
+    found = dispute.values_list(
+        "updated_at",
+        Coalesce(Subquery(answers.annotate(n=Sum("revision")).values("n")), 0),
+        Coalesce(Subquery(posts.annotate(n=Count("pk")).values("n")), 0),
+        Exists(round_two),
+    ).first()
+    if found is None:
+        return ""
+    decided, *counts = found
+    return ".".join(f"{count:x}" for count in (round(decided.timestamp() * 1_000_000), *counts))

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from django.db.models import Count, Max, Min
 
-from annotate.core.models import Dimension, MeasurementLevel, Project, Rating, Round
+from annotate.core.models import Dimension, MeasurementLevelChoices, Project, Rating, Round
+from annotate.core.scale import distance, normalize
 
 BATCH = 5000
 SHOWN_POINTS = (1, 2, 3)
@@ -19,8 +20,8 @@ LONGEST_COUNTED_BY_POINTS = 10
 class Rule:
     """How far apart Round I values open a dispute, and within which distance all values settle it."""
 
-    threshold: int
-    tolerance: int
+    threshold: float
+    tolerance: float
 
 
 CATEGORIES = Rule(1, 0)
@@ -32,7 +33,7 @@ class ValueSpread(NamedTuple):
 
     item: int
     dimension: int
-    points: int
+    points: float
 
 
 @dataclass(frozen=True)
@@ -42,21 +43,21 @@ class RulePreview:
     dimension: Dimension
     rule: Rule
     units: int
-    opened: Sequence[tuple[int, int]]
+    opened: Sequence[tuple[float, int]]
 
     @property
     def is_named(self) -> bool:
         """Whether the values are named categories, whose rule is given."""
-        return self.dimension.measurement_level == MeasurementLevel.NOMINAL
+        return self.dimension.measurement_level == MeasurementLevelChoices.NOMINAL
 
 
 def rule_of(project: Project, dimension: Dimension) -> Rule:
     """Return a dimension's own rule, else the project's; what opens a dispute never settles it."""
-    if dimension.measurement_level == MeasurementLevel.NOMINAL:
+    if dimension.measurement_level == MeasurementLevelChoices.NOMINAL:
         return CATEGORIES
     threshold = dimension.dispute_threshold or project.dispute_threshold
     tolerance = project.tolerance if dimension.tolerance is None else dimension.tolerance
-    return Rule(threshold, min(tolerance, threshold - 1))
+    return Rule(threshold, max(min(tolerance, normalize(threshold - dimension.scale_step)), 0))
 
 
 def rules_of(project: Project) -> Mapping[int, Rule]:
@@ -74,21 +75,21 @@ def spreads_of(round: Round) -> Iterator[ValueSpread]:
     )
     paired = units.filter(count__gte=2).order_by("assignment__item", "dimension")
     for item, dimension, _, smallest, largest in paired.iterator(BATCH):
-        yield ValueSpread(item, dimension, largest - smallest)
+        yield ValueSpread(item, dimension, distance(smallest, largest))
 
 
-def rule_previews(project: Project, round: Round | None) -> list[RulePreview]:
-    """Return every dimension's rule, with what thresholds would open where Round I is given. Two queries."""
-    spreads: dict[int, Counter[int]] = {}
-    for spread in spreads_of(round) if round else ():
-        spreads.setdefault(spread.dimension, Counter())[spread.points] += 1
+def rule_previews(project: Project, spreads: Mapping[int, Counter[float]]) -> list[RulePreview]:
+    """Return every dimension's rule, with what thresholds would open. One query.
+
+    spreads: for the key of a dimension how many units lie how many points apart, as results keep it.
+    """
     return [
         _preview(dimension, rule_of(project, dimension), spreads.get(dimension.pk, Counter()))
         for dimension in project.dimensions.all()
     ]
 
 
-def _preview(dimension: Dimension, rule: Rule, spreads: Counter[int]) -> RulePreview:
+def _preview(dimension: Dimension, rule: Rule, spreads: Counter[float]) -> RulePreview:
     thresholds = sorted({*_values_in_use(dimension), rule.threshold})
     opened = [
         (threshold, sum(count for points, count in spreads.items() if points >= threshold))
@@ -97,10 +98,11 @@ def _preview(dimension: Dimension, rule: Rule, spreads: Counter[int]) -> RulePre
     return RulePreview(dimension, rule, spreads.total(), opened)
 
 
-def _values_in_use(dimension: Dimension) -> set[int]:
+def _values_in_use(dimension: Dimension) -> set[float]:
     longest = dimension.scale_maximum - dimension.scale_minimum
-    if dimension.measurement_level == MeasurementLevel.NOMINAL:
+    if dimension.measurement_level == MeasurementLevelChoices.NOMINAL:
         return {1}
     if longest <= LONGEST_COUNTED_BY_POINTS:
-        return {points for points in SHOWN_POINTS if points <= longest}
+        step: set[float] = {dimension.scale_step} if dimension.scale_step < 1 else set()
+        return step | {points for points in SHOWN_POINTS if points <= longest}
     return {max(round(share * longest), 1) for share in SHOWN_SHARES}

@@ -48,6 +48,7 @@ def start_export(*, project: Project, choice: ExportChoice, by: User | None) -> 
         format=choice.format,
         left_out=sorted(choice.left_out),
         licence=choice.licence,
+        card=choice.filters().get("card", {}),
         created_by=by,
         touched_at=timezone.now(),
     )
@@ -111,7 +112,7 @@ def _take(export_id: int) -> Export | None:
 
 def _write_held(export: Export) -> None:
     choice, target = choice_of(export), _file_of(export)
-    target.parent.mkdir(parents=True, exist_ok=True)
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     kept = False
     try:
         manifest = write_file(export.project, choice, target, _progress_notes(export))

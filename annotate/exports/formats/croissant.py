@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from annotate.exports.manifest import sha256_of
-from annotate.exports.registry import ExportTable, ValueKind
+from annotate.exports.registry import ExportTable, ValueKind, meanings
 
 CONFORMS_TO = "http://mlcommons.org/croissant/1.0"
 DATA_TYPES = {
@@ -75,6 +75,7 @@ def _files(table: ExportTable, folder: Path) -> list[dict[str, Any]]:
 
 
 def _records(table: ExportTable) -> dict[str, Any]:
+    meaning = meanings()
     return {
         "@type": "cr:RecordSet",
         "@id": table.name,
@@ -85,9 +86,26 @@ def _records(table: ExportTable) -> dict[str, Any]:
                 "@type": "cr:Field",
                 "@id": f"{table.name}/{name}",
                 "name": name,
-                "dataType": DATA_TYPES[table.kind(name)],
-                "source": {"fileSet": {"@id": f"files-{table.name}"}, "extract": {"column": name}},
+                "description": meaning[table.name, name],
+                **_values(table, name),
             }
             for name in table.columns
         ],
     }
+
+
+def _values(table: ExportTable, name: str) -> dict[str, Any]:
+    source = {"fileSet": {"@id": f"files-{table.name}"}, "extract": {"column": name}}
+    if name not in table.lists:
+        return {"dataType": DATA_TYPES[table.kind(name)], "source": source}
+    fields = [
+        {
+            "@type": "cr:Field",
+            "@id": f"{table.name}/{name}/{field}",
+            "name": field,
+            "dataType": DATA_TYPES[kind],
+            "source": {**source, "transform": {"jsonPath": field}},
+        }
+        for field, kind in table.lists[name].items()
+    ]
+    return {"repeated": True, "subField": fields}

@@ -6,6 +6,7 @@ from django.db.models import Count, Max, Min, Q, Sum
 
 from annotate.core.models import Assignment, Dispute, Document, Item, Project, Rating, Round, System
 from annotate.exports.choice import ExportChoice
+from annotate.exports.citation import Datasheet, DatasheetSection
 from annotate.exports.formats.cards import plain, plain_line
 from annotate.results.commands import current_page
 from annotate.results.registry import result_of
@@ -19,17 +20,26 @@ TO_WRITE = "*To be written by the authors.*"
 def datasheet(project: Project, choice: ExportChoice) -> str:
     """Return the draft as Markdown. Its figures are those of the agreement page."""
     table = current_page(project=project, result=result_of(project, "agreement")).table("rounds")
+    written = {
+        section: plain(text) for section, text in Datasheet.from_dict(project.datasheet).sections.items()
+    }
+    composition, collection, distribution = (
+        [written[each]] if each in written else []
+        for each in (DatasheetSection.COMPOSITION, DatasheetSection.COLLECTION, DatasheetSection.DISTRIBUTION)
+    )
     sections = {
-        "Motivation": [plain(project.description) or TO_WRITE],
-        "Composition": _composition(project, choice),
-        "Collection": [
+        "Motivation": [written.get(DatasheetSection.MOTIVATION) or plain(project.description) or TO_WRITE],
+        "Composition": [*composition, *_composition(project, choice)],
+        "Collection process": [
+            *(collection or [f"Who the raters are and what they were paid: {TO_WRITE}"]),
             *_collection(project),
             *(line for lines in COLLECTION_LINES.values() for line in lines(project)),
         ],
         "Agreement": _agreement(table) if table else ["Nothing was rated yet."],
-        "Uses": [TO_WRITE],
-        "Distribution": [_licence(choice)],
-        "Maintenance": [TO_WRITE],
+        "Preprocessing": [written.get(DatasheetSection.PREPROCESSING, TO_WRITE)],
+        "Uses": [written.get(DatasheetSection.USES, TO_WRITE)],
+        "Distribution": [*distribution, _licence(choice)],
+        "Maintenance": [written.get(DatasheetSection.MAINTENANCE, TO_WRITE)],
     }
     parts = [f"# Datasheet: {plain_line(project.name)}"]
     for title, paragraphs in sections.items():
@@ -74,7 +84,6 @@ def _collection(project: Project) -> Iterator[str]:
         )
     yield from _plans(project)
     yield from _disputes(project)
-    yield f"Who the raters are and what they were paid: {TO_WRITE}"
 
 
 def _plans(project: Project) -> Iterator[str]:

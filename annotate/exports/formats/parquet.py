@@ -18,7 +18,7 @@ ALIASES = {
     ValueKind.INTEGER: "int64",
     ValueKind.NUMBER: "double",
     ValueKind.FLAG: "bool",
-    ValueKind.LISTED: "string",  # as JSON
+    ValueKind.LISTED: "string",  # as JSON, where the table does not say of what it is a list
 }
 
 
@@ -27,7 +27,7 @@ def write_parquet(table: ExportTable, rows: Iterable[Row], target: Path) -> None
     _write(table, _batches(iter(rows)), target)
 
 
-def write_shards(table: ExportTable, rows: Iterable[Row], folder: Path) -> None:
+def write_shards(table: ExportTable, rows: Iterable[Row], folder: Path, split: str) -> None:
     """Write a table to files of a million rows, called as data sets call them; no rows, no file."""
     made: list[Path] = []
     left = iter(rows)
@@ -36,7 +36,7 @@ def write_shards(table: ExportTable, rows: Iterable[Row], folder: Path) -> None:
         _write(table, _batches(_with_first(first, islice(left, ROWS_IN_SHARD - 1))), target)
         made.append(target)
     for number, path in enumerate(made):
-        path.rename(folder / f"train-{number:05}-of-{len(made):05}.parquet")
+        path.rename(folder / f"{split}-{number:05}-of-{len(made):05}.parquet")
 
 
 def _with_first(first: Row, rest: Iterable[Row]) -> Iterator[Row]:
@@ -49,10 +49,17 @@ def _write(table: ExportTable, batches: Iterable[list[Row]], target: Path) -> No
     from pyarrow.parquet import ParquetWriter
 
     time = pyarrow.timestamp("us", "UTC")
-    types = {name: ALIASES.get(table.kind(name)) for name in table.columns}
-    schema = pyarrow.schema(
-        [(name, pyarrow.type_for_alias(alias) if alias else time) for name, alias in types.items()]
-    )
+
+    def type_of(kind: ValueKind) -> Any:
+        alias = ALIASES.get(kind)
+        return pyarrow.type_for_alias(alias) if alias else time
+
+    types = {name: type_of(table.kind(name)) for name in table.columns}
+    for name, fields in table.lists.items():
+        if name in types:
+            of_object = [(field, type_of(kind)) for field, kind in fields.items()]
+            types[name] = pyarrow.list_(pyarrow.struct(of_object))
+    schema = pyarrow.schema(list(types.items()))
     with ParquetWriter(target, schema, compression="zstd") as writer:
         for batch in batches:
             columns = [pyarrow.array(_column(table, name, batch), schema.field(name).type) for name in types]
@@ -60,7 +67,7 @@ def _write(table: ExportTable, batches: Iterable[list[Row]], target: Path) -> No
 
 
 def _column(table: ExportTable, name: str, batch: list[Row]) -> list[Any]:
-    if table.kind(name) == ValueKind.LISTED:
+    if table.kind(name) == ValueKind.LISTED and name not in table.lists:
         return [None if row[name] is None else json.dumps(row[name], ensure_ascii=False) for row in batch]
     return [row[name] for row in batch]
 

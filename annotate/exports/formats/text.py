@@ -8,8 +8,11 @@ from typing import Any
 
 from annotate.core.models import Project
 from annotate.exports.registry import ExportTable, Row, ValueKind
+from annotate.material.reading.refused import LineEcho
 
 CHUNK = 64 * 1024
+# How texts begin that spreadsheets compute.
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def jsonl(table: ExportTable, rows: Iterable[Row]) -> Iterator[str]:
@@ -19,9 +22,15 @@ def jsonl(table: ExportTable, rows: Iterable[Row]) -> Iterator[str]:
         yield encode(dict(zip(table.columns, values(row), strict=True))) + "\n"
 
 
-def comma_separated(table: ExportTable, rows: Iterable[Row]) -> Iterator[str]:
-    """Yield CSV after RFC 4180 with a header; what is not a single value is JSON in its cell."""
-    write, values = csv.writer(_Echo()).writerow, table.values
+def comma_separated(
+    table: ExportTable, rows: Iterable[Row], *, defuses_formulas: bool = False
+) -> Iterator[str]:
+    """Yield CSV after RFC 4180 with a header; what is not a single value is JSON in its cell.
+
+    defuses_formulas: whether an apostrophe comes before texts that a spreadsheet would compute. What programs
+    read must not have it: it would be another text.
+    """
+    write, values = csv.writer(LineEcho()).writerow, table.values
     yield write(table.columns)
     others = [
         place
@@ -32,7 +41,7 @@ def comma_separated(table: ExportTable, rows: Iterable[Row]) -> Iterator[str]:
         cells = list(values(row))
         for place in others:
             cells[place] = _cell(cells[place])
-        yield write(cells)
+        yield write(list(map(_defuse, cells)) if defuses_formulas else cells)
 
 
 FORMATS: Mapping[str, Callable[[ExportTable, Iterable[Row]], Iterator[str]]] = {
@@ -41,8 +50,12 @@ FORMATS: Mapping[str, Callable[[ExportTable, Iterable[Row]], Iterator[str]]] = {
 }
 
 
-def export_table(project: Project, table: ExportTable, format: str) -> Iterator[bytes]:
+def export_table(
+    project: Project, table: ExportTable, format: str, *, defuses_formulas: bool = False
+) -> Iterator[bytes]:
     """Yield one table of a project in a format of FORMATS, in pieces of about 64 KB."""
+    if defuses_formulas and format == "csv":
+        return in_pieces(comma_separated(table, table.rows(project), defuses_formulas=True))
     return in_pieces(FORMATS[format](table, table.rows(project)))
 
 
@@ -59,12 +72,8 @@ def in_pieces(lines: Iterable[str]) -> Iterator[bytes]:
     yield "".join(gathered).encode()
 
 
-class _Echo:
-    """Gives the csv module's lines back instead of writing them."""
-
-    def write(self, line: str) -> str:
-        """Return the line."""
-        return line
+def _defuse(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def _plain(value: Any) -> str:

@@ -9,9 +9,12 @@ from typing import Any
 
 from annotate.core.errors import DomainError
 from annotate.exports.choice import ExportChoice, Format
+from annotate.exports.citation import Card
 from annotate.exports.manifest import FORMAT, MANIFEST, hash_of
-from annotate.exports.registry import TABLES, Part, ValueKind
-from annotate.exports.restoring.tables import READERS, check_rows
+from annotate.exports.registry import TABLES, ExportPart, ValueKind
+from annotate.exports.restoring.tables import READERS, MisfitError, check_rows, describe_workbook
+
+LARGEST_UNPACKED = 200 * 1024**2
 
 
 class UnreadableExportError(DomainError):
@@ -21,23 +24,28 @@ class UnreadableExportError(DomainError):
 
 
 class ExportArchive:
-    """The tables of a snapshot in JSONL or Parquet. Raises UnreadableExportError for others.
+    """The tables of a snapshot in any format. Raises UnreadableExportError for what is none.
 
     choice: how it was exported, and so how to export it again.
     """
 
     def __init__(self, path: Path) -> None:
-        self._root = _root(path)
+        self._workbook = path if _is_workbook(path) else None
+        self._root = path if self._workbook else _root(path)
         try:
-            self.manifest = json.loads(self._file(MANIFEST).read_text(encoding="utf-8"))
+            self.manifest = self._read_manifest()
             filters = self.manifest["filters"]
             self.choice = ExportChoice(
-                Format(filters["format"]), frozenset(map(Part, filters["without"])), filters["licence"]
+                Format(filters["format"]),
+                frozenset(map(ExportPart, filters["without"])),
+                filters["licence"],
+                Card.from_dict(filters.get("card", {})),
             )
             self._check()
-        except (FileNotFoundError, KeyError, TypeError, ValueError) as error:
+        except (FileNotFoundError, KeyError, TypeError, ValueError, MisfitError) as error:
+            missing = "sheets of its tables" if self._workbook else f"{MANIFEST} that can be read"
             raise UnreadableExportError(
-                f"“{path.name}” is not an export of Concord: it has no {MANIFEST} that can be read."
+                f"“{path.name}” is not an export of Concord: it has no {missing}."
             ) from error
 
     @property
@@ -50,19 +58,28 @@ class ExportArchive:
 
         Raises MisfitError for a row with other columns or kinds of values than the table has.
         """
-        file_name = f"{name}.{self.choice.format}"
-        if file_name not in self.manifest["files"]:
-            return
         table = TABLES[name]
         left_out = {name: {} if table.kind(name) == ValueKind.LISTED else "" for name in table.parts}
-        with self._file(file_name).open("rb") as file:
-            rows = READERS[self.choice.format](table, file)
-            yield from check_rows(table, ({**left_out, **row} for row in rows))
+        for file_name in self._files_of(name):
+            with self._file(file_name).open("rb") as file:
+                rows = READERS[self.choice.format](table, file)
+                yield from check_rows(table, ({**left_out, **row} for row in rows))
+
+    def _files_of(self, table: str) -> list[str]:
+        """Return the files that hold a table's rows, in their order."""
+        names: list[str] = sorted(self.manifest["files"])
+        if self.choice.format == Format.HUGGING_FACE:
+            return [each for each in names if each.startswith(f"data/{table}/")]
+        if self.choice.format == Format.XLSX:
+            return [each for each in names if each.endswith(".xlsx")]
+        return [each for each in names if each == f"{table}.{self.choice.format}"]
 
     def _check(self) -> None:
-        if self.manifest["manifest"] != FORMAT or self.choice.format not in READERS:
-            raise UnreadableExportError("Exports in JSONL and Parquet can be imported; take one of these.")
-        if Part.SOURCES in self.choice.left_out:
+        if self.manifest["manifest"] != FORMAT:
+            raise UnreadableExportError(
+                "Another version of Concord made this export, which this one cannot read."
+            )
+        if ExportPart.SOURCES in self.choice.left_out:
             raise UnreadableExportError("This export was made without the texts of its documents.")
         for name, digest in self.manifest["files"].items():
             with self._file(name).open("rb") as file:
@@ -72,8 +89,55 @@ class ExportArchive:
         if hash_of(self.manifest["files"]) != self.content_hash:
             raise UnreadableExportError(f"{MANIFEST} is not as it was exported: its hash is another one.")
 
+    def _read_manifest(self) -> dict[str, Any]:
+        """Return the manifest; a workbook that is alone has none, and its sheets say what was left out."""
+        if self._workbook is None:
+            found: dict[str, Any] = json.loads(self._file(MANIFEST).read_text(encoding="utf-8"))
+            return found
+        headers, (project, version) = describe_workbook(self._workbook)
+        missing = {table.part for name, table in TABLES.items() if name not in headers and table.part}
+        for name, header in headers.items():
+            missing |= {part for column, part in TABLES[name].parts.items() if column not in header}
+        with self._workbook.open("rb") as file:
+            files = {f"{project}.xlsx": hashlib.file_digest(file, "sha256").hexdigest()}
+        return {
+            "manifest": FORMAT,
+            "concord_version": version,
+            "filters": {"format": Format.XLSX, "without": sorted(missing), "licence": ""},
+            "files": files,
+            "content_hash": hash_of(files),
+        }
+
     def _file(self, name: str) -> Any:
-        return self._root / name
+        return self._workbook or self._root / name
+
+
+def refuse_unfit_upload(path: Path) -> None:
+    """Raise UnreadableExportError for what a web server shall not unpack while somebody waits.
+
+    Parquet and workbooks can name one long text a million times; these are for the command line.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            infos = archive.infolist()
+    except zipfile.BadZipFile as error:
+        raise UnreadableExportError("This file is no zip file; take the file that an export gave.") from error
+    if sum(info.file_size for info in infos) > LARGEST_UNPACKED:
+        raise UnreadableExportError(
+            f"This export unpacks to more than {LARGEST_UNPACKED // 1024**2} MB; "
+            "import it with manage.py import_export."
+        )
+    if any(info.filename.endswith((".parquet", ".xml")) for info in infos):
+        raise UnreadableExportError(
+            "Exports in JSONL and CSV are imported here; manage.py import_export takes every format."
+        )
+
+
+def _is_workbook(path: Path) -> bool:
+    if path.is_dir() or not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:
+        return "xl/workbook.xml" in archive.namelist()
 
 
 def _root(path: Path) -> Any:

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from annotate.core.models import Dispute, DisputeEvent, Post
+from annotate.core.models import Dispute, DisputeEvent, DisputeRater, Post
 from annotate.disputes.commands.asking import ask_raters
+from annotate.disputes.queries.activity import last_activity
 from annotate.exports.restoring.archive import ExportArchive
 from annotate.exports.restoring.people import actor
 from annotate.exports.restoring.restored import Known, Restored
@@ -17,7 +18,10 @@ def restore_disputes(restored: Restored, archive: ExportArchive) -> None:
     DisputeEvent.objects.bulk_create(
         _event(restored, disputes, row) for row in archive.rows("dispute_events")
     )
-    ask_raters(each for each in disputes.values() if each.status == Dispute.Status.OPEN)
+    Dispute.objects.filter(round__project=restored.project).update(active_at=last_activity(restored.project))
+    ask_raters(disputes.values())
+    ended = DisputeRater.objects.filter(dispute__round__project=restored.project)
+    ended.exclude(dispute__status=Dispute.Status.OPEN).update(since=None)
 
 
 def _dispute(restored: Restored, row: dict[str, Any]) -> Dispute:
@@ -32,6 +36,7 @@ def _dispute(restored: Restored, row: dict[str, Any]) -> Dispute:
         status=row["status"],
         adjudicated_value=row["adjudicated_value"],
         updated_at=row["last_changed_at"],
+        active_at=row["last_changed_at"],
     )
 
 

@@ -12,7 +12,7 @@ def restore_raters(restored: Restored, archive: ExportArchive) -> None:
     """Make a place without an account for every pseudonym; whose ratings do not count stays so."""
     counted: dict[str, bool] = {}
     for row in archive.rows("assignments"):
-        if row["rater"] is not None:
+        if row["rater"]:
             counted.setdefault(row["rater"], True)
     for row in archive.rows("acknowledgements"):
         counted.setdefault(row["rater"], True)
@@ -30,7 +30,7 @@ def actor(restored: Restored, by: str | None) -> User | None:
 
     A rater's place is held by it then, until an admin hands the place over to a person.
     """
-    if by is None:
+    if not by:
         return None
     if by not in restored.actors:
         address = f"{by}@{restored.project.slug}.invalid".lower()

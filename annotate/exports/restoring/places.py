@@ -46,7 +46,7 @@ def _places(restored: Restored, round: Round, archive: ExportArchive) -> Iterato
         rows = list(found)
         first = rows[0]
         rater = first["rater"]
-        if rater is not None:
+        if rater:
             # Exports of before did not say where in the rater's order an item stood.
             positions[rater] = first.get("position") or positions.get(rater, 0) + 1
         probabilities = {row["inclusion_probability"] for row in rows}
@@ -55,7 +55,7 @@ def _places(restored: Restored, round: Round, archive: ExportArchive) -> Iterato
             round=round,
             item_id=restored.item(first),
             slot=first["place"] - 1,
-            annotator=restored.raters[rater] if rater is not None else None,
+            annotator=restored.raters[rater] if rater else None,
             position=positions.get(rater),
             plan=first["plan"],
             origin=first["plan_origin"],

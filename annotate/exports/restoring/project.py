@@ -1,6 +1,7 @@
 """An export restored as a project, all of it or nothing."""
 
 import logging
+import math
 from collections.abc import Mapping
 from dataclasses import fields
 from itertools import groupby
@@ -13,6 +14,7 @@ from annotate.core.audit import record
 from annotate.core.errors import DomainError
 from annotate.core.guideline import DIMENSION_FIELDS, FrozenDimension, FrozenGuideline, FrozenPoint
 from annotate.core.models import (
+    Acknowledgement,
     Dimension,
     DimensionOrder,
     Guideline,
@@ -24,7 +26,7 @@ from annotate.core.models import (
     WorkOrder,
 )
 from annotate.core.rounds import seed_of_round
-from annotate.exports.restoring.acknowledgements import restore_acknowledgements
+from annotate.exports.citation import Datasheet
 from annotate.exports.restoring.archive import ExportArchive
 from annotate.exports.restoring.disputes import restore_disputes
 from annotate.exports.restoring.material import restore_material
@@ -33,7 +35,7 @@ from annotate.exports.restoring.places import restore_places
 from annotate.exports.restoring.ratings import restore_ratings
 from annotate.exports.restoring.restored import RESTORERS, Restored
 from annotate.exports.restoring.revised_values import restore_looks_back, restore_revised_values
-from annotate.exports.restoring.tables import MisfitError
+from annotate.exports.restoring.tables import CutTextError, MisfitError
 from annotate.people.commands import add_member
 
 logger = logging.getLogger(__name__)
@@ -66,6 +68,10 @@ def restore_export(*, archive: ExportArchive, admin: User | None) -> Project:
     try:
         with transaction.atomic():
             return _restore(archive, admin)
+    except CutTextError as error:
+        raise RestoreRefusedError(
+            "This workbook holds only the beginning of some texts; import the export in another format."
+        ) from error
     except (MisfitError, IntegrityError, DataError) as error:
         logger.info("An export was refused: %s", error)
         raise RestoreRefusedError("The tables of this export do not fit each other.") from error
@@ -90,6 +96,7 @@ def _restore(archive: ExportArchive, admin: User | None) -> Project:
     settings = {name: row[name] for name in SETTINGS}
     if (reasons := row.get("keep_reasons")) is not None:  # exports of earlier versions have none
         settings["keep_reasons"] = reasons
+    settings["datasheet"] = _read_datasheet(row)
     project = Project.objects.create(slug=row["project"], created_by=admin, **settings)
     after = {"content_hash": archive.content_hash, "concord_version": archive.manifest["concord_version"]}
     record(project, "project.restored", project, after=after, by=admin)
@@ -110,15 +117,23 @@ def _restore(archive: ExportArchive, admin: User | None) -> Project:
     return project
 
 
+def _read_datasheet(row: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return Datasheet.from_dict(row["datasheet"] or {}).as_dict()
+    except (ValueError, AttributeError) as error:
+        raise MisfitError("the datasheet has other fields") from error
+
+
 def _restore_guidelines(restored: Restored, archive: ExportArchive) -> None:
     rows = groupby(archive.rows("guidelines"), key=itemgetter("round", "guideline_version"))
     versions = {key: list(found) for key, found in rows}
-    newest_first = sorted(versions.items(), key=lambda each: -each[0][1])
+    # What no version has yet is newer than all of them, and stays without a version.
+    newest_first = sorted(versions.items(), key=lambda each: each[0][1] or math.inf, reverse=True)
     for _, found in newest_first:
         for row in found:
             _restore_dimension(restored, row)
     for (_, version), found in reversed(newest_first):
-        if version not in restored.guidelines:
+        if version is not None and version not in restored.guidelines:
             restored.guidelines[version] = _guideline(restored, version, found)
     for (number, version), found in versions.items():
         if number is not None and found[0]["in_force"]:
@@ -185,3 +200,19 @@ def _round(restored: Restored, number: int, version: int, row: dict[str, Any]) -
         opened_at=row["opened_at"],
         closed_at=row["closed_at"],
     )
+
+
+AT_ONCE = 500
+
+
+def restore_acknowledgements(restored: Restored, archive: ExportArchive) -> None:
+    """Make the acknowledgements in their order, of which the last one counts; earlier exports have none."""
+    read = (
+        Acknowledgement(
+            annotator=restored.raters[row["rater"]],
+            guideline=restored.guidelines[row["guideline_version"]],
+            at=row["at"],
+        )
+        for row in archive.rows("acknowledgements")
+    )
+    Acknowledgement.objects.bulk_create(read, AT_ONCE)

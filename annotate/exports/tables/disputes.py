@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from annotate.core.models import Dispute, DisputeEvent, Post, Project
-from annotate.exports.registry import ExportTable, Part, Row, kinds
+from annotate.exports.registry import ExportPart, ExportTable, Row, kinds
 from annotate.exports.tables.rows import rows_by_column, with_actors
 
 _OF_DISPUTE = {
@@ -68,7 +68,11 @@ DISPUTE_TABLES = (
         "the disputed units and how they ended",
         tuple(_DISPUTES),
         _disputes,
-        kinds(integer="dispute spread threshold tolerance adjudicated_value", time="last_changed_at"),
+        kinds(
+            integer="dispute",
+            points="spread threshold tolerance adjudicated_value",
+            time="last_changed_at",
+        ),
     ),
     ExportTable(
         "posts",
@@ -76,14 +80,14 @@ DISPUTE_TABLES = (
         tuple(_POSTS),
         _posts,
         kinds(integer="dispute", time="at"),
-        part=Part.THREADS,
+        part=ExportPart.THREADS,
     ),
     ExportTable(
         "dispute_events",
         "what happened to the disputes, when and why",
         tuple(_DISPUTE_EVENTS),
         _dispute_events,
-        kinds(integer="dispute value", time="at"),
-        {"note": Part.COMMENTS},
+        kinds(integer="dispute", points="value", time="at"),
+        {"note": ExportPart.COMMENTS},
     ),
 )

@@ -5,13 +5,18 @@ from itertools import groupby
 from operator import itemgetter
 from statistics import fmean
 
-from annotate.core.models import Dispute, MeasurementLevel, Project, Rating, Round
+from annotate.core.models import Dispute, MeasurementLevelChoices, Project, Rating, Round
 from annotate.core.models.rounds import without_checks
 from annotate.exports.registry import ExportTable, Row, kinds
 from annotate.exports.tables.rows import AT_ONCE, OF_RATING, UNIT, rows_by_column
 
 
 def _final_values(project: Project) -> Iterator[Row]:
+    return (row for _, row in final_values_by_item(project))
+
+
+def final_values_by_item(project: Project) -> Iterator[tuple[int, Row]]:
+    """Yield what each unit came to, after the key of its item, in the order of these keys."""
     disputes, otherwise = _disputed_units(project), _status_without_dispute(project)
     ratings = Rating.objects.filter(
         without_checks("assignment__round__"), assignment__round__project=project
@@ -36,8 +41,8 @@ def _final_values(project: Project) -> Iterator[Row]:
         status, adjudicated = disputes.get(unit, (otherwise, None))
         counted = [row for row in given if row["counted"] and row["value"] is not None]
         last = dict(sorted({row["rater"]: row["value"] for row in counted}.items()))
-        mean = fmean(last.values()) if last and given[0]["level"] != MeasurementLevel.NOMINAL else None
-        yield {
+        mean = fmean(last.values()) if last and given[0]["level"] != MeasurementLevelChoices.NOMINAL else None
+        row = {
             **{name: given[0][name] for name in UNIT},
             "status": status,
             "values": last,
@@ -45,9 +50,10 @@ def _final_values(project: Project) -> Iterator[Row]:
             "adjudicated_value": adjudicated,
             "final_value": _final_value(status, adjudicated, mean, set(last.values())),
         }
+        yield unit[0], row
 
 
-def _disputed_units(project: Project) -> dict[tuple[int, int], tuple[str, int | None]]:
+def _disputed_units(project: Project) -> dict[tuple[int, int], tuple[str, float | None]]:
     disputes = Dispute.objects.filter(round__project=project)
     found = disputes.values_list("item", "dimension", "status", "adjudicated_value")
     return {(item, dimension): (status, value) for item, dimension, status, value in found.iterator(AT_ONCE)}
@@ -62,7 +68,9 @@ def _status_without_dispute(project: Project) -> str:
 _UNDISPUTED = "undisputed"
 
 
-def _final_value(status: str, adjudicated: int | None, mean: float | None, values: set[int]) -> float | None:
+def _final_value(
+    status: str, adjudicated: float | None, mean: float | None, values: set[float]
+) -> float | None:
     if status == Dispute.Status.ADJUDICATED:
         return adjudicated
     if status not in (_UNDISPUTED, Dispute.Status.SETTLED):
@@ -76,5 +84,5 @@ OUTCOME_TABLE = ExportTable(
     "what each unit came to: every rater's last value, their mean, the adjudicated value",
     (*UNIT, "status", "values", "mean", "adjudicated_value", "final_value"),
     _final_values,
-    kinds(listed="values", number="mean final_value", integer="adjudicated_value"),
+    kinds(listed="values", number="mean final_value", points="adjudicated_value"),
 )

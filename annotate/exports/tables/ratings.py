@@ -7,6 +7,7 @@ from django.db.models.functions import Coalesce
 
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import (
+    Acknowledgement,
     AssignedUnit,
     Assignment,
     LookBack,
@@ -17,7 +18,7 @@ from annotate.core.models import (
 )
 from annotate.core.models.rounds import without_checks
 from annotate.core.rounds import round_one
-from annotate.exports.registry import ExportTable, Part, Row, kinds
+from annotate.exports.registry import ExportPart, ExportTable, Row, kinds
 from annotate.exports.tables.rows import (
     AT_ONCE,
     IN_ORDER,
@@ -186,13 +187,14 @@ RATING_TABLES = (
         tuple(_RATINGS),
         _ratings,
         kinds(
-            integer="round value revised_value revision guideline_version position plan_seed",
+            integer="round revision guideline_version position plan_seed",
+            points="value revised_value",
             number="active_seconds inclusion_probability",
             flag="unsure cannot_rate not_applicable counted",
             time="first_saved_at last_saved_at",
             listed="evidence",
         ),
-        {"comment": Part.COMMENTS},
+        {"comment": ExportPart.COMMENTS},
     ),
     ExportTable(
         "assignments",
@@ -208,20 +210,21 @@ HISTORY_TABLE = ExportTable(
     tuple(_HISTORY),
     _history,
     kinds(
-        integer="round revision value_before value_after guideline_version",
+        integer="round revision guideline_version",
+        points="value_before value_after",
         flag="unsure cannot_rate not_applicable",
         time="at",
         listed="evidence",
     ),
-    {"comment": Part.COMMENTS},
+    {"comment": ExportPart.COMMENTS},
 )
 REVISED_TABLE = ExportTable(
     "revised_values",
     "every saved state of the values that raters revised at the end of a document",
     tuple(_REVISED_VALUES),
     _revised_values,
-    kinds(integer="revision value_before value_after", time="at"),
-    {"comment": Part.COMMENTS},
+    kinds(integer="revision", points="value_before value_after", time="at"),
+    {"comment": ExportPart.COMMENTS},
 )
 LOOK_BACK_TABLE = ExportTable(
     "looks_back",
@@ -229,4 +232,20 @@ LOOK_BACK_TABLE = ExportTable(
     tuple(_LOOKS_BACK),
     _looks_back,
     kinds(time="at"),
+)
+
+
+def _acknowledgements(project: Project) -> Iterator[Row]:
+    read = Acknowledgement.objects.filter(annotator__project=project).order_by("pk")
+    return rows_by_column(read, _ACKNOWLEDGEMENTS)
+
+
+_ACKNOWLEDGEMENTS = {"rater": "annotator__pseudonym", "guideline_version": "guideline__version", "at": "at"}
+
+ACKNOWLEDGEMENT_TABLE = ExportTable(
+    "acknowledgements",
+    "which rater has read which changed wording, and when",
+    tuple(_ACKNOWLEDGEMENTS),
+    _acknowledgements,
+    kinds(integer="guideline_version", time="at"),
 )

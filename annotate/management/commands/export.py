@@ -14,12 +14,13 @@ from django.core.management.base import BaseCommand, CommandError
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
 from annotate.exports.choice import ExportChoice, Format
+from annotate.exports.citation import Card, SplitName, read_text_licences
 from annotate.exports.files import SUFFIXES, write_file
 from annotate.exports.folder import write_folder
 from annotate.exports.formats.text import FORMATS, export_table
 from annotate.exports.hub import push_folder
 from annotate.exports.manifest import Manifest
-from annotate.exports.registry import TABLES, Part
+from annotate.exports.registry import TABLES, ExportPart
 from annotate.management.printing import RowCounter
 from annotate.management.projects import project_called
 
@@ -34,9 +35,21 @@ class Command(BaseCommand):
         parser.add_argument("project", help="The project's short name, as in its address.")
         parser.add_argument("--format", choices=[each.value for each in Format], default="jsonl")
         parser.add_argument(
-            "--without", action="append", choices=[each.value for each in Part], default=[], help="Left out."
+            "--without",
+            action="append",
+            choices=[each.value for each in ExportPart],
+            default=[],
+            help="Left out.",
         )
         parser.add_argument("--licence", default="", help="Under which the data set is published.")
+        parser.add_argument("--author", action="append", default=[], help="Of the data set, as it is cited.")
+        parser.add_argument("--address", default="", help="Where the data set, or its paper, is found.")
+        parser.add_argument(
+            "--text-licence", action="append", default=[], metavar="SOURCE:LICENCE", help="Of its texts."
+        )
+        parser.add_argument(
+            "--split", choices=[each.value for each in SplitName], default="test", help="Of all its rows."
+        )
         parser.add_argument("--table", choices=list(TABLES), help="This table alone, as JSONL or CSV.")
         where = parser.add_mutually_exclusive_group()
         where.add_argument("--to", type=Path, help="The file to write; named after the project without it.")
@@ -50,8 +63,9 @@ class Command(BaseCommand):
         project = project_called(options["project"])
         choice = ExportChoice(
             Format(options["format"]),
-            frozenset(Part(each) for each in options["without"]),
+            frozenset(ExportPart(each) for each in options["without"]),
             options["licence"],
+            _card(options),
         )
         if options["push"]:
             self._push(project, choice, options)
@@ -112,8 +126,16 @@ class Command(BaseCommand):
         return target, manifest
 
 
+def _card(options: dict[str, Any]) -> Card:
+    try:
+        licences = read_text_licences("\n".join(options["text_licence"]))
+    except ValueError as error:
+        raise CommandError(f"--text-licence takes SOURCE:LICENCE, not “{error}”.") from error
+    return Card(tuple(options["author"]), options["address"], licences, SplitName(options["split"]))
+
+
 def _write_table(project: Project, choice: ExportChoice, name: str, to: Path | None) -> Path:
-    table = next((each for each in choice.tables if each.name == name), None)
+    table = next((each for each in choice.tables_of(project) if each.name == name), None)
     if choice.format not in FORMATS or table is None:
         raise CommandError("One table alone is written as jsonl or csv, and cannot be what is left out.")
     target = to or Path(f"{project.slug}-{name}.{choice.format}")

@@ -17,7 +17,7 @@ from annotate.management.printing import RowCounter
 
 
 class Command(BaseCommand):
-    """Imports an export in JSONL or Parquet as the project that it was, and exports that again to compare.
+    """Imports an export in any format as the project that it was, and exports that again to compare.
 
     The exit code is 0 where the two are identical, and 1 where they are not, or nothing was imported.
     """
@@ -26,7 +26,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what can be asked for."""
-        parser.add_argument("file", type=Path, help="an export in JSONL or Parquet: zip file or folder")
+        parser.add_argument("file", type=Path, help="an export of any format: zip file or folder")
         parser.add_argument("--admin", metavar="EMAIL", help="who sees the project in the browser")
         parser.add_argument("--json", action="store_true", help="what was imported, as JSON")
 

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand
 
 from annotate.management.printing import print_rows
 from annotate.management.projects import project_called
-from annotate.people.queries import Place, people_of
+from annotate.people.queries import MemberPlace, people_of
 
 
 class Command(BaseCommand):
@@ -27,7 +27,7 @@ class Command(BaseCommand):
         print_rows(self.stdout, rows, as_json=options["json"], nothing="Nobody is in this project.")
 
 
-def _row(place: Place) -> dict[str, Any]:
+def _row(place: MemberPlace) -> dict[str, Any]:
     member = place.membership
     return {
         "label": member.label,

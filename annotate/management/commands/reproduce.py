@@ -12,11 +12,16 @@ from annotate.core.errors import DomainError
 from annotate.management.file_import import ProgressLine
 from annotate.management.people import person_called
 from annotate.results.reproduction.commands import import_release
-from annotate.results.reproduction.figures import ComparedTable, FigureComparison, Standing
+from annotate.results.reproduction.figures import ComparedTable, FigureComparison, FigureMatch
 from annotate.results.reproduction.papers import PAPERS
 from annotate.results.reproduction.queries import Reproduction, reproduction
 
-MARKS = {Standing.WITHIN: " ", Standing.EXPLAINED: "~", Standing.DIFFERS: "!", Standing.UNDEFINED: "?"}
+MARKS = {
+    FigureMatch.WITHIN: " ",
+    FigureMatch.EXPLAINED: "~",
+    FigureMatch.DIFFERS: "!",
+    FigureMatch.UNDEFINED: "?",
+}
 
 
 class Command(BaseCommand):
@@ -56,7 +61,7 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(found.as_dict(), ensure_ascii=False, indent=1))
         else:
             self.stdout.write("\n".join(lines(found)))
-        if not found.is_reproduced or (options["strict"] and found.counts[Standing.EXPLAINED]):
+        if not found.is_reproduced or (options["strict"] and found.counts[FigureMatch.EXPLAINED]):
             raise SystemExit(1)
 
 
@@ -89,9 +94,10 @@ def _cell(cell: FigureComparison | None) -> str:
 def _conclusions(found: Reproduction) -> Iterator[str]:
     counts = found.counts
     yield (
-        f"{len(found.compared):,} figures: {counts[Standing.WITHIN]:,} within tolerance, "
-        f"{counts[Standing.EXPLAINED]:,} differ for a known reason (~), {counts[Standing.DIFFERS]:,} differ "
-        f"otherwise (!), {counts[Standing.UNDEFINED]:,} are undefined (?)."
+        f"{len(found.compared):,} figures: {counts[FigureMatch.WITHIN]:,} within tolerance, "
+        f"{counts[FigureMatch.EXPLAINED]:,} differ for a known reason (~), "
+        f"{counts[FigureMatch.DIFFERS]:,} differ otherwise (!), "
+        f"{counts[FigureMatch.UNDEFINED]:,} are undefined (?)."
     )
     for reason, count in found.reasons.items():
         yield f"{count:,} differ: {reason}"

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotate.core.errors import DomainError
-from annotate.core.models import Rating
+from annotate.core.models import Dispute, Project, Rating
 from annotate.core.rounds import rounds_of
 from annotate.management.printing import print_rows
 from annotate.management.projects import project_called
@@ -39,6 +39,8 @@ class Command(BaseCommand):
                 STEPS[options["step"]](project=project, by=None)
             except DomainError as error:
                 raise CommandError(error.message) from error
+            if options["step"] == "close-2":
+                self._tell_left_open(project)
         rows = [
             {
                 "round": number,
@@ -51,3 +53,12 @@ class Command(BaseCommand):
             for number, round in sorted(rounds_of(project).items())
         ]
         print_rows(self.stdout, rows, as_json=options["json"], nothing="No round was opened yet.")
+
+    def _tell_left_open(self, project: Project) -> None:
+        disputes = Dispute.objects.filter(round__project=project)
+        left_open = disputes.filter(status=Dispute.Status.LEFT_OPEN).count()
+        if left_open:
+            self.stderr.write(
+                f"{left_open:,} of {disputes.count():,} disputes are left open: their values stay apart, and "
+                "agreement after discussion counts them as they are."
+            )

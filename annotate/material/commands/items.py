@@ -6,7 +6,7 @@ from annotate.core.bulk import Row, write_rows
 from annotate.core.models import DataImport, Document, Item, Project, System
 from annotate.material.queries.catalogue import Catalogue, KnownDocument, KnownItem, KnownSystem
 from annotate.material.queries.items import ItemCheck
-from annotate.material.reading.rows import DocumentRow, ItemRow
+from annotate.material.reading.rows import ImportedDocument, ImportedItem
 
 DOCUMENT = ("project", "key", "title", "parts", "digest", "brought_by")
 ITEM = ("document", "system", "text", "digest", "brought_by")
@@ -37,7 +37,7 @@ class ItemImporter(ItemCheck):
         self.new_items += written
         self._documents, self._items, self._characters = [], [], 0
 
-    def new_document(self, digest: bytes, row: DocumentRow | ItemRow) -> KnownDocument:
+    def new_document(self, digest: bytes, row: ImportedDocument | ImportedItem) -> KnownDocument:
         """Note a document and prepare it."""
         known = super().new_document(digest, row)
         parts = json.dumps([{"label": label, "text": text} for label, text in row.parts])
@@ -53,7 +53,7 @@ class ItemImporter(ItemCheck):
         return known
 
     def new_item(
-        self, document: KnownDocument, system: KnownSystem, digest: bytes, row: ItemRow
+        self, document: KnownDocument, system: KnownSystem, digest: bytes, row: ImportedItem
     ) -> KnownItem:
         """Note an item and prepare it; its document may be prepared only."""
         known = super().new_item(document, system, digest, row)

@@ -4,7 +4,7 @@ from django.db.models import Count
 from django.utils import timezone
 
 from annotate.core.models import Assignment, Membership, Project, Rating, Role, Round
-from annotate.core.models.ratings import answered
+from annotate.core.models.ratings import has_answer
 from annotate.material.queries.catalogue import BATCH, Catalogue, KnownItem
 from annotate.material.queries.places import ImportedRater, Places
 from annotate.people.commands import add_member
@@ -49,7 +49,7 @@ class PlacesToTake(Places):
         places = Assignment.objects.filter(round=self.round, annotator__isnull=False, partial=False)
         rated = Rating.objects.filter(assignment__round=self.round).values("assignment")
         places.filter(started_at=None, pk__in=rated).update(started_at=now)
-        answers = Count("ratings", filter=answered("ratings__"))
+        answers = Count("ratings", filter=has_answer("ratings__"))
         complete = places.filter(completed_at=None).annotate(answers=answers)
         pks = complete.filter(answers__gte=dimensions).values("pk")
         Assignment.objects.filter(pk__in=pks).update(completed_at=now)

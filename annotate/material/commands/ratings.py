@@ -19,7 +19,7 @@ class RatingImporter(RatingCheck):
         self._guideline = round.guideline_id
         self._ratings: list[Rating] = []
 
-    def accept(self, place: int, item: KnownItem, rater: ImportedRater, scale: Scale, value: int) -> None:
+    def accept(self, place: int, item: KnownItem, rater: ImportedRater, scale: Scale, value: float) -> None:
         """Note a rating and prepare it."""
         super().accept(place, item, rater, scale, value)
         now = timezone.now()

@@ -145,10 +145,10 @@ def run_import(*, import_id: int) -> None:
     data_import = _take(import_id)
     if data_import is None:
         return
-    with heartbeat(lambda: _give_sign(data_import)):
+    with heartbeat(lambda: _record_heartbeat(data_import)):
         _import_held(data_import)
     if not DataImport.objects.filter(pk=import_id, status__in=SILENT_FOR).exists():
-        notes_of(data_import).clear()  # the last beat may have left a sign behind
+        notes_of(data_import).clear()  # the last heartbeat may have left one behind
 
 
 def _take(import_id: int) -> DataImport | None:
@@ -163,9 +163,9 @@ def _take(import_id: int) -> DataImport | None:
     return data_import
 
 
-def _give_sign(data_import: DataImport) -> None:
+def _record_heartbeat(data_import: DataImport) -> None:
     # A file first: SQLite is held by the import itself while it writes, and then by nobody else.
-    notes_of(data_import).give_sign()
+    notes_of(data_import).record_heartbeat()
     _held_import(data_import.pk, data_import.lease).update(touched_at=timezone.now())
 
 

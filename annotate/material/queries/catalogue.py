@@ -6,7 +6,7 @@ Numbers stand for rows that may not be written yet; `pk` is None until they are.
 from dataclasses import dataclass, field
 
 from annotate.core.models import Document, Item, Project, System
-from annotate.material.reading.rows import DocumentRow, RatingRow, Row
+from annotate.material.reading.rows import ImportedDocument, ImportedRating, Row
 
 BATCH = 2000
 MOST_NAMED = 5000
@@ -43,7 +43,7 @@ class KnownItem:
 
 
 @dataclass(slots=True)
-class Named:
+class NamesInFile:
     """What some rows of a file name."""
 
     documents: set[str] = field(default_factory=set)
@@ -54,10 +54,10 @@ class Named:
     def add(self, row: Row) -> None:
         """Add what a row names."""
         self.documents.add(row.document)
-        if not isinstance(row, DocumentRow):
+        if not isinstance(row, ImportedDocument):
             self.systems.add(row.system)
             self.items.add((row.document, row.system))
-        if isinstance(row, RatingRow):
+        if isinstance(row, ImportedRating):
             self.raters.add(row.rater)
 
     @property
@@ -72,7 +72,7 @@ class Catalogue:
     Three queries either way.
     """
 
-    def __init__(self, project: Project, named: Named | None = None) -> None:
+    def __init__(self, project: Project, named: NamesInFile | None = None) -> None:
         self.named = named
         self.documents: dict[str, KnownDocument] = {}
         self.systems: dict[str, KnownSystem] = {}

@@ -8,7 +8,7 @@ from pathlib import Path
 from annotate.core.errors import DomainError, NotReadyError
 from annotate.core.models import Project, Round
 from annotate.core.rounds import round_one
-from annotate.material.queries.catalogue import Catalogue, Named
+from annotate.material.queries.catalogue import Catalogue, NamesInFile
 from annotate.material.queries.items import ItemCheck
 from annotate.material.queries.places import Places
 from annotate.material.queries.ratings import RatingCheck
@@ -17,7 +17,7 @@ from annotate.material.reading.progress import OnProgress, silent
 from annotate.material.reading.readers import RecordFile
 from annotate.material.reading.refused import RefusedFile
 from annotate.material.reading.report import ImportCounts, ImportReport, Refusals
-from annotate.material.reading.rows import RatingRow, Record, RefusedLine, Row, UnreadableFileError
+from annotate.material.reading.rows import ImportedRating, Record, RefusedLine, Row, UnreadableFileError
 from annotate.material.reading.source import Source
 
 TELL_EVERY = 200
@@ -60,6 +60,7 @@ class FileCheck:
         self.stopped = False
         self.refusals = Refusals()
         self.lines = 0
+        self.empty_rows = 0
         self.complete = True
         self.items: ItemCheck | None = None
         self.ratings: RatingCheck | None = None
@@ -103,6 +104,7 @@ class FileCheck:
                 if record.line not in self.skip:
                     self._take(record, items=items, ratings=ratings)
             self.complete = limit is None or next(records, None) is None
+            self.empty_rows = file.empty_rows
 
     def refuse_on_error(self, step: Callable[[], None]) -> None:
         """Note what stops the whole file as a refusal without a line, or with the line it stops at."""
@@ -128,11 +130,12 @@ class FileCheck:
             refused=tuple(self.refusals.listed),
             left_out=len(self.skip),
             stopped=self.stopped,
+            empty_rows=self.empty_rows,
         )
 
-    def _names_in_first_records(self, limit: int) -> Named | None:
+    def _names_in_first_records(self, limit: int) -> NamesInFile | None:
         """What the first records name, read beforehand; None where that is too much to ask for by name."""
-        named = Named()
+        named = NamesInFile()
         with (
             suppress(UnreadableFileError),
             RecordFile(self.source.path, self.source.name, self.source.part) as file,
@@ -164,7 +167,7 @@ class FileCheck:
     def _refusal(self, row: Row | RefusedLine) -> RefusedLine | None:
         if isinstance(row, RefusedLine):
             return row
-        if isinstance(row, RatingRow):
+        if isinstance(row, ImportedRating):
             return self.ratings.take(row) if self.ratings else None
         return self.items.take(row) if self.items else None
 

@@ -21,9 +21,9 @@ from annotate.material.reading.progress import Notes, silent
 from annotate.material.reading.readers import first_records, sheets_in, splits_in
 from annotate.material.reading.report import ImportReport
 from annotate.material.reading.rows import (
-    DocumentRow,
-    ItemRow,
-    RatingRow,
+    ImportedDocument,
+    ImportedItem,
+    ImportedRating,
     Record,
     RefusedLine,
     UnreadableFileError,
@@ -86,8 +86,8 @@ class Preview:
     """
 
     report: ImportReport
-    items: Sequence[DocumentRow | ItemRow]
-    ratings: Sequence[RatingRow]
+    items: Sequence[ImportedDocument | ImportedItem]
+    ratings: Sequence[ImportedRating]
     new_raters: Sequence[tuple[str, int | None]]
 
 
@@ -172,8 +172,8 @@ def preview_of(
         for record in opening.records[:SHOWN_RECORDS]
         for row in rows_of(mapping, record, items=source.items, ratings=source.ratings)
     ]
-    items = [row for row in rows if isinstance(row, DocumentRow | ItemRow)]
-    ratings = [row for row in rows if isinstance(row, RatingRow)]
+    items = [row for row in rows if isinstance(row, ImportedDocument | ImportedItem)]
+    ratings = [row for row in rows if isinstance(row, ImportedRating)]
     new_raters = [*members.items(), *((name, None) for name in check.new_raters)]
     return Preview(report, items[:SHOWN_ROWS], ratings[:SHOWN_ROWS], new_raters)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from annotate.core.models import Document, text_digest
 from annotate.material.queries.catalogue import Catalogue, KnownDocument, KnownItem, KnownSystem
 from annotate.material.reading.report import ImportCounts
-from annotate.material.reading.rows import DocumentRow, ItemRow, Part, RefusedLine
+from annotate.material.reading.rows import ImportedDocument, ImportedItem, Part, RefusedLine
 
 
 class ItemCheck:
@@ -19,7 +19,7 @@ class ItemCheck:
         self._last_parts: tuple[Part, ...] = ()
         self._last_digest = b""
 
-    def take(self, row: DocumentRow | ItemRow) -> RefusedLine | None:
+    def take(self, row: ImportedDocument | ImportedItem) -> RefusedLine | None:
         """Take a row's document and item; a refusal tells which key has other texts."""
         key = row.document
         digest = self._parts_digest(row.parts)
@@ -38,9 +38,9 @@ class ItemCheck:
         elif not document.in_file and not document.line:
             document.in_file = True
             self.already_there.documents += 1
-        return self._take_item(document, row) if isinstance(row, ItemRow) else None
+        return self._take_item(document, row) if isinstance(row, ImportedItem) else None
 
-    def new_document(self, digest: bytes, row: DocumentRow | ItemRow) -> KnownDocument:
+    def new_document(self, digest: bytes, row: ImportedDocument | ImportedItem) -> KnownDocument:
         """Note a document that the project does not have."""
         self.made.documents += 1
         known = self.catalogue.add_document(row.document, digest, line=row.line)
@@ -53,13 +53,13 @@ class ItemCheck:
         return self.catalogue.add_system(name)
 
     def new_item(
-        self, document: KnownDocument, system: KnownSystem, digest: bytes, row: ItemRow
+        self, document: KnownDocument, system: KnownSystem, digest: bytes, row: ImportedItem
     ) -> KnownItem:
         """Note an item that the project does not have."""
         self.made.items += 1
         return self.catalogue.add_item(document, system, digest, row.line)
 
-    def _take_item(self, document: KnownDocument, row: ItemRow) -> RefusedLine | None:
+    def _take_item(self, document: KnownDocument, row: ImportedItem) -> RefusedLine | None:
         digest = bytes.fromhex(text_digest(row.text))
         system = self.catalogue.systems.get(row.system) or self.new_system(row.system)
         known = self.catalogue.items.get((document.number, system.number))
@@ -87,7 +87,7 @@ def part_digests(parts: Sequence[Part]) -> tuple[bytes, ...]:
     return tuple(hashlib.blake2b("\0".join(part).encode(), digest_size=8).digest() for part in parts)
 
 
-def _difference(document: KnownDocument, row: DocumentRow | ItemRow) -> str:
+def _difference(document: KnownDocument, row: ImportedDocument | ImportedItem) -> str:
     """Return which part of a document differs. A query where the document is in the project."""
     there = document.parts or part_digests(_stored_parts(document))
     here = part_digests(row.parts)

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from annotate.core.errors import NotReadyError, RoundClosedError
 from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import Project, Rating, Round
+from annotate.core.scale import is_on_scale
+from annotate.core.scale_text import off_scale_sentence
 from annotate.material.queries.catalogue import BATCH, Catalogue, KnownItem
 from annotate.material.queries.places import ImportedRater, Places
 from annotate.material.reading.report import ImportCounts
-from annotate.material.reading.rows import RatingRow, RefusedLine
+from annotate.material.reading.rows import ImportedRating, RefusedLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,7 @@ class Scale:
     name: str
     low: int
     high: int
+    step: float
 
 
 class RatingCheck:
@@ -35,11 +38,11 @@ class RatingCheck:
         self.already_there = ImportCounts()
         self.scales = scales_of(project, round)
         self._scale_by_word = {plain_word(word): s for s in self.scales for word in (s.name, s.key)}
-        self._values: dict[tuple[int, int, int], int | None] = {}
+        self._values: dict[tuple[int, int, int], float | None] = {}
         if round:
             self._load_values(round)
 
-    def take(self, row: RatingRow) -> RefusedLine | None:
+    def take(self, row: ImportedRating) -> RefusedLine | None:
         """Take a rating; a refusal tells what is unknown, off the scale, full or different."""
         scale = self._scale_by_word.get(plain_word(row.dimension))
         if scale is None:
@@ -50,8 +53,8 @@ class RatingCheck:
         if item is None:
             what = f"text of “{row.system}” for document “{row.document}”"
             return RefusedLine(row.line, "document", f"The project has no {what}; import items first.")
-        if not scale.low <= row.value <= scale.high:
-            reason = f"{scale.name} is rated from {scale.low} to {scale.high}, which {row.value} is not."
+        if not is_on_scale(row.value, scale.low, scale.high, scale.step):
+            reason = off_scale_sentence(scale.name, row.value, scale.low, scale.high, scale.step)
             return RefusedLine(row.line, "value", reason)
         rater = self.places.raters.get(row.rater) or self._new_rater(row.rater)
         unit = (item.number, rater.number, scale.id)
@@ -59,12 +62,12 @@ class RatingCheck:
             return self._compare(row, scale, self._values[unit])
         return self._take_new(row, item, rater, scale)
 
-    def accept(self, place: int, item: KnownItem, rater: ImportedRater, scale: Scale, value: int) -> None:  # noqa: ARG002
+    def accept(self, place: int, item: KnownItem, rater: ImportedRater, scale: Scale, value: float) -> None:  # noqa: ARG002
         """Note a rating that the project does not have; an importer writes it to its place."""
         self._values[item.number, rater.number, scale.id] = value
         self.made.ratings += 1
 
-    def _compare(self, row: RatingRow, scale: Scale, value: int | None) -> RefusedLine | None:
+    def _compare(self, row: ImportedRating, scale: Scale, value: float | None) -> RefusedLine | None:
         if value == row.value:
             self.already_there.ratings += 1
             return None
@@ -76,7 +79,7 @@ class RatingCheck:
         return RefusedLine(row.line, "value", reason)
 
     def _take_new(
-        self, row: RatingRow, item: KnownItem, rater: ImportedRater, scale: Scale
+        self, row: ImportedRating, item: KnownItem, rater: ImportedRater, scale: Scale
     ) -> RefusedLine | None:
         if self.round and not self.round.is_open:
             raise RoundClosedError("Round I is closed and takes no more ratings; import into a new project.")
@@ -91,7 +94,7 @@ class RatingCheck:
         self.accept(place, item, rater, scale, row.value)
         return None
 
-    def _full(self, row: RatingRow) -> str:
+    def _full(self, row: ImportedRating) -> str:
         way_out = "raise the project's raters per item"
         if self.round:
             way_out = "Round I has frozen this, so import into a new project with more raters per item"
@@ -123,7 +126,8 @@ def scales_of(project: Project, round: Round | None) -> list[Scale]:
         else project.dimensions.order_by("position")
     )
     return [
-        Scale(each.id, each.key, each.name, each.scale_minimum, each.scale_maximum) for each in dimensions
+        Scale(each.id, each.key, each.name, each.scale_minimum, each.scale_maximum, each.scale_step)
+        for each in dimensions
     ]
 
 

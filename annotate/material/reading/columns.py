@@ -4,7 +4,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from annotate.material.reading.rows import DocumentRow, ItemRow, Part, RatingRow, Record, RefusedLine, Row
+from annotate.material.reading.rows import (
+    ImportedDocument,
+    ImportedItem,
+    ImportedRating,
+    Part,
+    Record,
+    RefusedLine,
+    Row,
+)
 from annotate.material.reading.values import (
     RATER_LIMIT,
     RefusedFieldError,
@@ -12,10 +20,10 @@ from annotate.material.reading.values import (
     key_from_parts,
     key_of,
     parts_of,
+    rated_value,
     require_field,
     text_of,
     title_of,
-    whole_number,
 )
 
 Fields = Mapping[str, object]
@@ -96,21 +104,21 @@ class ColumnMapping:
         key = self._document_key(fields, parts)
         title = title_of(fields.get(self.document_title), self.document_title)
         if not self.system or not self.text:
-            return DocumentRow(record.line, key, title, parts)
+            return ImportedDocument(record.line, key, title, parts)
         system = key_of(require_field(fields, self.system), self.system)
         text = text_of(require_field(fields, self.text), self.text)
-        return ItemRow(record.line, key, title, parts, system, text)
+        return ImportedItem(record.line, key, title, parts, system, text)
 
     def _rating(self, record: Record, dimension_column: str, value_column: str, dimension: str = "") -> Row:
         fields = record.fields
         parts = () if self.document_key else self._parts(fields)
-        return RatingRow(
+        return ImportedRating(
             record.line,
             self._document_key(fields, parts),
             key_of(require_field(fields, self.system), self.system),
             key_of(require_field(fields, self.rater), self.rater, RATER_LIMIT),
             dimension or key_of(require_field(fields, dimension_column), dimension_column),
-            whole_number(require_field(fields, value_column), value_column),
+            rated_value(require_field(fields, value_column), value_column),
         )
 
     def _parts(self, fields: Fields) -> tuple[Part, ...]:

@@ -43,7 +43,7 @@ class Notes:
         except FileNotFoundError:
             return 0
 
-    def give_sign(self) -> None:
+    def record_heartbeat(self) -> None:
         """Note that the worker is alive."""
         self._alive.parent.mkdir(parents=True, exist_ok=True)
         self._alive.touch()

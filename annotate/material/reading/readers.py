@@ -13,12 +13,13 @@ from annotate.material.reading.datasets import Split, splits_of, splits_of_part
 from annotate.material.reading.folders import folder_at, is_workbook
 from annotate.material.reading.jsonl import read_jsonl
 from annotate.material.reading.parquet import read_arrow, read_parquet
-from annotate.material.reading.rows import Record, RefusedLine, UnreadableFileError
+from annotate.material.reading.rows import EmptyRow, Record, RefusedLine, UnreadableFileError
 from annotate.material.reading.sheets import SheetChoice, choice_of_part
 from annotate.material.reading.tables import read_csv, read_tsv
 
 Records = Iterator[Record | RefusedLine]
-Reader = Callable[[IO[bytes]], Records]
+AllRows = Iterator[Record | RefusedLine | EmptyRow]
+Reader = Callable[[IO[bytes]], AllRows]
 
 FORMATS = "JSONL, CSV, TSV, XLSX, Parquet or a zipped data set folder (JSONL, CSV and TSV also as .gz)"
 GZIP_MAGIC = b"\x1f\x8b"
@@ -40,13 +41,13 @@ class RecordFile:
     """A file's records with how far reading has come; iterate once, inside `with`.
 
     Of a folder, or a zip of one, the shards of `part` ("config/split") follow each other and are counted on.
-    Of workbooks `part` may be a SheetChoice's.
+    Of workbooks `part` may be a SheetChoice's. empty_rows: how many rows of separators were passed over.
     """
 
     def __init__(self, path: Path, name: str = "", part: str = "") -> None:
         self.choice = choice_of_part(part)
         self.path, self.name, self.part = path, name or path.name, "" if self.choice else part
-        self.size = self.passed = 0
+        self.size = self.passed = self.empty_rows = 0
         self.opened = ExitStack()
         self.file: IO[bytes] | None = None
         if not path.is_dir():
@@ -60,6 +61,13 @@ class RecordFile:
         self.opened.close()
 
     def __iter__(self) -> Records:
+        for row in self._rows():
+            if isinstance(row, EmptyRow):
+                self.empty_rows += 1
+            else:
+                yield row
+
+    def _rows(self) -> AllRows:
         if self.file is None or is_zipped_folder(self.file):
             yield from self._shards()
         else:
@@ -72,7 +80,7 @@ class RecordFile:
         here = os.lseek(self.file.fileno(), 0, os.SEEK_CUR) if self.file and not self.file.closed else 0
         return min((self.passed + here) / self.size, 1.0) if self.size else 1.0
 
-    def _shards(self) -> Records:
+    def _shards(self) -> AllRows:
         folder = self.opened.enter_context(folder_at(self.path))
         shards = [shard for split in splits_of_part(splits_of(folder), self.part) for shard in split.shards]
         self.size, lines = sum(folder.size(shard) for shard in shards), 0
@@ -134,8 +142,8 @@ def is_zipped_folder(stream: IO[bytes]) -> bool:
     return _magic(stream) == ZIP_MAGIC and not is_workbook(stream)
 
 
-def records_in(stream: IO[bytes], name: str, choice: SheetChoice | None = None) -> Records:
-    """The records of one file: its kind is recognised by its first bytes, a text by its name.
+def records_in(stream: IO[bytes], name: str, choice: SheetChoice | None = None) -> AllRows:
+    """The rows of one file: its kind is recognised by its first bytes, a text by its name.
 
     choice: of a workbook's sheets; without it the first visible one is read.
     """
@@ -157,7 +165,7 @@ def records_in(stream: IO[bytes], name: str, choice: SheetChoice | None = None) 
         yield from _text_reader(name)(stream)
 
 
-def _name_shard_in_errors(shard: str, records: Records) -> Records:
+def _name_shard_in_errors(shard: str, records: AllRows) -> AllRows:
     try:
         yield from records
     except UnreadableFileError as error:

@@ -41,6 +41,14 @@ class RefusedFile:
         self._file.write(json.dumps({**fields, **added}, default=str) + "\n")
 
 
+class LineEcho:
+    """Gives the csv module's lines back instead of writing them."""
+
+    def write(self, line: str) -> str:
+        """Return the line."""
+        return line
+
+
 def refused_jsonl(path: Path) -> Iterator[str]:
     """Yield the refused lines as JSON lines, each with its number, refused fields and reasons."""
     with path.open(encoding="utf-8") as file:
@@ -51,7 +59,7 @@ def refused_csv(path: Path) -> Iterator[str]:
     """Yield the refused lines as CSV under the file's own columns; what is not one value is JSON."""
     columns = dict.fromkeys(name for fields in _lines(path) for name in fields if name not in ADDED)
     names = [*columns, *ADDED]
-    writer = csv.writer(_Echo())
+    writer = csv.writer(LineEcho())
     yield str(writer.writerow(names))
     for fields in _lines(path):
         yield str(writer.writerow([_cell(fields.get(name)) for name in names]))
@@ -70,11 +78,3 @@ def _cell(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list | bool) else value
-
-
-class _Echo:
-    """Gives the csv module's lines back instead of writing them."""
-
-    def write(self, line: str) -> str:
-        """Return the line."""
-        return line

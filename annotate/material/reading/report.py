@@ -60,6 +60,7 @@ class ImportReport:
     """What a file makes in a project, or why nothing of it is imported.
 
     left_out: how many refused lines were left out. stopped: whether more than single lines is refused.
+    empty_rows: how many rows held only separators.
     """
 
     made: ImportCounts
@@ -71,6 +72,7 @@ class ImportReport:
     refused: tuple[RefusedLine, ...]
     left_out: int = 0
     stopped: bool = False
+    empty_rows: int = 0
 
     @property
     def is_refused(self) -> bool:
@@ -93,7 +95,7 @@ class ImportReport:
         remarks = ["Round I was opened, and its guideline is frozen."] if self.opens_round_one else []
         if self.left_out:
             remarks.append(f"Lines with something refused were left out: {self.left_out:,}.")
-        return remarks
+        return [*remarks, *empty_rows_remark(self.empty_rows)]
 
     def to_json(self) -> dict[str, Any]:
         """What is stored and what the command line prints."""
@@ -113,7 +115,13 @@ class ImportReport:
             refused=tuple(RefusedLine(**line) for line in content["refused"]),
             left_out=content.get("left_out", 0),
             stopped=content.get("stopped", False),
+            empty_rows=content.get("empty_rows", 0),
         )
+
+
+def empty_rows_remark(count: int) -> list[str]:
+    """Say in a sentence that rows of separators were left out, nothing where there are none."""
+    return [f"Rows with only empty cells were left out: {count:,}."] if count else []
 
 
 def refusal(line: RefusedLine) -> str:

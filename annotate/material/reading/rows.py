@@ -25,6 +25,13 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
+class EmptyRow:
+    """A row of separators only: it holds nothing, but whoever counts the file's rows misses it."""
+
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class RefusedLine:
     """A line that cannot be imported: where, which field, and why in one sentence.
 
@@ -44,7 +51,7 @@ def printable(text: str, limit: int = 300) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentRow:
+class ImportedDocument:
     """A document: its key, its title and its parts as (label, text)."""
 
     line: int
@@ -54,7 +61,7 @@ class DocumentRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ItemRow:
+class ImportedItem:
     """A system's text for a document; without parts the document must be there already."""
 
     line: int
@@ -66,7 +73,7 @@ class ItemRow:
 
 
 @dataclass(frozen=True, slots=True)
-class RatingRow:
+class ImportedRating:
     """A recorded value: who gave it, to which system's text for which document, on which dimension."""
 
     line: int
@@ -74,7 +81,7 @@ class RatingRow:
     system: str
     rater: str
     dimension: str
-    value: int
+    value: float
 
 
-Row = DocumentRow | ItemRow | RatingRow
+Row = ImportedDocument | ImportedItem | ImportedRating

@@ -4,16 +4,24 @@ from collections.abc import Iterator
 from functools import partial
 
 from annotate.material.reading.columns import attempt
-from annotate.material.reading.rows import DocumentRow, ItemRow, Part, RatingRow, Record, RefusedLine, Row
+from annotate.material.reading.rows import (
+    ImportedDocument,
+    ImportedItem,
+    ImportedRating,
+    Part,
+    Record,
+    RefusedLine,
+    Row,
+)
 from annotate.material.reading.values import (
     RefusedFieldError,
     is_blank,
     key_from_parts,
     key_of,
     parts_of,
+    rated_value,
     require_field,
     text_of,
-    whole_number,
 )
 
 SUMMEVAL_OP_SYSTEMS = (
@@ -122,7 +130,7 @@ class SummEval:
             parts = (("Article", text_of(record.fields[article], article)),)
         summary = _first_of(record, ("decoded", "summary"))
         text = text_of(record.fields[summary], summary)
-        return ItemRow(record.line, document, "", parts, system, text)
+        return ImportedItem(record.line, document, "", parts, system, text)
 
     def _unit(self, record: Record) -> tuple[str, str]:
         system = _first_of(record, ("model_id", "system"))
@@ -141,7 +149,7 @@ class SummEvalDocuments(_ItemsOnly):
 
     def _document(self, record: Record) -> Row:
         text = text_of(require_field(record.fields, "source"), "source")
-        return DocumentRow(
+        return ImportedDocument(
             record.line, key_of(require_field(record.fields, "id"), "id"), "", (("Article", text),)
         )
 
@@ -150,7 +158,7 @@ def _summeval_op_item(record: Record, parts: tuple[Part, ...], system: str, text
     key = key_from_parts(parts, "product")
     title = f"Product {record.line}"
     field = f"summaries.{system}"
-    return ItemRow(record.line, key, title, parts, key_of(system, "summaries"), text_of(text, field))
+    return ImportedItem(record.line, key, title, parts, key_of(system, "summaries"), text_of(text, field))
 
 
 def _reviews(record: Record) -> tuple[Part, ...]:
@@ -176,7 +184,7 @@ def _raters_values(
 def _rating(
     line: int, document: str, system: str, rater: str, dimension: str, value: object, field: str
 ) -> Row:
-    return RatingRow(line, document, system, rater, key_of(dimension, field), whole_number(value, field))
+    return ImportedRating(line, document, system, rater, key_of(dimension, field), rated_value(value, field))
 
 
 def _per_system(record: Record, field: str) -> list[object]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import IO
 
 from annotate.material.reading.lines import MAX_LINE_BYTES, OverlongLine, numbered_lines
-from annotate.material.reading.rows import Record, RefusedLine, UnreadableFileError
+from annotate.material.reading.rows import EmptyRow, Record, RefusedLine, UnreadableFileError
 
 DELIMITERS = ",;\t"
 csv.field_size_limit(MAX_LINE_BYTES)
@@ -38,12 +38,12 @@ class _CsvLines:
         self.held = 0
 
 
-def read_tsv(stream: IO[bytes]) -> Iterator[Record | RefusedLine]:
+def read_tsv(stream: IO[bytes]) -> Iterator[Record | RefusedLine | EmptyRow]:
     """The records of a stream separated by tabs."""
     return read_csv(stream, delimiter="\t")
 
 
-def read_csv(stream: IO[bytes], delimiter: str = "") -> Iterator[Record | RefusedLine]:
+def read_csv(stream: IO[bytes], delimiter: str = "") -> Iterator[Record | RefusedLine | EmptyRow]:
     """The records of a CSV stream, separated by commas, semicolons or tabs as its header is."""
     lines = _CsvLines(stream)
     texts = iter(lines)
@@ -60,6 +60,8 @@ def read_csv(stream: IO[bytes], delimiter: str = "") -> Iterator[Record | Refuse
             header = header_names(cells, lines.row_starts)
         elif any(cells):
             yield _csv_record(lines.row_starts, header, cells)
+        elif cells:  # a blank line has no cells, and is no row
+            yield EmptyRow(lines.row_starts)
 
 
 def _chain(first: str, rest: Iterator[str]) -> Iterator[str]:

@@ -1,16 +1,17 @@
-"""Fields of a record as texts, keys and whole numbers, or one sentence why not."""
+"""Fields of a record as texts, keys and values of scales, or one sentence why not."""
 
 import hashlib
 import json
 import re
 from collections.abc import Mapping
 
+from annotate.core.scale import int_if_whole
 from annotate.material.reading.rows import Part
 
 KEY_LIMIT = 200
 TITLE_LIMIT = 300
 RATER_LIMIT = 150
-WHOLE_NUMBER = re.compile(r"[+-]?\d{1,9}(\.0{1,9})?", re.ASCII)
+NUMBER = re.compile(r"[+-]?(\d{1,9}(\.\d{0,20})?|\.\d{1,20})", re.ASCII)
 KINDS = {bool: "a yes-or-no value", list: "a list", dict: "an object", type(None): "nothing"}
 
 
@@ -63,13 +64,16 @@ def title_of(value: object, name: str) -> str:
     return "" if value in (None, "") else text_of(value, name).strip()[:TITLE_LIMIT]
 
 
-def whole_number(value: object, name: str) -> int:
-    """A rating's value: a whole number, also when written as "4" or 4.0."""
+def rated_value(value: object, name: str) -> float:
+    """A rating's value: a number, an int where it is whole, also when written as "4" or 4.0.
+
+    Whether its dimension's scale has it is judged where that is known.
+    """
     written = value.strip() if isinstance(value, str) else repr(value)
-    if not isinstance(value, bool) and WHOLE_NUMBER.fullmatch(written):
-        return int(written.partition(".")[0])
+    if not isinstance(value, bool) and NUMBER.fullmatch(written):
+        return int_if_whole(float(written))
     shown = written if len(written) <= 40 else f"{written[:40]}…"
-    raise RefusedFieldError(name, f"“{shown}” is not a whole number; a rating is a point of its scale.")
+    raise RefusedFieldError(name, f"“{shown}” is not a number; a rating is a point of its scale.")
 
 
 def is_blank(value: object) -> bool:

@@ -58,7 +58,7 @@ def read_sheets(stream: IO[bytes], choice: SheetChoice, name: str) -> Iterator[R
     Rows above the header are left alone. name: the file's, by which its records are told from others'.
     """
     passed = 0
-    for sheet in _chosen(sheet_names(stream), choice):
+    for sheet in _choose_sheets(sheet_names(stream), choice):
         header: tuple[str, ...] = ()
         number = 0
         for number, cells in _rows(stream, sheet):
@@ -88,7 +88,7 @@ def sheet_names(stream: IO[bytes]) -> list[str]:
     return names
 
 
-def _chosen(names: Sequence[str], choice: SheetChoice) -> Sequence[str]:
+def _choose_sheets(names: Sequence[str], choice: SheetChoice) -> Sequence[str]:
     missing = [sheet for sheet in choice.sheets if sheet not in names]
     if missing:
         reason = f"There is no visible sheet “{missing[0]}”; the workbook has {', '.join(names)}."

@@ -2,7 +2,7 @@
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext
@@ -19,6 +19,7 @@ from annotate.core.page import request_user, show_refusal
 from annotate.core.password_again import ask_to_sign_in_again, password_again
 from annotate.people.addresses import change_token, proven_change, send_change_link, send_changed
 from annotate.people.commands import change_address
+from annotate.people.erasure import data_as_json
 from annotate.people.forms import AddressForm, TokenForm
 from annotate.people.invitation_mail import mail_is_sent
 from annotate.people.sessions import end_session, end_sessions, signed_in
@@ -122,3 +123,12 @@ def token_revoke(request: HttpRequest, pk: int) -> HttpResponse:
         request, gettext("{token} is revoked: what uses it is refused from now on.").format(token=token)
     )
     return redirect("tokens")
+
+
+@login_required
+@require_GET
+def own_data(request: HttpRequest) -> StreamingHttpResponse:
+    """Send who is signed in all that is stored about them."""
+    disposition = {"Content-Disposition": 'attachment; filename="concord-my-data.json"'}
+    found = data_as_json(request_user(request))
+    return StreamingHttpResponse(found, content_type="application/json", headers=disposition)

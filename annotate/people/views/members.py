@@ -28,7 +28,7 @@ from annotate.people.commands import (
 from annotate.people.forms import HandOverForm, InvitationForm, JoinForm, LabelForm, RoleForm
 from annotate.people.invitation_mail import mail_is_sent, send_invitation
 from annotate.people.invitations import invitation_token, refuse_unusable
-from annotate.people.queries import Load, loads_of, other_annotators, people_of
+from annotate.people.queries import Workload, loads_of, other_annotators, people_of
 from annotate.people.recorded_raters import join_recorded_rater, possible_members
 from annotate.rating.commands.reassignment import HandedOver, hand_over_work
 
@@ -203,7 +203,7 @@ def _person(
 ) -> HttpResponse:
     context = {
         "place": place,
-        "load": loads_of(place.project).get(place.pk, Load()),
+        "load": loads_of(place.project).get(place.pk, Workload()),
         "role_form": role_form or RoleForm(initial={"role": place.role}),
         "hand_over_form": hand_over_form or HandOverForm(None, others=other_annotators(place)),
         "join_form": join_form or JoinForm(None, members=possible_members(place.project)),

@@ -22,7 +22,7 @@ def preferences(request: HttpRequest) -> HttpResponse:
     entered = request.POST if request.method == "POST" else None
     form = PreferencesForm(entered, instance=preferences_of(user))
     if form.is_valid():
-        save_preferences(user=user, **form.chosen(request.build_absolute_uri("/").rstrip("/")))
+        save_preferences(user=user, **form.to_preferences(request.build_absolute_uri("/").rstrip("/")))
         with override(form.cleaned_data["language"] or get_language()):
             messages.success(
                 request, gettext("Your preferences are saved, on every device on which you sign in.")
@@ -42,7 +42,7 @@ def keys(request: HttpRequest) -> HttpResponse:
     if not url_has_allowed_host_and_scheme(back, allowed_hosts=None):
         back = ""
     if form.is_valid():
-        save_preferences(user=user, **form.chosen())
+        save_preferences(user=user, **form.to_preferences())
         messages.success(request, gettext("Your keys are saved."))
         return redirect(back or "keys")
     context = {"form": form, "back": back}

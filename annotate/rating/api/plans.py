@@ -63,5 +63,5 @@ class Plan(ApiView):
     def put(self, request: Request, slug: str) -> Response:
         """Choose how items are shared out, before Round I opens."""
         project = project_for_admin(request.user, slug)
-        choose_plan(project=project, **self.checked(PlanInput))
+        choose_plan(project=project, **self.check(PlanInput))
         return Response(PlanRow(plan_of(project)).data)

@@ -8,6 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api.operations import ApiView, reads
+from annotate.api.values import Points
 from annotate.core.access import project_for_reader
 from annotate.core.models import (
     Assignment,
@@ -82,7 +83,8 @@ class RatingRow(serializers.ModelSerializer[Rating]):
     system = serializers.CharField(source="assignment.item.system.name")
     dimension = serializers.CharField(source="dimension.key")
     rater = serializers.CharField(source="assignment.annotator.pseudonym")
-    revised_value = serializers.IntegerField(
+    value = Points(allow_null=True)
+    revised_value = Points(
         source="revised.value",
         default=None,
         allow_null=True,
@@ -105,6 +107,8 @@ class ChangeRow(serializers.ModelSerializer[RatingChange]):
     """One saved state of a rating."""
 
     rating = serializers.IntegerField(source="rating_id")
+    value_before = Points(allow_null=True)
+    value_after = Points(allow_null=True)
     guideline_version = serializers.IntegerField(source="guideline.version", default=None, allow_null=True)
     evidence = PassageRow(many=True, allow_null=True)
 
@@ -125,7 +129,7 @@ class Assignments(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """List the places of items, with who has them and how they came to be."""
         project = project_for_reader(request.user, slug)
-        chosen = _chosen(self.filters(AssignmentFilter), "")
+        chosen = _lookups(self.filters(AssignmentFilter), "")
         places = Assignment.objects.filter(round__project=project, round__number__lt=Round.CHECKS, **chosen)
         named = places.select_related("round", "item__document", "item__system", "annotator")
         light = named.defer("item__text", "item__document__parts").prefetch_related("units__dimension")
@@ -144,7 +148,7 @@ class Ratings(ApiView):
         ratings = Rating.objects.filter(
             assignment__round__project=project,
             assignment__round__number__lt=Round.CHECKS,
-            **_chosen(self.filters(RatingFilter), ASSIGNED),
+            **_lookups(self.filters(RatingFilter), ASSIGNED),
         )
         return self.page(_with_names(ratings), RatingRow)
 
@@ -172,7 +176,7 @@ def _with_names(ratings: "QuerySet[Rating]") -> "QuerySet[Rating]":
     return named.defer("assignment__item__text", "assignment__item__document__parts", "guideline__content")
 
 
-def _chosen(chosen: dict[str, Any], prefix: str) -> dict[str, Any]:
+def _lookups(chosen: dict[str, Any], prefix: str) -> dict[str, Any]:
     paths = {
         "round": f"{prefix}round__number",
         "dimension": "dimension__key",

@@ -71,6 +71,6 @@ class RoundDeadline(ApiView):
     def put(self, request: Request, slug: str, number: int) -> Response:
         """Set, move or take away (null) the day by which raters are asked to be done."""
         round = round_in(project_for_admin(request.user, slug), number)
-        deadline = valid(DeadlineForm(self.checked(Deadline))).cleaned_data["deadline"]
+        deadline = valid(DeadlineForm(self.check(Deadline))).cleaned_data["deadline"]
         set_deadline(round=round, deadline=deadline, by=request_user(request))
         return Response(RoundRow(round_in(round.project, number)).data)

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from annotate.api.forms import valid
 from annotate.api.operations import ApiView, reads, writes
-from annotate.api.values import Flag, Input, Number, Text, Whole
+from annotate.api.values import Flag, Input, Number, Points, Text, Whole
 from annotate.core import access
 from annotate.core.errors import InvalidValueError, NotReadyError
 from annotate.core.guideline import FrozenDimension
@@ -50,6 +50,7 @@ class Taken(serializers.Serializer[Any]):
 class OwnAnswer(serializers.ModelSerializer[Rating]):
     """What one has answered."""
 
+    value = Points(allow_null=True)
     evidence = PassageRow(many=True, allow_null=True)
 
     class Meta:
@@ -64,6 +65,7 @@ class AskedDimension(serializers.Serializer[Any]):
     name = serializers.CharField(source="dimension.name")
     scale_minimum = serializers.IntegerField(source="dimension.scale_minimum")
     scale_maximum = serializers.IntegerField(source="dimension.scale_maximum")
+    scale_step = Points(source="dimension.scale_step")
     rating = OwnAnswer(allow_null=True)
 
 
@@ -97,7 +99,7 @@ class PassageInput(Input):
 class AnswerInput(Input):
     """An answer: a value, or why there is none."""
 
-    value = Whole(required=False, allow_null=True, help_text="A whole number on the scale.")
+    value = Points(required=False, allow_null=True, help_text="A value of the scale.")
     unsure = Flag(required=False)
     cannot_rate = Flag(required=False)
     not_applicable = Flag(required=False)
@@ -119,12 +121,14 @@ class Work(ApiView):
 
     about = "work"
 
-    @reads(WorkRow, many=True, scopes=ANNOTATES)
+    @reads(WorkRow, paged=True, scopes=ANNOTATES)
     def get(self, request: Request, slug: str) -> Response:
         """List one's own items of Round I in one's own order."""
         place = access.membership(request.user, slug, Role.ANNOTATOR)
         round = round_one(place.project)
-        return Response(WorkRow(own_order(round, place) if round else [], many=True).data)
+        return self.page(
+            own_order(round, place) if round else Assignment.objects.none(), WorkRow, by="position"
+        )
 
     @writes(Taken, scopes=("rate",))
     def post(self, request: Request, slug: str) -> Response:
@@ -154,13 +158,13 @@ class OwnRating(ApiView):
     def put(self, request: Request, slug: str, position: int, key: str) -> Response:
         """Rate an item on a dimension; the answer that was there stays in the history."""
         page = _page(request, slug, position)
-        form = valid(AnswerForm(_form_fields(self.checked(AnswerInput))))
+        form = valid(AnswerForm(_form_fields(self.check(AnswerInput))))
         saved = save_rating(
             assignment=page.assignment,
             dimension=_dimension_of(page, key),
             answer=form.answer(),
             by=request_user(request),
-            sent=form.sent(),
+            sent=form.to_sent(),
         )
         return Response({"revision": saved.revision, "assignment_complete": saved.assignment_complete})
 
@@ -168,7 +172,7 @@ class OwnRating(ApiView):
 class RevisedInput(Input):
     """A value that is revised at the end of a document."""
 
-    value = Whole(help_text="A whole number on the scale.")
+    value = Points(help_text="A value of the scale.")
     comment = Text(required=False, allow_blank=True, trim_whitespace=False)
     revision = Whole(required=False, min_value=0, max_value=2**31 - 1, help_text="The one last seen.")
 
@@ -177,7 +181,7 @@ class SavedRevision(serializers.Serializer[Any]):
     """What is held beside the independent value."""
 
     revision = serializers.IntegerField(help_text="0 where it is the independent value and always was.")
-    value = serializers.IntegerField()
+    value = Points()
 
 
 class OwnRevision(ApiView):
@@ -189,7 +193,7 @@ class OwnRevision(ApiView):
     def put(self, request: Request, slug: str, position: int, key: str) -> Response:
         """Revise a value of a completely rated document; the independent value stays and counts."""
         page = _page(request, slug, position)
-        sent = self.checked(RevisedInput)
+        sent = self.check(RevisedInput)
         revised = revise_value(
             assignment=page.assignment,
             dimension=_dimension_of(page, key),

@@ -12,7 +12,8 @@ from annotate.core.access import PLACE_GONE
 from annotate.core.errors import ROUND_ONE_CLOSED, InvalidValueError, PlaceGoneError, RoundClosedError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_of
-from annotate.core.models import Assignment, Guideline, Rating, RatingChange, Round, User
+from annotate.core.models import Assignment, Guideline, PrivateNote, Rating, RatingChange, Round, User
+from annotate.core.scale_text import extent, off_scale_sentence
 from annotate.fastpath.queries import NUMBERS, Prepared
 from annotate.fastpath.statements import at_once
 from annotate.fastpath.writes import PreparedInsert, PreparedUpdate
@@ -27,7 +28,7 @@ LONGEST_COMMENT = 10_000
 class Answer:
     """What an annotator says about a unit: a value, or why there is none, with remarks and evidence."""
 
-    value: int | None = None
+    value: float | None = None
     unsure: bool = False
     cannot_rate: bool = False
     comment: str = ""
@@ -66,7 +67,7 @@ class Saved:
 
 
 @dataclass(frozen=True)
-class Given:
+class SentAnswer:
     """An answer about one dimension of an item, as a page sent it."""
 
     dimension: FrozenDimension
@@ -83,7 +84,7 @@ def save_rating(
     sent: Sent = Sent(),
 ) -> Saved:
     """Save one answer, see `save_ratings`; raises InvalidValueError where that returns it."""
-    (saved,) = save_ratings(assignment=assignment, given=[Given(dimension, answer, sent)], by=by)
+    (saved,) = save_ratings(assignment=assignment, given=[SentAnswer(dimension, answer, sent)], by=by)
     if isinstance(saved, InvalidValueError):
         raise saved
     return saved
@@ -91,7 +92,7 @@ def save_rating(
 
 @transaction.atomic
 def save_ratings(
-    *, assignment: Assignment, given: Sequence[Given], by: User | None
+    *, assignment: Assignment, given: Sequence[SentAnswer], by: User | None
 ) -> list[Saved | InvalidValueError]:
     """Save answers of Round I about one item, together; the same answer again changes nothing.
 
@@ -131,7 +132,7 @@ def save_ratings(
 class _Step:
     """What is to be written for one answer, decided before anything is."""
 
-    given: Given
+    given: SentAnswer
     rating: Rating
     seen: Guideline
     replaced: Answer | None
@@ -143,7 +144,7 @@ def _step(
     round: Round,
     asked: Collection[FrozenDimension],
     ratings: Mapping[int, Rating],
-    given: Given,
+    given: SentAnswer,
 ) -> _Step:
     dimension, answer, sent = given.dimension, given.answer, given.sent
     check_answer(dimension, answer)
@@ -235,13 +236,11 @@ def _is_overtaken(rating: Rating, sent: Sent) -> bool:
 
 def check_answer(dimension: FrozenDimension, answer: Answer) -> None:
     """Raise InvalidValueError unless the answer is one that the dimension's scale and the form have."""
-    if answer.value is not None and answer.value not in dimension.values:
-        low, high = dimension.scale_minimum, dimension.scale_maximum
+    if answer.value is not None and not dimension.has(answer.value):
+        scale = dimension.scale_minimum, dimension.scale_maximum, dimension.scale_step
         raise InvalidValueError(
-            gettext("{name} is rated from {low} to {high}; {value} is not on this scale.").format(
-                name=dimension.name, low=low, high=high, value=answer.value
-            ),
-            fields={"value": gettext("Choose a value from {low} to {high}.").format(low=low, high=high)},
+            off_scale_sentence(dimension.name, answer.value, *scale),
+            fields={"value": gettext("Choose a value: {extent}.").format(extent=extent(*scale))},
         )
     if (answer.value is not None) + answer.cannot_rate + answer.not_applicable > 1:
         raise InvalidValueError(gettext("Either give a value or say why there is none, not both."))
@@ -325,7 +324,7 @@ _PROGRESS = PreparedUpdate(Assignment, "started_at", "completed_at")
 
 def _keep_history(
     rating: Rating,
-    before: int | None,
+    before: float | None,
     by: User | None,
     cause: RatingChange.Cause,
     at: datetime,
@@ -379,3 +378,21 @@ def _mark_progress(
         assignment.started_at, assignment.completed_at = started, completed
         _PROGRESS.run(assignment)
     return complete
+
+
+def save_note(*, assignment: Assignment, text: str) -> None:
+    """Keep the annotator's private note about the item, also when the round is closed; the last one stands.
+
+    Locks the note. Raises InvalidValueError where it is too long.
+    """
+    if len(text) > LONGEST_COMMENT:
+        raise InvalidValueError(
+            gettext("The note has {count:,} characters; at most {longest_comment:,} can be kept.").format(
+                count=len(text), longest_comment=LONGEST_COMMENT
+            ),
+            fields={"comment": gettext("Shorten the note.")},
+        )
+    assert assignment.annotator_id is not None
+    PrivateNote.objects.update_or_create(
+        annotator_id=assignment.annotator_id, item_id=assignment.item_id, defaults={"text": text}
+    )

@@ -14,7 +14,7 @@ from annotate.core.configuration import lock_project
 from annotate.core.errors import InvalidValueError, NotReadyError
 from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import AssignedUnit, Assignment, Membership, Rating, Role, Round
-from annotate.core.models.ratings import answered
+from annotate.core.models.ratings import has_answer
 from annotate.rating.queries.places import last_positions
 
 BATCH = 500
@@ -145,7 +145,7 @@ def _withdraw_unanswered(begun: Iterable[Assignment], given: dict[int, set[int]]
 
 
 def _answered_dimensions(begun: Sequence[Assignment]) -> dict[int, set[int]]:
-    given = Rating.objects.filter(answered(), assignment__in=begun)
+    given = Rating.objects.filter(has_answer(), assignment__in=begun)
     found: dict[int, set[int]] = defaultdict(set)
     for assignment, dimension in given.values_list("assignment", "dimension"):
         found[assignment].add(dimension)

@@ -31,8 +31,8 @@ class Revised:
     """
 
     revision: int
-    value: int
-    replaced: int | None = None
+    value: float
+    replaced: float | None = None
 
 
 @transaction.atomic
@@ -40,7 +40,7 @@ def revise_value(
     *,
     assignment: Assignment,
     dimension: FrozenDimension,
-    value: int,
+    value: float,
     comment: str = "",
     by: User | None,
     sent: Sent | None = None,
@@ -92,7 +92,7 @@ def note_look_back(*, annotator: Membership, document: Document, dimension: Froz
     )
 
 
-def _write(revised: RevisedValue, value: int, comment: str, *, by: User | None, sent: Sent) -> None:
+def _write(revised: RevisedValue, value: float, comment: str, *, by: User | None, sent: Sent) -> None:
     before = revised.value
     revised.client, revised.sequence = sent.client, sent.sequence
     if (before, revised.comment) == (value, comment):

@@ -16,10 +16,10 @@ from annotate.core.errors import NotReadyError
 from annotate.core.guideline import FrozenGuideline
 from annotate.core.guidelines import current_guideline
 from annotate.core.models import (
-    AskedRater,
     Assignment,
     Dispute,
     DisputeEvent,
+    DisputeRater,
     Guideline,
     Item,
     Membership,
@@ -159,9 +159,9 @@ def close_round_two(*, project: Project, by: User | None) -> Round:
     apart = [dispute for dispute in disputes if dispute.status == Dispute.Status.OPEN]
     now = _close(round, by)
     Dispute.objects.filter(pk__in=[dispute.pk for dispute in apart]).update(
-        status=Dispute.Status.LEFT_OPEN, updated_at=now
+        status=Dispute.Status.LEFT_OPEN, updated_at=now, active_at=now
     )
-    AskedRater.objects.filter(dispute__in=apart).delete()
+    DisputeRater.objects.filter(dispute__in=apart).update(since=None)
     kind = DisputeEvent.Kind.LEFT_OPEN
     note = "Round II was closed before the values met."
     DisputeEvent.objects.bulk_create(
@@ -247,6 +247,7 @@ def _open_disputes(round: Round, by: User | None) -> None:
                 threshold=rules[spread.dimension].threshold,
                 tolerance=rules[spread.dimension].tolerance,
                 updated_at=now,
+                active_at=now,
             )
             for number, spread in enumerate(apart, start=1)
         ),

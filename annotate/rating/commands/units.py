@@ -25,7 +25,7 @@ class WantedUnit:
 
 
 @dataclass
-class _Place:
+class _DealtPlace:
     """A place as it is while units are dealt: `asks` for the dimensions that it had, `gets` for new ones."""
 
     row: Assignment
@@ -122,18 +122,18 @@ def _refuse_gold(round: Round, items: Collection[int]) -> None:
         )
 
 
-def _places(round: Round, items: Sequence[int]) -> dict[int, list[_Place]]:
+def _places(round: Round, items: Sequence[int]) -> dict[int, list[_DealtPlace]]:
     everything = {each.id for each in FrozenGuideline.from_json(round.guideline.content).dimensions}
     rows = Assignment.objects.select_for_update().filter(round=round, item__in=items).order_by("pk")
     units = AssignedUnit.objects.filter(assignment__round=round, assignment__item__in=items)
     asked: dict[int, set[int]] = defaultdict(set)
-    found: dict[int, list[_Place]] = defaultdict(list)
+    found: dict[int, list[_DealtPlace]] = defaultdict(list)
     locked = list(rows)  # before its units are read
     for assignment, dimension in units.values_list("assignment", "dimension"):
         asked[assignment].add(dimension)
     for row in sorted(locked, key=lambda row: row.slot):
         asks = asked[row.pk] if row.partial else set(everything)
-        found[row.item_id].append(_Place(row, asks, {}))
+        found[row.item_id].append(_DealtPlace(row, asks, {}))
     return found
 
 
@@ -146,7 +146,7 @@ def _assign_units(
     round: Round,
     item: int,
     units: Sequence[WantedUnit],
-    places: list[_Place],
+    places: list[_DealtPlace],
     last_slot: int,
     raters: int,
     origin: str,
@@ -162,7 +162,7 @@ def _assign_units(
         open_to_it = [place for place in own if unit.dimension not in place.asks]
         while missing > len(open_to_it):
             last_slot += 1
-            place = _Place(_new_place(round, item, last_slot, origin, seed), set(), {})
+            place = _DealtPlace(_new_place(round, item, last_slot, origin, seed), set(), {})
             own.append(place)
             places.append(place)
             open_to_it.append(place)
@@ -185,7 +185,7 @@ def _new_place(round: Round, item: int, slot: int, origin: str, seed: int) -> As
     )
 
 
-def _write(changed: Sequence[_Place]) -> None:
+def _write(changed: Sequence[_DealtPlace]) -> None:
     """Store new places and units; whoever had completed a place has it open again."""
     Assignment.objects.bulk_create([place.row for place in changed if place.row.pk is None], BATCH)
     again = [place.row.pk for place in changed if place.row.completed_at is not None]

@@ -3,10 +3,9 @@
 Items and annotators are numbered from 0. A plan keeps its promises exactly or is refused with the way out.
 """
 
-from annotate.rating.planning.confounding import severity_between_systems
 from annotate.rating.planning.dealing import deal_balanced, everyone, sharing
 from annotate.rating.planning.lists import ListRefusedError, plan_from_list, read_list
-from annotate.rating.planning.plan import CannotBeMetError, DealtPlan
+from annotate.rating.planning.plan import CannotBeMetError, DealtPlan, severity_between_systems
 
 __all__ = [
     "CannotBeMetError",

@@ -39,12 +39,12 @@ class HeldValue:
         return getattr(self.rating, "revised", None)
 
     @property
-    def independent(self) -> int | None:
+    def independent(self) -> float | None:
         """The value that was given before the others of the document were seen beside it."""
         return self.rating.value
 
     @property
-    def value(self) -> int | None:
+    def value(self) -> float | None:
         """The value that is held: the revised one, else the independent one."""
         revised = self.revised
         return self.rating.value if revised is None or self.rating.value is None else revised.value
@@ -84,7 +84,7 @@ class DocumentEnd:
 
 def leads_to_end(round: Round, page: ItemPage) -> bool:
     """Return whether the end of its document comes after an item, before the next one."""
-    ends = page.stands is not None and page.stands.ends_document
+    ends = page.place_in_order is not None and page.place_in_order.ends_document
     return ends and round.revises_documents and round.is_open
 
 

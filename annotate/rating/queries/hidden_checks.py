@@ -10,14 +10,15 @@ from annotate.core.models import (
     AssignmentPlan,
     GoldItem,
     GoldValue,
-    MeasurementLevel,
+    MeasurementLevelChoices,
     Membership,
     Project,
     Rating,
     RatingChange,
     Round,
 )
-from annotate.rating.calibration import Calibration, calibrate
+from annotate.core.scale import distance
+from annotate.rating.calibration import RaterCalibration, calibrate
 from annotate.rating.planning.checks import Checking
 
 Plan = Assignment.Plan
@@ -46,7 +47,7 @@ class Checks:
 
     repeats: Mapping[str, CheckComparison] = field(default_factory=dict)
     gold: Mapping[str, CheckComparison] = field(default_factory=dict)
-    calibrations: Mapping[str, Calibration] = field(default_factory=dict)
+    calibrations: Mapping[str, RaterCalibration] = field(default_factory=dict)
 
     @property
     def all_repeats(self) -> CheckComparison:
@@ -116,7 +117,7 @@ def checks_after_blocks(annotator: Membership, ends: Mapping[int, datetime]) -> 
     return _checks(again, right) if again or right else None
 
 
-def _values_at(times: Mapping[int, datetime]) -> dict[int, dict[int, "_Given"]]:
+def _values_at(times: Mapping[int, datetime]) -> dict[int, dict[int, "_CheckValue"]]:
     """Return what assignments (by key) held at a time, by dimension in their order. One query."""
     changes = RatingChange.objects.filter(rating__assignment__in=times)
     dimension = "rating__dimension"
@@ -124,16 +125,16 @@ def _values_at(times: Mapping[int, datetime]) -> dict[int, dict[int, "_Given"]]:
         *("rating__assignment", dimension, "at", "value_after"),
         *(f"{dimension}__name", f"{dimension}__measurement_level"),
     )
-    found: dict[int, dict[int, _Given]] = defaultdict(dict)
+    found: dict[int, dict[int, _CheckValue]] = defaultdict(dict)
     for assignment, key, at, value, name, level in rows:
         if assignment is not None and at <= times[assignment]:
             found[assignment].pop(key, None)
             if value is not None:
-                found[assignment][key] = _Given(value, name, level == MeasurementLevel.NOMINAL)
+                found[assignment][key] = _CheckValue(value, name, level == MeasurementLevelChoices.NOMINAL)
     return found
 
 
-def _beside_reference(project: Project, golds: Mapping[Unit, "_Given"]) -> "list[_Pair]":
+def _beside_reference(project: Project, golds: Mapping[Unit, "_CheckValue"]) -> "list[_Pair]":
     reference = {
         (item, dimension): value
         for item, dimension, value in GoldValue.objects.filter(
@@ -148,17 +149,17 @@ def _checks(again: "Sequence[_Pair]", right: "Sequence[_Pair]") -> Checks:
 
 
 @dataclass(frozen=True)
-class _Given:
-    value: int
+class _CheckValue:
+    value: float
     dimension: str
     is_named: bool
 
 
-_Pair = tuple[Unit, int, _Given]
+_Pair = tuple[Unit, float, _CheckValue]
 """A unit with the value that is expected and the one that was given."""
 
 
-def _check_values(project: Project) -> tuple[dict[Unit, _Given], dict[Unit, _Given]]:
+def _check_values(project: Project) -> tuple[dict[Unit, _CheckValue], dict[Unit, _CheckValue]]:
     ratings = Rating.objects.filter(
         assignment__round__project=project, assignment__round__number=Round.CHECKS, value__isnull=False
     ).order_by("dimension__position", "dimension")
@@ -171,14 +172,14 @@ def _check_values(project: Project) -> tuple[dict[Unit, _Given], dict[Unit, _Giv
         "dimension__name",
         "dimension__measurement_level",
     )
-    found: dict[str, dict[Unit, _Given]] = {Plan.REPEAT: {}, Plan.GOLD: {}}
+    found: dict[str, dict[Unit, _CheckValue]] = {Plan.REPEAT: {}, Plan.GOLD: {}}
     for plan, annotator, item, dimension, value, name, level in ratings.values_list(*columns):
-        given = _Given(value or 0, name, level == MeasurementLevel.NOMINAL)
+        given = _CheckValue(value or 0, name, level == MeasurementLevelChoices.NOMINAL)
         found[plan][annotator or 0, item, dimension] = given
     return found[Plan.REPEAT], found[Plan.GOLD]
 
 
-def _first_values(project: Project, repeats: Iterable[Unit]) -> dict[Unit, int]:
+def _first_values(project: Project, repeats: Iterable[Unit]) -> dict[Unit, float]:
     wanted = set(repeats)
     ratings = Rating.objects.filter(
         assignment__round__project=project,
@@ -195,27 +196,27 @@ def _first_values(project: Project, repeats: Iterable[Unit]) -> dict[Unit, int]:
 
 
 def _by_dimension(pairs: Iterable[_Pair]) -> dict[str, CheckComparison]:
-    return {name: _compare_pairs(group) for name, group in _grouped(pairs).items()}
+    return {name: _compare_pairs(group) for name, group in _group_by_dimension(pairs).items()}
 
 
-def _calibrations(pairs: Iterable[_Pair]) -> dict[str, Calibration]:
+def _calibrations(pairs: Iterable[_Pair]) -> dict[str, RaterCalibration]:
     found = {
         name: calibrate([(given.value, right) for right, given in group], is_named=group[0][1].is_named)
-        for name, group in _grouped(pairs).items()
+        for name, group in _group_by_dimension(pairs).items()
     }
     return {name: each for name, each in found.items() if each}
 
 
-def _grouped(pairs: Iterable[_Pair]) -> dict[str, list[tuple[int, _Given]]]:
-    groups: dict[str, list[tuple[int, _Given]]] = defaultdict(list)
+def _group_by_dimension(pairs: Iterable[_Pair]) -> dict[str, list[tuple[float, _CheckValue]]]:
+    groups: dict[str, list[tuple[float, _CheckValue]]] = defaultdict(list)
     for _, expected, given in pairs:
         groups[given.dimension].append((expected, given))
     return groups
 
 
-def _compare_pairs(pairs: list[tuple[int, _Given]]) -> CheckComparison:
-    apart = [abs(expected - given.value) for expected, given in pairs]
-    near = None if pairs[0][1].is_named else sum(distance <= 1 for distance in apart)
+def _compare_pairs(pairs: list[tuple[float, _CheckValue]]) -> CheckComparison:
+    apart = [distance(expected, given.value) for expected, given in pairs]
+    near = None if pairs[0][1].is_named else sum(each <= 1 for each in apart)
     return CheckComparison(len(pairs), apart.count(0), near)
 
 

@@ -1,7 +1,9 @@
 """What an annotator did in Round I, for that annotator alone: items with answers, and how these spread."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import accumulate
 from statistics import median
 
 from django.db import models
@@ -10,10 +12,14 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_of
-from annotate.core.models import Assignment, Membership, Rating, RatingChange, Round
-from annotate.rating.blocks import ends_of_blocks
+from annotate.core.models import Assignment, Document, Membership, Rating, RatingChange, Round
+from annotate.core.scale_text import name_on_page
 from annotate.rating.queries.hidden_checks import Checks, checks_after_blocks, checks_of
 from annotate.rating.queries.places import own_order
+
+MOST_DOCUMENTS_LISTED = 300  # in a list to choose one from
+TIMED_ITEMS = 500
+"""How many items the time for an item is taken from: of all, it would be added up from all ratings."""
 
 MOST_SHOWN = 11  # values of a scale up to which each is counted by itself
 
@@ -33,12 +39,14 @@ class Marked(models.TextChoices):
 class OwnFilter:
     """Which items are meant: empty is any.
 
-    `value` and each of `marked`: on `dimension`, or on any where that is empty; an item has all of `marked`.
+    `title`: in the title or key of the document. `value` and each of `marked`: on `dimension`, or on any
+    where that is empty; an item has all of `marked`.
     """
 
     document: str = ""
+    title: str = ""
     dimension: str = ""
-    value: int | None = None
+    value: float | None = None
     marked: tuple[str, ...] = ()
 
 
@@ -66,19 +74,22 @@ class Spread:
     dimension: FrozenDimension
     given: int
     counts: list[tuple[str, int]]
-    low: int
+    low: float
     middle: float
-    high: int
+    high: float
 
 
 def own_items(round: Round, annotator: Membership, chosen: OwnFilter) -> QuerySet[Assignment]:
     """Return the annotator's items that are meant, in the annotator's order, hidden checks among them."""
-    found = own_order(round, annotator).select_related("item__document")
+    found = own_order(round, annotator)
     ratings = Rating.objects.filter(assignment=OuterRef("pk"))
     if chosen.dimension:
         ratings = ratings.filter(dimension__key=chosen.dimension)
     if chosen.document:
         found = found.filter(item__document__key=chosen.document)
+    if chosen.title:
+        in_key = Q(item__document__key__icontains=chosen.title)
+        found = found.filter(Q(item__document__title__icontains=chosen.title) | in_key)
     if chosen.value is not None:
         found = found.filter(Exists(ratings.filter(value=chosen.value)))
     elif chosen.dimension and not chosen.marked:
@@ -103,9 +114,15 @@ _MARKED = {
 }
 
 
-def with_answers(assignments: QuerySet[Assignment]) -> QuerySet[Assignment]:
-    """Return assignments with their ratings at hand. One query more."""
-    return assignments.prefetch_related(Prefetch("ratings", Rating.objects.all(), to_attr="given"))
+def with_answers(assignments: Collection[int]) -> QuerySet[Assignment]:
+    """Return assignments (by key) in the annotator's order, with items and ratings at hand. Two queries.
+
+    By key, since the database would read the texts of all items to sort out one page of them.
+    """
+    found = Assignment.objects.filter(pk__in=assignments).select_related("item__document")
+    return found.order_by("position").prefetch_related(
+        Prefetch("ratings", Rating.objects.all(), to_attr="given")
+    )
 
 
 def own_rows(assignments: Iterable[Assignment], dimensions: Sequence[FrozenDimension]) -> list[OwnItem]:
@@ -117,8 +134,18 @@ def own_rows(assignments: Iterable[Assignment], dimensions: Sequence[FrozenDimen
     return rows
 
 
-def own_documents(round: Round, annotator: Membership) -> list[tuple[str, str]]:
-    """Return key and title of the documents that the annotator has items of, by title. One query."""
+def has_many_documents(project: int) -> bool:
+    """Return whether a project has more documents than a list to choose from should be long. One query."""
+    return Document.objects.filter(project=project).count() > MOST_DOCUMENTS_LISTED
+
+
+def own_documents(round: Round, annotator: Membership) -> list[tuple[str, str]] | None:
+    """Return key and title of the documents that the annotator has items of, by title. Two queries.
+
+    None where the project has more of them than a list to choose from should be long.
+    """
+    if has_many_documents(round.project_id):
+        return None
     rows = own_order(round, annotator).order_by("item__document__title", "item__document__key")
     return list(rows.values_list("item__document__key", "item__document__title").distinct())
 
@@ -128,20 +155,20 @@ def own_spreads(round: Round, annotator: Membership) -> list[Spread]:
     ratings = Rating.objects.filter(
         assignment__in=own_order(round, annotator).order_by(), value__isnull=False
     )
-    counts: dict[int, dict[int, int]] = {}
+    counts: dict[int, dict[float, int]] = {}
     for dimension, value, count in ratings.values_list("dimension", "value").annotate(n=Count("pk")):
         counts.setdefault(dimension, {})[value or 0] = count
     dimensions = guideline_of(round).dimensions
     return [_spread(each, counts[each.id]) for each in dimensions if each.id in counts]
 
 
-def _spread(dimension: FrozenDimension, counts: dict[int, int]) -> Spread:
+def _spread(dimension: FrozenDimension, counts: dict[float, int]) -> Spread:
     values = [value for value, count in sorted(counts.items()) for _ in range(count)]
     shown = dimension.values if len(dimension.values) <= MOST_SHOWN else ()
     return Spread(
         dimension,
         len(values),
-        [(dimension.name_of(value), counts.get(value, 0)) for value in shown],
+        [(name_on_page(dimension, value), counts.get(value, 0)) for value in shown],
         values[0],
         median(values),
         values[-1],
@@ -149,9 +176,13 @@ def _spread(dimension: FrozenDimension, counts: dict[int, int]) -> Spread:
 
 
 def seconds_for_an_item(annotator: Membership, round: Round) -> float | None:
-    """Return the median active time of the items that were completely rated, None where none was measured."""
-    done = own_order(round, annotator).order_by().filter(completed_at__isnull=False)
-    times = done.annotate(seconds=Sum("ratings__active_seconds")).values_list("seconds", flat=True)
+    """Return the median active time of the last items that were completely rated; None: none was measured."""
+    done = own_order(round, annotator).filter(completed_at__isnull=False)
+    last = done.order_by("-completed_at", "-pk").values("pk")[:TIMED_ITEMS]
+    ratings = Rating.objects.filter(assignment__in=last).order_by()
+    times = (
+        ratings.values("assignment").annotate(seconds=Sum("active_seconds")).values_list("seconds", flat=True)
+    )
     measured = [seconds for seconds in times if seconds]
     return median(measured) if measured else None
 
@@ -168,12 +199,44 @@ class OwnChecks:
 def own_checks(round: Round, annotator: Membership, *, left: int) -> OwnChecks | None:
     """Return what hidden checks came to in the blocks that the annotator has finished, None where in nothing.
 
-    left: how many items the annotator has yet to rate. Nobody else is compared. Six queries at most.
+    left: how many items the annotator has yet to rate. Nobody else is compared. Seven queries at most.
     """
-    order = list(own_order(round, annotator).values_list("pk", "completed_at"))
+    # Most projects have none, and an annotator may have 50,000 items.
+    if not Round.with_checks.filter(project=round.project_id, number=Round.CHECKS).exists():
+        return None
+    mine = own_order(round, annotator)
     if not round.is_open:
         checks = checks_of(annotator.project).get(annotator.pk)
-        return OwnChecks(checks, len(order), is_all=True) if checks else None
+        return OwnChecks(checks, mine.count(), is_all=True) if checks else None
+    order = list(mine.values_list("pk", "completed_at"))
     ends = ends_of_blocks([completed for _, completed in order], is_last=left == 0)
     checks = checks_after_blocks(annotator, {key: end for (key, _), end in zip(order, ends, strict=False)})
     return OwnChecks(checks, len(ends), is_all=False) if checks else None
+
+
+BLOCK_ITEMS = 50
+"""Long enough that the figures of a block do not tell which of its items were checks."""
+
+
+def ends_of_blocks(
+    completed: Sequence[datetime | None], *, is_last: bool, size: int = BLOCK_ITEMS
+) -> list[datetime]:
+    """Return, for each item of the blocks that are complete from the first on, when its block ended.
+
+    completed: when each item, in the annotator's order, was completely rated; None where it is not. is_last:
+    nothing more will come, so that the rest is a block of its own. None ends before the one before it.
+    """
+    ends = [max(times) for times in _complete_blocks(completed, size, is_last=is_last)]
+    in_order = list(accumulate(ends, max))
+    return [end for at, end in enumerate(in_order) for _ in completed[at * size : (at + 1) * size]]
+
+
+def _complete_blocks(
+    completed: Sequence[datetime | None], size: int, *, is_last: bool
+) -> Iterator[list[datetime]]:
+    for start in range(0, len(completed), size):
+        block = completed[start : start + size]
+        times = [each for each in block if each is not None]
+        if len(times) < len(block) or (len(block) < size and not is_last):
+            return
+        yield times

@@ -65,7 +65,7 @@ def planned_work(choice: AssignmentPlan) -> PlannedWork | None:
     """
     if choice.kind == Kind.QUEUE:
         return None
-    return _planned(choice, planned_annotators(choice.project), _rated_items(choice.project))
+    return _plan_work(choice, planned_annotators(choice.project), _rated_items(choice.project))
 
 
 def severity_by_plan(choice: AssignmentPlan) -> list[tuple[str, tuple[float, float]]]:
@@ -86,7 +86,7 @@ def severity_by_plan(choice: AssignmentPlan) -> list[tuple[str, tuple[float, flo
                 project=project, kind=kind, share=choice.share, dealt_by=dealt_by, pairs=choice.pairs
             )
             try:
-                severity = _planned(other, annotators, items).severity
+                severity = _plan_work(other, annotators, items).severity
             except CannotBeMetError:
                 continue
             if severity is not None:
@@ -94,7 +94,7 @@ def severity_by_plan(choice: AssignmentPlan) -> list[tuple[str, tuple[float, flo
     return found
 
 
-def _planned(
+def _plan_work(
     choice: AssignmentPlan, annotators: Sequence[Membership], rows: Sequence[tuple[int, int, int]]
 ) -> PlannedWork:
     project = choice.project

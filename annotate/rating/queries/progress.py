@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotate.core.guidelines import guideline_of
 from annotate.core.models import AssignedUnit, Assignment, Membership, Rating, Round
-from annotate.core.models.ratings import answered
+from annotate.core.models.ratings import has_answer
 from annotate.rating.queries.places import available_items, own_order
 
 RECENT_ITEMS = 50
@@ -53,10 +53,11 @@ def rough_time(seconds: float | None) -> str:
     return f"{minutes} min" if minutes < 90 else f"{round(minutes / 60)} h"
 
 
-def progress(round: Round, annotator: Membership) -> Progress:
+def progress(round: Round, annotator: Membership, *, with_time: bool = True) -> Progress:
     """Return the annotator's progress in Round I. Five queries, six where the guideline is not at hand.
 
     The round of hidden checks stands for Round I, so that no counter tells them apart; one query more then.
+    with_time: whether to add up the time spent, for which the database reads all that one has rated.
     """
     if round.number == Round.CHECKS:
         round = Round.objects.select_related("guideline").get(project=round.project_id, number=1)
@@ -69,10 +70,11 @@ def progress(round: Round, annotator: Membership) -> Progress:
         whole=Count("pk", filter=Q(completed_at__isnull=True, partial=False)),
     )
     available = available_items(round, annotator).count() if round.is_open else 0
-    open_units = AssignedUnit.objects.filter(assignment__in=mine.filter(completed_at__isnull=True))
+    begun = mine.filter(completed_at__isnull=True)
+    open_units = AssignedUnit.objects.filter(assignment__in=begun)
     is_open = Q(assignment__completed_at__isnull=True, asked_again_at__isnull=True)
-    given = Rating.objects.filter(assignment__in=mine).aggregate(
-        seconds=Sum("active_seconds"), of_open=Count("pk", filter=is_open & answered())
+    given = Rating.objects.filter(assignment__in=mine if with_time else begun).aggregate(
+        seconds=Sum("active_seconds"), of_open=Count("pk", filter=is_open & has_answer())
     )
     dimensions = len(guideline_of(round).dimensions)
     units_left = (counts["whole"] + available) * dimensions + open_units.count() - given["of_open"]
@@ -81,7 +83,7 @@ def progress(round: Round, annotator: Membership) -> Progress:
         done=counts["done"],
         total=counts["all"] + available,
         today=counts["today"],
-        seconds_active=given["seconds"] or 0,
+        seconds_active=(given["seconds"] or 0) if with_time else 0,
         seconds_left=None if pace is None else pace * units_left,
     )
 
@@ -94,9 +96,9 @@ def count_left(round: Round, annotator: Membership) -> int:
 
 def _seconds_for_a_rating(round: Round, annotator: Membership) -> float | None:
     """Return the median over the last items; None where no time was measured, as for imported ratings."""
-    recent = own_order(round, annotator).filter(completed_at__isnull=False).order_by("-completed_at")
-    times = recent.annotate(seconds=Sum("ratings__active_seconds"), given=Count("ratings")).values_list(
-        "seconds", "given"
-    )
-    paces = [seconds / given for seconds, given in times[:RECENT_ITEMS] if seconds]
+    done = own_order(round, annotator).filter(completed_at__isnull=False)
+    # Chosen before anything is added up, or the database would add up all of them to show the last.
+    recent = Rating.objects.filter(assignment__in=done.order_by("-completed_at").values("pk")[:RECENT_ITEMS])
+    times = recent.order_by().values_list("assignment").annotate(Sum("active_seconds"), Count("pk"))
+    paces = [seconds / given for _, seconds, given in times if seconds]
     return median(paces) if paces else None

@@ -10,6 +10,7 @@ from django.utils import timezone
 from annotate.core.guideline import FrozenDimension, FrozenPoint
 from annotate.core.guidelines import guideline_of
 from annotate.core.models import Assignment, Item, Membership, PrivateNote, Rating, Round, WorkOrder
+from annotate.core.scale_text import name_on_page
 from annotate.fastpath.queries import MOMENT, NUMBERS, Prepared
 from annotate.fastpath.statements import at_once
 from annotate.rating.evidence import passages_as_sent, passages_from_json
@@ -23,7 +24,7 @@ LONGEST_BUTTON_ROW = 11
 class ScaleChoice:
     """A value that can be chosen: what it is called, what it means, and the digit that chooses it, if any."""
 
-    value: int
+    value: float
     name: str
     point: FrozenPoint
     key: str
@@ -48,8 +49,8 @@ class Row:
         return [
             ScaleChoice(
                 value,
-                self.dimension.name_of(value),
-                self.dimension.point(value) or FrozenPoint(value, "", ""),
+                name_on_page(self.dimension, value),
+                self.dimension.point(value) or FrozenPoint(int(value), "", ""),
                 keys.get(value, ""),
             )
             for value in self.dimension.values
@@ -66,11 +67,11 @@ class Row:
         return passages_as_sent(passages_from_json(self.rating.evidence if self.rating else None))
 
 
-def _keys(values: range) -> dict[int, str]:
+def _keys(values: Sequence[float]) -> dict[float, str]:
     """Return the digits that choose values: those they are written with, else their places in the row."""
     if values[0] >= 0 and values[-1] <= 10:
-        ten = {} if 0 in values else {10: "0"}
-        return {value: str(value) for value in values if value < 10} | ten
+        ten: dict[float, str] = {} if 0 in values else {10: "0"}
+        return {value: str(value) for value in values if value < 10 and isinstance(value, int)} | ten
     return dict(zip(values, "1234567890", strict=False))
 
 
@@ -103,7 +104,7 @@ class ItemPage:
     next: int | None
     note: str = ""
     document: int = 0
-    stands: PlaceInOrder | None = None
+    place_in_order: PlaceInOrder | None = None
 
 
 def first_position(round: Round, annotator: Membership) -> int | None:
@@ -145,7 +146,7 @@ def item_page(assignment: Assignment) -> ItemPage:
         next=after.position if after else None,
         note=note.text if note else "",
         document=item.document_id,
-        stands=_place_in_order(assignment, item.document_id),
+        place_in_order=_place_in_order(assignment, item.document_id),
     )
 
 
@@ -188,8 +189,8 @@ _TO_TAKE = Prepared(_to_take, *NUMBERS[:2], MOMENT)
 def with_next(page: ItemPage) -> ItemPage:
     """Return a page with what comes after it by now, and whether it ends its document. Three queries."""
     after = _AFTER.first(*_here(page.assignment))
-    stands = _place_in_order(page.assignment, page.document) if page.stands else None
-    return replace(page, next=after.position if after else None, stands=stands)
+    place = _place_in_order(page.assignment, page.document) if page.place_in_order else None
+    return replace(page, next=after.position if after else None, place_in_order=place)
 
 
 def _here(assignment: Assignment) -> tuple[int, int, int]:

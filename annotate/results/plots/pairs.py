@@ -7,7 +7,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from annotate.results.plots.said import describe_row
-from annotate.results.plots.style import INK, LINES, MARKERS, SERIES, SOFT, name_point, panel, panels, short
+from annotate.results.plots.style import (
+    INK,
+    LINES,
+    MARKERS,
+    SERIES,
+    SOFT,
+    equalize_ranges,
+    name_point,
+    panel,
+    panels,
+    wrap_label,
+)
 from annotate.results.table import Cell, Table
 
 
@@ -50,6 +61,7 @@ def scatter(table: Table) -> Figure:
             linewidths=0,
         )
         _label_axes(axes, name, table.columns[1].name, table.columns[2].name)
+    equalize_ranges(listed, "x", "y")
     return figure
 
 
@@ -60,6 +72,7 @@ def quality(table: Table) -> Figure:
     for axes, name in zip(listed, names, strict=True):
         _systems(axes, table, [row for row in table.rows if row[0].value == name])
         _label_axes(axes, name, table.columns[2].name, table.columns[3].name)
+    equalize_ranges(listed, "x", "y")
     return figure
 
 
@@ -86,6 +99,7 @@ def widths(table: Table) -> Figure:
         axes.set_ylim(bottom=0)
         axes.set_xlim(left=0)
         _label_axes(axes, name, "ratings of each system", "width of the interval")
+    equalize_ranges(listed, "x", "y")
     if listed:
         figure.legend(*listed[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
@@ -110,6 +124,7 @@ def curve(table: Table) -> Figure:
         axes.set_ylim(bottom=0)
         axes.set_xlim(left=0)
         _label_axes(axes, name, table.columns[1].name, table.columns[2].name)
+    equalize_ranges(listed, "x", "y")
     return figure
 
 
@@ -125,7 +140,7 @@ def _systems(axes: Axes, table: Table, rows: Sequence[Sequence[Cell]]) -> None:
 
 
 def _label_axes(axes: Axes, name: object, across: str, up: str) -> None:
-    axes.set_title(short(name))
+    axes.set_title(wrap_label(name))
     axes.set_xlabel(across)
     axes.set_ylabel(up)
 

@@ -1,9 +1,10 @@
 """One look for all plots: colours that the colour-blind tell apart, legible in print, no date in any file."""
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from textwrap import wrap
+from typing import Any, Literal
 
 import matplotlib as mpl
 from matplotlib.artist import Artist
@@ -19,6 +20,9 @@ MARKERS = ("o", "s", "^")
 LINES = ("--", "-", ":")
 SEQUENCE = "cividis"  # Nuñez and others 2018: the same to all eyes, and its lightness rises evenly in print
 
+LINE_HEIGHT = 0.165  # inches, of a label
+WITHIN_ONE = 1.1  # correlations with a margin
+ALIKE = 5  # means on a scale from 1 to 5 differ by no larger factor
 WIDTH = 6.5  # inches: a text's width on A4 and letter
 _SETTINGS: dict[str, Any] = {
     "font.family": ["DejaVu Sans", "sans-serif"],
@@ -96,7 +100,28 @@ def panels(
     return figure, listed[:number]
 
 
-def short(text: object, length: int = 26) -> str:
-    """Return a label that fits beside an axis."""
-    said = str(text)
-    return said if len(said) <= length else f"{said[: length - 1]}…"
+def wrap_label(text: object, length: int = 26) -> str:
+    """Return a label in as many lines as it needs beside an axis: a name that is cut may be another's."""
+    return "\n".join(wrap(str(text), length)) or str(text)
+
+
+def row_height(labels: Iterable[str], least: float) -> float:
+    """Return the height in inches of rows with these labels beside them."""
+    lines = max((label.count("\n") + 1 for label in labels), default=1)
+    return max(least, LINE_HEIGHT * lines + 0.06)
+
+
+def equalize_ranges(listed: Sequence[Axes], *directions: Literal["x", "y"]) -> None:
+    """Give panels that are compared one range, so that equal lengths are equal differences.
+
+    Not where they are on scales that differ: a mean of 1 to 5 beside one of 0 to 100 would be a dot.
+    """
+    drawn = [axes for axes in listed if axes.has_data()]
+    for direction in directions:
+        ranges = [axes.get_xlim() if direction == "x" else axes.get_ylim() for axes in drawn]
+        reach = [max(abs(low), abs(high)) for low, high in ranges]
+        if not ranges or (max(reach) > WITHIN_ONE and max(reach) > ALIKE * min(reach)):
+            continue
+        low, high = min(low for low, _ in ranges), max(high for _, high in ranges)
+        for axes in drawn:
+            axes.set_xlim(low, high) if direction == "x" else axes.set_ylim(low, high)

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+from django.db.models import Count, Q
 
 from annotate.agreement import (
     COEFFICIENTS,
     Coefficient,
-    Measure,
+    PairMeasure,
     Resampling,
     between_raters,
     checked_alpha,
@@ -20,18 +21,55 @@ from annotate.agreement import (
     with_mean,
 )
 from annotate.core.guideline import FrozenDimension
-from annotate.core.models import MeasurementLevel, Project, Round
+from annotate.core.models import MeasurementLevelChoices, Project, Rating, Round
+from annotate.core.scale import normalize
 from annotate.results.page import Section
 from annotate.results.queries.agreement import DisputeFigures, Drawn, dispute_figures
 from annotate.results.queries.breakdown import breakdowns
 from annotate.results.queries.latent import latent_tables
-from annotate.results.queries.material import Items, RatedRound, items_of, rated_rounds
+from annotate.results.queries.material import ItemOrigins, RatedRound, items_of, rated_rounds
 from annotate.results.queries.movement import movement
 from annotate.results.queries.revised import revised_section
 from annotate.results.queries.skewed import skewed_tables
-from annotate.results.queries.without_value import WithoutValue, answers_without_value
 from annotate.results.registry import Chosen
-from annotate.results.table import Cell, Column, Kind, Table, figure, text
+from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
+
+
+@dataclass(frozen=True)
+class WithoutValue:
+    """One dimension's answers of a round without a value.
+
+    apart: units to which the dimension does not apply for one rater, and which another rater gave a value.
+    """
+
+    not_applicable: int = 0
+    cannot_rate: int = 0
+    apart: int = 0
+
+
+def answers_without_value(round: Round) -> Mapping[int, WithoutValue]:
+    """Return the counts by the dimension's id, of dimensions that have such answers. One query."""
+    units = (
+        Rating.objects.filter(assignment__round=round)
+        .values_list("dimension", "assignment__item")
+        .annotate(
+            rated=Count("pk", filter=Q(value__isnull=False)),
+            cannot=Count("pk", filter=Q(cannot_rate=True)),
+            away=Count("pk", filter=Q(not_applicable=True)),
+        )
+        .filter(Q(cannot__gt=0) | Q(away__gt=0))
+        .order_by()
+    )
+    found: dict[int, WithoutValue] = {}
+    for dimension, _, rated, cannot, away in units:
+        before = found.get(dimension, WithoutValue())
+        found[dimension] = WithoutValue(
+            before.not_applicable + away,
+            before.cannot_rate + cannot,
+            before.apart + (rated > 0 and away > 0),
+        )
+    return found
+
 
 RELIABILITY = (
     "Raters worked alone, without seeing each other’s values: agreement here is reliability, and says what "
@@ -41,7 +79,7 @@ AFTER_DISCUSSION = (
     "Raters of disputed units had seen each other’s values and reasons: this is agreement after discussion, "
     "not reliability. It says that a panel came to terms, not that other raters would have come to the same."
 )
-_DIMENSION = Column("dimension", "Dimension", Kind.TEXT)
+_DIMENSION = Column("dimension", "Dimension", ColumnKind.TEXT)
 _NAMES = {
     "percent_agreement": "equal",
     "within_one_agreement": "within one",
@@ -112,8 +150,8 @@ def _measure_round(rated: RatedRound) -> MeasuredRound:
         {
             (dimension.key, level): _alpha_at(rated, dimension, level)
             for dimension in rated.dimensions
-            for level in MeasurementLevel.values
-            if level != MeasurementLevel.RATIO or dimension.scale_minimum >= 0
+            for level in MeasurementLevelChoices.values
+            if level != MeasurementLevelChoices.RATIO or dimension.scale_minimum >= 0
         },
     )
 
@@ -126,7 +164,7 @@ def _alpha_at(rated: RatedRound, dimension: FrozenDimension, level: str) -> Coef
     )
 
 
-def _of_round(each: MeasuredRound, items: Items, disputes: Iterable[DisputeFigures]) -> Section:
+def _of_round(each: MeasuredRound, items: ItemOrigins, disputes: Iterable[DisputeFigures]) -> Section:
     rated = each.rated
     says = RELIABILITY if rated.round.is_independent else f"{AFTER_DISCUSSION} {_apart(disputes)}".strip()
     tables = [_levels(each), _coefficients(rated), _distributions(rated), *_pairs(rated)]
@@ -147,9 +185,9 @@ def _rounds(rounds: Sequence[MeasuredRound], disputes: Mapping[int, DisputeFigur
     names |= {"irresolvable": "irresolvable by discussion", "left_open": "left open"}
     columns = [
         _DIMENSION,
-        Column("level", "level", Kind.TEXT),
+        Column("level", "level", ColumnKind.TEXT),
         *_columns_of(1, "Round I, reliability"),
-        *(Column(key, name, Kind.COUNT) for key, name in names.items()),
+        *(Column(key, name, ColumnKind.COUNT) for key, name in names.items()),
         *_columns_of(2, "Round II, agreement after discussion"),
     ]
     rows = []
@@ -172,9 +210,9 @@ def _rounds(rounds: Sequence[MeasuredRound], disputes: Mapping[int, DisputeFigur
 def _columns_of(number: int, name: str) -> list[Column]:
     return [
         Column(f"round_{number}_alpha", f"{name}: alpha"),
-        Column(f"round_{number}_within_one", "within one", Kind.SHARE),
-        Column(f"round_{number}_raters", "raters", Kind.COUNT),
-        Column(f"round_{number}_values", "values", Kind.COUNT),
+        Column(f"round_{number}_within_one", "within one", ColumnKind.SHARE),
+        Column(f"round_{number}_raters", "raters", ColumnKind.COUNT),
+        Column(f"round_{number}_values", "values", ColumnKind.COUNT),
     ]
 
 
@@ -223,9 +261,9 @@ def _without_value(rated: RatedRound, found: Mapping[int, WithoutValue]) -> list
     ]
     columns = [
         _DIMENSION,
-        Column("not_applicable", "does not apply", Kind.COUNT),
-        Column("cannot_rate", "cannot rate", Kind.COUNT),
-        Column("apart", "does not apply for one, rated by another", Kind.COUNT),
+        Column("not_applicable", "does not apply", ColumnKind.COUNT),
+        Column("cannot_rate", "cannot rate", ColumnKind.COUNT),
+        Column("apart", "does not apply for one, rated by another", ColumnKind.COUNT),
     ]
     says = "Answers of Round I without a value are gaps to every coefficient."
     title = "Answers without a value"
@@ -236,7 +274,7 @@ def _levels(each: MeasuredRound) -> Table:
     rated = each.rated
     levels = [
         level
-        for level in MeasurementLevel.values
+        for level in MeasurementLevelChoices.values
         if any((dimension.key, level) in each.alphas for dimension in rated.dimensions)
     ]
     rows = [
@@ -252,7 +290,7 @@ def _levels(each: MeasuredRound) -> Table:
         ]
         for dimension in rated.dimensions
     ]
-    columns = [_DIMENSION, Column("own_level", "own level", Kind.TEXT), *(Column(x, x) for x in levels)]
+    columns = [_DIMENSION, Column("own_level", "own level", ColumnKind.TEXT), *(Column(x, x) for x in levels)]
     return Table(
         f"{rated.prefix}-alpha",
         f"Krippendorff’s alpha at several levels of measurement ({rated.label})",
@@ -274,7 +312,7 @@ def _coefficients(rated: RatedRound) -> Table:
     columns = [
         _DIMENSION,
         *(
-            Column(name, said, Kind.SHARE if name in _SHARES else Kind.NUMBER)
+            Column(name, said, ColumnKind.SHARE if name in _SHARES else ColumnKind.NUMBER)
             for name, said in _NAMES.items()
         ),
         Column("rmse", "RMSE"),
@@ -311,8 +349,8 @@ def _distributions(rated: RatedRound) -> Table:
     rows = [row for dimension in rated.dimensions for row in _distribution(rated, dimension, values)]
     columns = [
         _DIMENSION,
-        Column("rater", "Rater", Kind.TEXT),
-        *(Column(f"value_{value}", str(value), Kind.COUNT) for value in values),
+        Column("rater", "Rater", ColumnKind.TEXT),
+        *(Column(f"value_{value}", str(value), ColumnKind.COUNT) for value in values),
         Column("mean", "mean", decimals=2),
     ]
     return Table(
@@ -326,10 +364,10 @@ def _distributions(rated: RatedRound) -> Table:
     )
 
 
-def _distribution(rated: RatedRound, dimension: FrozenDimension, values: Iterable[int]) -> list[list[Cell]]:
+def _distribution(rated: RatedRound, dimension: FrozenDimension, values: Iterable[float]) -> list[list[Cell]]:
     rows = []
     for each in value_distributions(rated.data(dimension)):
-        counts = dict(zip((int(value) for value in each.values), each.counts, strict=True))
+        counts = dict(zip((normalize(value) for value in each.values), each.counts, strict=True))
         mean = Cell(
             each.mean,
             count=each.ratings,
@@ -355,10 +393,18 @@ def _pairs(rated: RatedRound) -> list[Table]:
         ),
         (
             "rmse",
-            "RMSE of every pair of raters, and of each with the mean, in points of the scale",
+            "Pooled RMSE of every pair of raters, and of each with the mean, over all items",
             "",
             within,
             lambda dimension: _pair_cells(rated, dimension, root_mean_squared_error),
+        ),
+        (
+            # Smaller than the pooled one, since a root is concave: SummEval-OP's table 7 has this.
+            "rmse-by-document",
+            "RMSE of every pair of raters, and of each with the mean, mean within documents",
+            "",
+            within,
+            lambda dimension: _pair_cells(rated, dimension, root_mean_squared_error, within=True),
         ),
         (
             "spearman",
@@ -375,7 +421,7 @@ def _pairs(rated: RatedRound) -> list[Table]:
             lambda dimension: _pair_cells(rated, dimension, kendall_tau_b, within=True),
         ),
     ]
-    columns = [Column("pair", "Pair", Kind.TEXT), *rated.columns()]
+    columns = [Column("pair", "Pair", ColumnKind.TEXT), *rated.columns()]
     tables = []
     for key, title, plot, pairs, measured in kinds:
         by_dimension = [list(measured(dimension)) for dimension in rated.dimensions]
@@ -397,7 +443,7 @@ def _alpha_of_pairs(rated: RatedRound, dimension: FrozenDimension) -> Iterable[C
 
 
 def _pair_cells(
-    rated: RatedRound, dimension: FrozenDimension, measure: Measure, *, within: bool = False
+    rated: RatedRound, dimension: FrozenDimension, measure: PairMeasure, *, within: bool = False
 ) -> Iterable[Cell]:
     """Yield a measure of every pair of raters, then of the mean of all with each; some within documents."""
     data = rated.data(dimension)

@@ -8,25 +8,25 @@ import numpy.typing as npt
 
 from annotate.agreement import Coefficient, Resampling, checked_alpha, checked_alphas_of_parts
 from annotate.core.guideline import FrozenDimension
-from annotate.results.queries.material import Items, RatedRound
-from annotate.results.table import Column, Kind, Table, figure, text
+from annotate.results.queries.material import ItemOrigins, RatedRound
+from annotate.results.table import Column, ColumnKind, Table, figure, text
 
 # From a dimension to alpha of each row.
 Alphas = Callable[[FrozenDimension], Sequence[Coefficient]]
 
 
-def breakdowns(rated: RatedRound, items: Items) -> list[Table]:
+def breakdowns(rated: RatedRound, items: ItemOrigins) -> list[Table]:
     """Return alpha by system, by document and without each rater."""
     return [_by_system(rated, items), _by_document(rated, items), _without_one(rated)]
 
 
-def _by_system(rated: RatedRound, items: Items) -> Table:
-    head = Column("system", "System", Kind.TEXT)
+def _by_system(rated: RatedRound, items: ItemOrigins) -> Table:
+    head = Column("system", "System", ColumnKind.TEXT)
     return _by_label(rated, head, items.systems, rated.resampling, plot="heat")
 
 
-def _by_document(rated: RatedRound, items: Items) -> Table:
-    return _by_label(rated, Column("document", "Document", Kind.TEXT), items.documents, Resampling())
+def _by_document(rated: RatedRound, items: ItemOrigins) -> Table:
+    return _by_label(rated, Column("document", "Document", ColumnKind.TEXT), items.documents, Resampling())
 
 
 def _by_label(
@@ -55,7 +55,7 @@ def _units_of(names: Sequence[str], labels: npt.NDArray[np.str_]) -> list[npt.ND
 
 
 def _without_one(rated: RatedRound) -> Table:
-    head, everyone = Column("without", "Without", Kind.TEXT), range(len(rated.raters))
+    head, everyone = Column("without", "Without", ColumnKind.TEXT), range(len(rated.raters))
 
     def alphas(dimension: FrozenDimension) -> Sequence[Coefficient]:
         return [

@@ -8,13 +8,13 @@ from annotate.agreement.data import FloatArray
 from annotate.agreement.pairs import mean_values
 from annotate.agreement.system_differences import SystemDifference
 from annotate.core.guideline import FrozenDimension
-from annotate.results.queries.material import Items, RatedRound
+from annotate.results.queries.material import ItemOrigins, RatedRound
 from annotate.results.table import Cell
 
 
 def values_by_document(
     rated: RatedRound,
-    items: Items,
+    items: ItemOrigins,
     dimension: FrozenDimension,
     names: Sequence[str],
     category: int | None = None,

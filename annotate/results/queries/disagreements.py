@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import overload
 
-from django.db.models import Count, F, Max, Min, QuerySet
+import numpy as np
 
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
-from annotate.core.models import Dispute, Item, Post, Project, Rating, Round
-
-RatedUnits = QuerySet[Rating, Any]
+from annotate.core.models import Dimension, Dispute, Item, Post, Project, Rating, Round
+from annotate.core.scale import normalize
+from annotate.results.queries.kept import KeptPage
+from annotate.results.queries.spreads import units_of
 
 
 @dataclass(frozen=True)
@@ -17,9 +18,21 @@ class Disagreement:
     """Which units are meant: so many points apart or more, of a dimension, system, document; empty: any."""
 
     dimension: str = ""
-    apart: int = 1
+    apart: float = 1
     system: str = ""
     document: str = ""
+
+
+@dataclass(frozen=True)
+class UnitApart:
+    """A unit with its lowest and highest Round I value, how many there are, and how far they lie apart."""
+
+    item: Item
+    dimension: Dimension
+    lowest: float
+    highest: float
+    ratings: int
+    apart: float
 
 
 @dataclass(frozen=True)
@@ -63,31 +76,51 @@ def shows_systems(project: Project) -> bool:
     return not Dispute.objects.filter(round__project=project, status=Dispute.Status.OPEN).exists()
 
 
-def disagreements(project: Project, meant: Disagreement) -> RatedUnits:
-    """Return rated units by how far apart their Round I values are, the farthest first."""
-    ratings = Rating.objects.filter(
-        assignment__round__project=project,
-        assignment__round__number=1,
-        assignment__annotator__counted=True,
-        value__isnull=False,
-    )
-    named = {
-        "dimension__key": meant.dimension,
-        "assignment__item__system__name": meant.system,
-        "assignment__item__document__key": meant.document,
-    }
-    units = ratings.filter(**{name: value for name, value in named.items() if value}).values(
-        "dimension__key",
-        "dimension__name",
-        item=F("assignment__item"),
-        document=F("assignment__item__document__key"),
-        system=F("assignment__item__system__name"),
-    )
-    measured = units.annotate(
-        lowest=Min("value"), highest=Max("value"), ratings=Count("pk"), apart=Max("value") - Min("value")
-    )
-    found: RatedUnits = measured.filter(apart__gte=meant.apart).order_by("-apart", "item", "dimension__key")
-    return found
+class UnitsApart(Sequence[UnitApart]):
+    """Rated units, the farthest apart in Round I first; their names are read for those that are asked for."""
+
+    def __init__(self, project: Project, meant: Disagreement, kept: KeptPage) -> None:
+        """Find the units that are meant among those that are kept. Two queries at most."""
+        self._project = project
+        units = units_of(kept)
+        wanted = units["apart"] >= meant.apart
+        if meant.dimension:
+            keys = project.dimensions.filter(key=meant.dimension).values_list("pk", flat=True)
+            wanted &= np.isin(units["dimension"], list(keys))
+        if meant.system or meant.document:
+            named = {"system__name": meant.system, "document__key": meant.document}
+            items = Item.objects.filter(
+                document__project=project, **{name: value for name, value in named.items() if value}
+            )
+            wanted &= np.isin(units["item"], list(items.values_list("pk", flat=True)))
+        self._units = units[wanted]
+
+    def __len__(self) -> int:
+        return len(self._units)
+
+    @overload
+    def __getitem__(self, place: int) -> UnitApart: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[UnitApart]: ...
+    def __getitem__(self, place: int | slice) -> UnitApart | list[UnitApart]:
+        """Return a unit, or some of them with their names in two queries."""
+        if isinstance(place, int):
+            return self[slice(place, place + 1)][0]
+        chosen = self._units[place]
+        items = Item.objects.select_related("document", "system").defer("text", "document__parts")
+        by_key = items.in_bulk(chosen["item"].tolist())
+        dimensions = self._project.dimensions.in_bulk()
+        return [
+            UnitApart(
+                item=by_key[item],
+                dimension=dimensions[dimension],
+                lowest=normalize(lowest),
+                highest=normalize(highest),
+                ratings=ratings,
+                apart=normalize(apart),
+            )
+            for item, dimension, lowest, highest, ratings, apart in chosen.tolist()
+        ]
 
 
 def unit_page(project: Project, item_id: int, key: str) -> UnitPage | None:

@@ -1,7 +1,7 @@
 """Where a page of results is: computed for the data as they are, for earlier data, or not yet."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -10,9 +10,10 @@ from django.utils import timezone
 from annotate.core.models import ComputedResult, Project
 from annotate.results.page import Section
 from annotate.results.registry import Result
-from annotate.results.table import Table
+from annotate.results.table import Table, Value
 
 WORKER_SHOULD_TAKE = timedelta(seconds=30)
+MOST_WITHOUT_CONTENTS = 5  # tables of a page
 RESTS = timedelta(seconds=30)  # between two computings while the data change all the time
 
 
@@ -46,6 +47,11 @@ class KeptPage:
         return [table for section in self.sections for table in section.tables]
 
     @property
+    def is_long(self) -> bool:
+        """Whether it needs a table of contents."""
+        return len(self.tables) > MOST_WITHOUT_CONTENTS
+
+    @property
     def warnings(self) -> list[str]:
         """Why figures of the page should not be used as they are."""
         return list(dict.fromkeys(warning for table in self.tables for warning in table.warnings))
@@ -53,6 +59,13 @@ class KeptPage:
     def table(self, key: str) -> Table | None:
         """Return the table with this key, if the page has one."""
         return next((table for table in self.tables if table.key == key), None)
+
+    def rows(self, key: str) -> list[Mapping[str, Value]]:
+        """Return the values of a table by column, no rows where the page does not have it."""
+        if (table := self.table(key)) is None:
+            return []
+        columns = [column.key for column in table.columns]
+        return [dict(zip(columns, (cell.value for cell in row), strict=True)) for row in table.rows]
 
 
 def kept_page(project: Project, result: Result, version: str) -> KeptPage:
@@ -75,4 +88,4 @@ def sections_from(content: str) -> list[Section]:
 
 def sections_to(sections: Sequence[Section]) -> str:
     """Return sections as they are kept."""
-    return json.dumps([section.as_dict() for section in sections], ensure_ascii=False)
+    return json.dumps([section.as_kept() for section in sections], ensure_ascii=False)

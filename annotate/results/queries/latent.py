@@ -9,10 +9,10 @@ from annotate.agreement import DawidSkene, Mace, Majority, dawid_skene, mace, ma
 from annotate.agreement.data import FloatArray
 from annotate.core.guideline import FrozenDimension
 from annotate.results.queries.material import RatedRound
-from annotate.results.table import Cell, Column, Kind, Table, text
+from annotate.results.table import Cell, Column, ColumnKind, Table, text
 
-_DIMENSION = Column("dimension", "Dimension", Kind.TEXT)
-_CATEGORY = Column("category", "Category", Kind.TEXT)
+_DIMENSION = Column("dimension", "Dimension", ColumnKind.TEXT)
+_CATEGORY = Column("category", "Category", ColumnKind.TEXT)
 _HOW_MAJORITY = "The most frequent category of each unit, ties left out (function majority)."
 _HOW_SHARES = "The mean over units of the share of raters (function majority)."
 _HOW_DAWID_SKENE = (
@@ -73,12 +73,12 @@ def _categories(found: Sequence[_Found]) -> Table:
     columns = [
         _DIMENSION,
         _CATEGORY,
-        Column("raters", "share of raters", Kind.SHARE),
-        Column("majority", "by majority", Kind.SHARE),
-        Column("dawid_skene", "Dawid and Skene", Kind.SHARE),
-        Column("dawid_skene_otherwise", "decided otherwise", Kind.COUNT),
-        Column("mace", "MACE", Kind.SHARE),
-        Column("mace_otherwise", "MACE decided otherwise", Kind.COUNT),
+        Column("raters", "share of raters", ColumnKind.SHARE),
+        Column("majority", "by majority", ColumnKind.SHARE),
+        Column("dawid_skene", "Dawid and Skene", ColumnKind.SHARE),
+        Column("dawid_skene_otherwise", "decided otherwise", ColumnKind.COUNT),
+        Column("mace", "MACE", ColumnKind.SHARE),
+        Column("mace_otherwise", "MACE decided otherwise", ColumnKind.COUNT),
     ]
     rows = [row for each in found for row in _category_rows(each)]
     title = "Categories from several raters"
@@ -88,7 +88,7 @@ def _categories(found: Sequence[_Found]) -> Table:
 def _category_rows(found: _Found) -> Iterator[list[Cell]]:
     plain = found.majority
     rated, decided = plain.categories >= 0, (plain.categories >= 0) & ~plain.tied
-    for place, category in enumerate(found.dimension.values):
+    for place, category in enumerate(found.dimension.whole_values):
         own = decided & (plain.categories == place)
         cells = [text(found.dimension.name, key=found.dimension.key), _category_cell(found, category)]
         if not rated.any():
@@ -116,10 +116,10 @@ def _share(part: int, whole: int) -> Cell:
 def _raters(found: Sequence[_Found]) -> Table:
     columns = [
         _DIMENSION,
-        Column("rater", "Rater", Kind.TEXT),
-        Column("values", "values", Kind.COUNT),
-        Column("accuracy", "gives the true category", Kind.SHARE),
-        Column("competence", "knows the category", Kind.SHARE),
+        Column("rater", "Rater", ColumnKind.TEXT),
+        Column("values", "values", ColumnKind.COUNT),
+        Column("accuracy", "gives the true category", ColumnKind.SHARE),
+        Column("competence", "knows the category", ColumnKind.SHARE),
     ]
     rows = [
         [
@@ -147,10 +147,10 @@ def _of_rater(found: _Found, place: int, shares: FloatArray, reason: str, how: s
 def _confusion(found: Sequence[_Found]) -> Table:
     columns = [
         _DIMENSION,
-        Column("rater", "Rater", Kind.TEXT),
-        Column("true", "true by the model", Kind.TEXT),
-        Column("given", "given", Kind.TEXT),
-        Column("probability", "how often", Kind.SHARE),
+        Column("rater", "Rater", ColumnKind.TEXT),
+        Column("true", "true by the model", ColumnKind.TEXT),
+        Column("given", "given", ColumnKind.TEXT),
+        Column("probability", "how often", ColumnKind.SHARE),
     ]
     rows = [
         [
@@ -163,8 +163,8 @@ def _confusion(found: Sequence[_Found]) -> Table:
         for each in found
         if each.models and not each.models[0].reason
         for place, rater in enumerate(each.raters)
-        for row, true in enumerate(each.dimension.values)
-        for column, given in enumerate(each.dimension.values)
+        for row, true in enumerate(each.dimension.whole_values)
+        for column, given in enumerate(each.dimension.whole_values)
         if (share := each.models[0].confusion[place, row, column]) >= 0.005
     ]
     title = "What raters give where a category is true"

@@ -66,7 +66,7 @@ class RatedRound:
 
 
 @dataclass(frozen=True)
-class Items:
+class ItemOrigins:
     """The system and the document of every item of a project, by the item's key.
 
     gold: the items that count in no statistic.
@@ -102,11 +102,11 @@ def rated_rounds(project: Project, drawn: Drawn) -> list[RatedRound]:
     ]
 
 
-def items_of(project: Project) -> Items:
+def items_of(project: Project) -> ItemOrigins:
     """Return the system and document of a project's items. One query."""
     items = Item.objects.filter(document__project=project)
     listed = list(items.values_list("pk", "system__name", "document__key", "gold"))
-    return Items(
+    return ItemOrigins(
         systems={item: system for item, system, _, _ in listed},
         documents={item: document for item, _, document, _ in listed},
         gold=frozenset(item for item, *_, gold in listed if gold is not None),

@@ -9,8 +9,9 @@ from annotate.agreement import value_ranges
 from annotate.agreement.data import FloatArray
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Dispute
+from annotate.core.scale import normalize
 from annotate.results.queries.material import RatedRound
-from annotate.results.table import Cell, Column, Kind, Table, text
+from annotate.results.table import Cell, Column, ColumnKind, Table, text
 
 _SAYS = (
     "Units that were disputed, by the largest minus the smallest value in Round I (rows) and at the end of "
@@ -29,19 +30,20 @@ def movement(rounds: Sequence[RatedRound]) -> list[Table]:
         dimension.name: Counter(_moves(before, after, dimension, disputed.get(dimension.id, set())))
         for dimension in before.dimensions
     }
-    total: Counter[tuple[int, int]] = sum(moved.values(), Counter())
+    total: Counter[tuple[float, float]] = sum(moved.values(), Counter())
     if not total:
         return []
-    spreads = range(max(max(move) for move in total) + 1)
+    found = {spread for move in total for spread in move}
+    spreads = sorted({*found, *range(int(max(found)) + 1)})
     rows = [
         [text(name), text(str(first)), *(Cell(counts[first, last], how=_HOW) for last in spreads)]
         for name, counts in [("all", total), *moved.items()]
         for first in sorted({first for first, _ in counts})
     ]
     columns = [
-        Column("dimension", "Dimension", Kind.TEXT),
-        Column("apart_before", "apart in Round I", Kind.TEXT),
-        *(Column(f"apart_{last}", f"{last} apart", Kind.COUNT) for last in spreads),
+        Column("dimension", "Dimension", ColumnKind.TEXT),
+        Column("apart_before", "apart in Round I", ColumnKind.TEXT),
+        *(Column(f"apart_{last}", f"{last} apart", ColumnKind.COUNT) for last in spreads),
     ]
     title = "Disputes from Round I to Round II"
     return [Table("movement", title, columns, rows, heads=2, says=_SAYS, plot="movement")]
@@ -57,12 +59,12 @@ def _disputed_units(rated: RatedRound) -> dict[int, set[int]]:
 
 def _moves(
     before: RatedRound, after: RatedRound, dimension: FrozenDimension, items: set[int]
-) -> list[tuple[int, int]]:
+) -> list[tuple[float, float]]:
     """Return how far apart each disputed unit was and is; raters who are left out now do not count."""
     wanted = np.array(sorted(items), dtype=np.int64)
     first, last = (_spreads(each, dimension, wanted) for each in (before, after))
     known = ~np.isnan(first) & ~np.isnan(last)
-    return [(int(one), int(other)) for one, other in zip(first[known], last[known], strict=True)]
+    return [(normalize(one), normalize(other)) for one, other in zip(first[known], last[known], strict=True)]
 
 
 def _spreads(rated: RatedRound, dimension: FrozenDimension, items: np.ndarray) -> FloatArray:

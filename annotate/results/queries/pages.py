@@ -10,7 +10,7 @@ from annotate.results.queries.passages import passages_sections
 from annotate.results.queries.severity import severity_sections, size_of_severity
 from annotate.results.queries.so_far import so_far_sections
 from annotate.results.queries.study import STUDY_PARAMETERS, study_sections
-from annotate.results.queries.systems import systems_sections
+from annotate.results.queries.systems import ORDER, systems_sections
 from annotate.results.queries.version import ratings_of, version_of_ratings, version_of_revised_values
 from annotate.results.registry import Chosen, Parameter, ResultsPage
 
@@ -55,7 +55,7 @@ OWN_PAGES = (
         systems_sections,
         version_of_ratings,
         ratings_of,
-        [ABOUT],
+        [ABOUT, ORDER],
     ),
     ResultsPage(
         "severity",

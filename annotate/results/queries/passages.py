@@ -12,10 +12,10 @@ from annotate.core.rounds import rounds_of
 from annotate.rating.evidence import Passage, passages_from_json
 from annotate.results.page import Section
 from annotate.results.registry import Chosen
-from annotate.results.table import Cell, Column, Kind, Table, figure, text
+from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
 
 _WORD = re.compile(r"\S+")
-_DIMENSION = Column("dimension", "Dimension", Kind.TEXT)
+_DIMENSION = Column("dimension", "Dimension", ColumnKind.TEXT)
 _SAYS = (
     "From Round I, on each dimension the items in which two raters or more marked a passage, each with its "
     "document. Who marked nothing gave no reason, which is not the same as seeing none, and is left out: "
@@ -88,9 +88,9 @@ def _spans(passages: Sequence[Passage], texts: Sequence[str]) -> list[tuple[int,
 def _all_raters(project: Project, dimensions: Sequence[FrozenDimension], marked: Marked) -> Table:
     columns = [
         _DIMENSION,
-        Column("marked", "items marked by anyone", Kind.COUNT),
-        Column("compared", "by two or more", Kind.COUNT),
-        Column("raters", "raters", Kind.COUNT),
+        Column("marked", "items marked by anyone", ColumnKind.COUNT),
+        Column("compared", "by two or more", ColumnKind.COUNT),
+        Column("raters", "raters", ColumnKind.COUNT),
         Column("alpha", "unitizing alpha"),
         Column("gamma", "gamma"),
         Column("word_f1", "F1 of words"),
@@ -117,9 +117,9 @@ def _all_raters(project: Project, dimensions: Sequence[FrozenDimension], marked:
 def _pairs_of_raters(project: Project, dimensions: Sequence[FrozenDimension], marked: Marked) -> Table:
     columns = [
         _DIMENSION,
-        Column("rater", "Rater", Kind.TEXT),
-        Column("other", "Other rater", Kind.TEXT),
-        Column("compared", "items", Kind.COUNT),
+        Column("rater", "Rater", ColumnKind.TEXT),
+        Column("other", "Other rater", ColumnKind.TEXT),
+        Column("compared", "items", ColumnKind.COUNT),
         Column("alpha", "unitizing alpha"),
         Column("word_f1", "F1 of words"),
     ]

@@ -1,7 +1,9 @@
 """A result as plain values: what the API answers and what commands print as JSON."""
 
+from dataclasses import replace
 from typing import Any
 
+from annotate.results.page import Section
 from annotate.results.queries.kept import KeptPage
 from annotate.results.registry import PAGES, Result, ResultsPage
 
@@ -21,9 +23,10 @@ def plain_pages() -> list[dict[str, Any]]:
     return [plain_page(page) for page in PAGES.values()]
 
 
-def plain_result(result: Result, kept: KeptPage) -> dict[str, Any]:
+def plain_result(result: Result, kept: KeptPage, *, most_rows: int | None = None) -> dict[str, Any]:
     """Return a result with everything that its page shows; what a cell does not say is left out.
 
+    most_rows: how many rows of a table at most; `rows_in_all` says how many it has.
     current: whether the figures are those of the data as they are now; a worker computes them otherwise.
     """
     return {
@@ -37,5 +40,13 @@ def plain_result(result: Result, kept: KeptPage) -> dict[str, Any]:
         "computed_at": kept.row.computed_at,
         "problem": kept.row.problem,
         "warnings": kept.warnings,
-        "sections": [section.as_dict() for section in kept.sections],
+        "sections": [_plain_section(section, most_rows) for section in kept.sections],
     }
+
+
+def _plain_section(section: Section, most_rows: int | None) -> dict[str, Any]:
+    tables = [
+        {**replace(table, rows=table.rows[:most_rows]).as_dict(), "rows_in_all": len(table.rows)}
+        for table in section.tables
+    ]
+    return {**section.heading(), "tables": tables}

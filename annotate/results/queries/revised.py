@@ -13,7 +13,7 @@ from annotate.core.models import Assignment, Rating, RatingChange, Round
 from annotate.results.page import Section
 from annotate.results.queries.material import RatedRound
 from annotate.results.queries.reliability_data import RatedItems, rated_items
-from annotate.results.table import Cell, Column, Kind, Table, figure, text
+from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
 
 SAYS = (
     "At the end of a document raters saw their own values of all its items side by side and could revise "
@@ -47,13 +47,13 @@ def revised_section(
         for dimension in rated.dimensions
     ]
     columns = [
-        Column("dimension", "Dimension", Kind.TEXT),
+        Column("dimension", "Dimension", ColumnKind.TEXT),
         Column("alpha_independent", "alpha, independent"),
         Column("alpha_revised", "alpha, revised"),
         Column("difference", "difference"),
-        Column("revised", "values revised", Kind.COUNT),
-        Column("changed_later", "independent values changed later", Kind.COUNT),
-        Column("values", "of", Kind.COUNT),
+        Column("revised", "values revised", ColumnKind.COUNT),
+        Column("changed_later", "independent values changed later", ColumnKind.COUNT),
+        Column("values", "of", ColumnKind.COUNT),
     ]
     says = "The difference is revised minus independent, with an interval over the same resamples."
     table = Table("revised", "Krippendorff’s alpha before and after the revision", columns, rows, says=says)

@@ -11,16 +11,16 @@ from annotate.agreement.estimated import Estimated
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project
 from annotate.results.page import Section
-from annotate.results.queries.material import Items, RatedRound, items_of, rated_rounds
+from annotate.results.queries.material import ItemOrigins, RatedRound, items_of, rated_rounds
 from annotate.results.queries.timed import NAMES_OF_THIRDS, UNTIMED, read_timed_ratings, times_of
 from annotate.results.queries.version import ratings_of
 from annotate.results.registry import Chosen
-from annotate.results.table import Cell, Column, Kind, Table, text
+from annotate.results.table import Cell, Column, ColumnKind, Table, text
 
 _TIMES = 4
 """How much longer a value takes here than on other pages."""
 _NAMED = "Categories have no order, so no rater is more severe than another."
-_DIMENSION = Column("dimension", "Dimension", Kind.TEXT)
+_DIMENSION = Column("dimension", "Dimension", ColumnKind.TEXT)
 _HOW = (
     "Rating scale model with raters as a facet, units integrated out (function rater_severity); sources: "
     "Linacre 1989, Andrich 1978; 95 % interval: t, variances summed within documents."
@@ -70,7 +70,7 @@ def severity_sections(project: Project, _chosen: Chosen) -> list[Section]:
     return [Section("Severity of raters", _SAYS, [each for each in tables if each.rows])]
 
 
-def _measure(rated: RatedRound, items: Items) -> tuple[Mapping[str, Severity], Mapping[str, str]]:
+def _measure(rated: RatedRound, items: ItemOrigins) -> tuple[Mapping[str, Severity], Mapping[str, str]]:
     found, reasons = {}, {}
     for each in rated.dimensions:
         own = rated.rated[each.key]
@@ -96,8 +96,8 @@ def _measure(rated: RatedRound, items: Items) -> tuple[Mapping[str, Severity], M
 def _raters(rated: RatedRound, found: Mapping[str, Severity], reasons: Mapping[str, str]) -> Table:
     columns = [
         _DIMENSION,
-        Column("rater", "Rater", Kind.TEXT),
-        Column("values", "values", Kind.COUNT),
+        Column("rater", "Rater", ColumnKind.TEXT),
+        Column("values", "values", ColumnKind.COUNT),
         Column("mean", "mean", decimals=2),
         Column("severity", "severity, logits", decimals=2),
         Column("fair_mean", "fair mean", decimals=2),
@@ -132,13 +132,13 @@ def _rater_rows(
 def _systems(rated: RatedRound, found: Mapping[str, Severity]) -> Table:
     columns = [
         _DIMENSION,
-        Column("system", "System", Kind.TEXT),
-        Column("items", "items", Kind.COUNT),
+        Column("system", "System", ColumnKind.TEXT),
+        Column("items", "items", ColumnKind.COUNT),
         Column("mean", "mean", decimals=2),
-        Column("rank", "rank", Kind.COUNT),
+        Column("rank", "rank", ColumnKind.COUNT),
         Column("fair_mean", "fair mean", decimals=2),
-        Column("fair_rank", "rank by fair mean", Kind.COUNT),
-        Column("places", "places gained", Kind.COUNT),
+        Column("fair_rank", "rank by fair mean", ColumnKind.COUNT),
+        Column("places", "places gained", ColumnKind.COUNT),
     ]
     rows = [
         [
@@ -159,15 +159,15 @@ def _systems(rated: RatedRound, found: Mapping[str, Severity]) -> Table:
     return Table("fair", title, columns, rows, heads=2, says=_SYSTEMS_SAY)
 
 
-def _drift(rated: RatedRound, items: Items, reasons: Mapping[str, str]) -> Table:
+def _drift(rated: RatedRound, items: ItemOrigins, reasons: Mapping[str, str]) -> Table:
     timed = read_timed_ratings(rated.round)
     rows = [row for each in rated.dimensions for row in _drift_rows(rated, each, items, reasons, timed)]
     columns = [
         _DIMENSION,
-        Column("rater", "Rater", Kind.TEXT),
+        Column("rater", "Rater", ColumnKind.TEXT),
         *(Column(name.replace(" ", "_"), name, decimals=2) for name in NAMES_OF_THIRDS),
         Column("change", "change", decimals=2),
-        Column("p_adjusted", "p, adjusted", Kind.P_VALUE, decimals=4),
+        Column("p_adjusted", "p, adjusted", ColumnKind.P_VALUE, decimals=4),
     ]
     return Table("drift", "Severity by thirds of time", columns, rows, heads=2, says=_DRIFT_SAYS)
 
@@ -175,7 +175,7 @@ def _drift(rated: RatedRound, items: Items, reasons: Mapping[str, str]) -> Table
 def _drift_rows(
     rated: RatedRound,
     dimension: FrozenDimension,
-    items: Items,
+    items: ItemOrigins,
     reasons: Mapping[str, str],
     timed: npt.NDArray[Any],
 ) -> Iterator[list[Cell]]:

@@ -13,9 +13,9 @@ from annotate.results.queries.compared_systems import (
     compare_systems,
     what_differences_are_about,
 )
-from annotate.results.queries.material import Items, RatedRound
+from annotate.results.queries.material import ItemOrigins, RatedRound
 from annotate.results.registry import Chosen
-from annotate.results.table import Cell, Column, Kind, Table, figure, text
+from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
 
 _SAYS = (
     "Categories have no order and no distance, so there is no mean score. The share of a category on an "
@@ -23,16 +23,16 @@ _SAYS = (
     "are over documents like these, by these raters."
 )
 _TOGETHER = " The p values of all categories and pairs of a dimension are corrected together: Holm 1979."
-_SYSTEM, _SHARE = Column("system", "System", Kind.TEXT), Column("share", "share", Kind.SHARE)
-_DIMENSION = Column("dimension", "Dimension", Kind.TEXT)
-_CATEGORY = Column("category", "Category", Kind.TEXT)
+_SYSTEM, _SHARE = Column("system", "System", ColumnKind.TEXT), Column("share", "share", ColumnKind.SHARE)
+_DIMENSION = Column("dimension", "Dimension", ColumnKind.TEXT)
+_CATEGORY = Column("category", "Category", ColumnKind.TEXT)
 Category = tuple[str, int]
 """The key of a dimension and one of its values."""
 
 
 def shares_section(
     rated: RatedRound,
-    items: Items,
+    items: ItemOrigins,
     dimensions: Sequence[FrozenDimension],
     names: Sequence[str],
     chosen: Chosen,
@@ -42,14 +42,14 @@ def shares_section(
     compared: dict[Category, ComparedSystems] = {}
     texts = items.shared_texts(names)
     for each in dimensions:
-        for category in each.values:
+        for category in each.whole_values:
             values = values_by_document(rated, items, each, names, category)
             shares[each.key, category] = mean_over_raters(values)
             compared[each.key, category] = compare_systems(values, names, chosen, texts)
     by_name = {
         f"{each.name} ({each.name_of(category)})": compared[each.key, category]
         for each in dimensions
-        for category in each.values
+        for category in each.whole_values
     }
     about = what_differences_are_about(by_name, chosen, independent=rated.round.is_independent)
     tables = [_shares(rated, shares, dimensions, names), _comparing_table(compared, dimensions)]
@@ -64,7 +64,7 @@ def _shares(
 ) -> Table:
     rows = []
     for dimension in dimensions:
-        for category in dimension.values:
+        for category in dimension.whole_values:
             table = shares[dimension.key, category]
             for index, name in enumerate(names):
                 stream = rated.stream(dimension, name, "share", dimension.name_of(category))
@@ -87,7 +87,7 @@ def _comparing_table(
     for dimension in dimensions:
         found = [
             (category, own.how + _TOGETHER, each)
-            for category in dimension.values
+            for category in dimension.whole_values
             for own in [compared[dimension.key, category]]
             for each in own.differences
         ]
@@ -106,10 +106,10 @@ def _comparing_table(
     columns = [
         _DIMENSION,
         _CATEGORY,
-        Column("first", "First", Kind.TEXT),
-        Column("second", "Second", Kind.TEXT),
+        Column("first", "First", ColumnKind.TEXT),
+        Column("second", "Second", ColumnKind.TEXT),
         Column("difference", "first minus second", decimals=3),
-        Column("p_adjusted", "p, adjusted", Kind.P_VALUE, decimals=4),
+        Column("p_adjusted", "p, adjusted", ColumnKind.P_VALUE, decimals=4),
     ]
     says = (
         "Intervals are per pair. p values are corrected over all categories and pairs of a dimension (Holm), "

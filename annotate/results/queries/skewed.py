@@ -6,7 +6,7 @@ from annotate.agreement import Coefficient
 from annotate.agreement.rare_values import LARGEST_MODAL_SHARE, modal_share
 from annotate.core.guideline import FrozenDimension
 from annotate.results.queries.material import RatedRound
-from annotate.results.table import Cell, Column, Kind, Table, figure, text
+from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
 
 Measured = Callable[[RatedRound, FrozenDimension], Coefficient]
 _SAYS = (
@@ -33,11 +33,11 @@ def skewed_tables(
         if (share := modal_share(rated.data(dimension))) > LARGEST_MODAL_SHARE
     ]
     columns = [
-        Column("dimension", "Dimension", Kind.TEXT),
-        Column("round", "Round", Kind.TEXT),
-        Column("modal_share", "share of one value", Kind.SHARE),
+        Column("dimension", "Dimension", ColumnKind.TEXT),
+        Column("round", "Round", ColumnKind.TEXT),
+        Column("modal_share", "share of one value", ColumnKind.SHARE),
         Column("alpha", "alpha"),
-        Column("percent_agreement", "equal", Kind.SHARE),
+        Column("percent_agreement", "equal", ColumnKind.SHARE),
         Column("gwet_ac", "Gwet’s AC"),
     ]
     title = "Where nearly all values are the same"

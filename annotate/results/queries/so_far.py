@@ -13,12 +13,12 @@ from annotate.results.queries.agreement_page import alpha_of
 from annotate.results.queries.material import RatedRound, rated_rounds
 from annotate.results.queries.order import order_section
 from annotate.results.queries.reliability_data import RatedItems
-from annotate.results.queries.stopping import stopping_section
+from annotate.results.queries.stopping import say_outlook, stopping_section
 from annotate.results.queries.timed import NAMES_OF_THIRDS, UNTIMED, read_timed_ratings, times_of
 from annotate.results.registry import Chosen
-from annotate.results.table import Cell, Column, Kind, Table, figure, text
+from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
 
-_DIMENSION = Column("dimension", "Dimension", Kind.TEXT)
+_DIMENSION = Column("dimension", "Dimension", ColumnKind.TEXT)
 _SAYS = (
     "Round I in thirds of its time. A unit belongs where its last value was given. A rater’s difference is "
     "the mean of own value minus the mean of the others’ on the same units, by thirds of that rater’s own "
@@ -32,18 +32,20 @@ def so_far_sections(project: Project, _chosen: Chosen) -> list[Section]:
     rated = next(iter(rated_rounds(project, default_drawn(project))), None)
     if rated is None:
         return []
-    timed = read_timed_ratings(rated.round)
+    timed, stopping = read_timed_ratings(rated.round), stopping_section(rated)
+    is_open = rated.round.is_open
+    alphas = _alphas(rated, say_outlook(stopping) if is_open else "")
     return [
-        Section("Agreement so far" if rated.round.is_open else "Agreement of Round I", "", [_alphas(rated)]),
-        stopping_section(rated),
+        Section("Agreement so far" if is_open else "Agreement of Round I", "", [alphas]),
+        stopping,
         Section("Drift", _SAYS, [_drift(rated, timed)]),
         order_section(rated, timed),
     ]
 
 
-def _alphas(rated: RatedRound) -> Table:
+def _alphas(rated: RatedRound, outlook: str) -> Table:
     rows = [[text(each.name, key=each.key), figure(alpha_of(rated, each))] for each in rated.dimensions]
-    says = "Krippendorff’s alpha of Round I, on units with values from two raters or more."
+    says = f"Krippendorff’s alpha of Round I, on units with values from two raters or more. {outlook}".strip()
     return Table("alpha", "Krippendorff’s alpha", [_DIMENSION, Column("alpha", "alpha")], rows, says=says)
 
 
@@ -55,7 +57,7 @@ def _drift(rated: RatedRound, timed: np.ndarray) -> Table:
     ]
     columns = [
         _DIMENSION,
-        Column("of", "of", Kind.TEXT),
+        Column("of", "of", ColumnKind.TEXT),
         *(Column(name.replace(" ", "_"), name) for name in NAMES_OF_THIRDS),
         Column("change", "change"),
     ]

@@ -15,7 +15,7 @@ from annotate.results.page import Section
 from annotate.results.queries.agreement_page import alpha_of
 from annotate.results.queries.material import RatedRound
 from annotate.results.queries.reliability_data import RatedItems
-from annotate.results.table import Cell, Column, Kind, Table, text
+from annotate.results.table import Cell, Column, ColumnKind, Table, text
 
 WIDTHS = (0.2, 0.1)
 _SAYS = (
@@ -44,15 +44,28 @@ def stopping_section(rated: RatedRound) -> Section:
         [text(each.name, key=each.key), *_cells(rated, each, finished, items)] for each in rated.dimensions
     ]
     columns = [
-        Column("dimension", "Dimension", Kind.TEXT),
+        Column("dimension", "Dimension", ColumnKind.TEXT),
         Column("width", "width of alpha’s interval"),
-        *(Column(f"more_{width:g}", f"more items until {width:g}", Kind.COUNT) for width in WIDTHS),
-        Column("documents", "finished documents", Kind.COUNT),
+        *(Column(f"more_{width:g}", f"more items until {width:g}", ColumnKind.COUNT) for width in WIDTHS),
+        Column("documents", "finished documents", ColumnKind.COUNT),
         Column("always_valid", "alpha, always valid"),
         Column("always_valid_width", "its width"),
     ]
     table = Table("stopping", "Is alpha sure enough?", columns, rows, says=_TABLE_SAYS)
     return Section("When is it enough?", _SAYS, [table], "stopping")
+
+
+def say_outlook(stopping: Section) -> str:
+    """Return in words how many more items alpha's interval needs, by dimension; empty where none is known."""
+    (table,) = stopping.tables
+    place = [column.key for column in table.columns].index(f"more_{WIDTHS[-1]:g}")
+    missing = [
+        f"{row[place].value:,} ({row[0].value})" for row in table.rows if isinstance(row[place].value, int)
+    ]
+    if not missing:
+        return ""
+    listed = ", ".join(missing)
+    return f"At this rate its interval will be {WIDTHS[-1]:g} wide after so many more items: {listed}."
 
 
 def _cells(

@@ -19,24 +19,25 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Assignment, Project, Round
 from annotate.results.page import Section
 from annotate.results.queries.agreement_page import alpha_of
-from annotate.results.queries.material import Items, RatedRound, items_of, rated_rounds
+from annotate.results.queries.material import ItemOrigins, RatedRound, items_of, rated_rounds
 from annotate.results.queries.study_variances import (
     DEVIATIONS,
     FIND,
+    WANTED,
     curves_of,
     planned_dimensions,
     size_of_study,
     variances_section,
 )
 from annotate.results.registry import Chosen, NumberParameter, Parameter
-from annotate.results.table import Cell, Column, Kind, Table, figure, text
+from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
 
 RATERS = (1, 2, 3, 5, 8, 12)
 TIMES = (1, 2, 4, 8)
 CURVE_RATERS = tuple(range(1, 13))
 CURVE_TIMES = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8)
 WIDTH = 0.1
-_DIMENSION = Column("dimension", "Dimension", Kind.TEXT)
+_DIMENSION = Column("dimension", "Dimension", ColumnKind.TEXT)
 _HOW_MEAN = (
     "m r / (1 + (m - 1) r) with r = ICC(A,1) and its interval (function reliability_of_mean); source: "
     "Brennan 2001, chapter 2."
@@ -65,10 +66,11 @@ def _targets(_project: Project) -> Sequence[tuple[str, str]]:
     return [(each, each) for each in ("0.8", "0.7", "0.9")]
 
 
-TARGET = Parameter("target", "Reliability to reach", _targets)
-WAGE = NumberParameter("wage", "Pay for an hour", most=100_000)
-SECONDS = NumberParameter("seconds", "Seconds for an item", least=1, most=100_000)
-STUDY_PARAMETERS = (TARGET, FIND, SECONDS, WAGE, *DEVIATIONS)
+_COSTS = "What it costs"
+TARGET = Parameter("target", "Reliability to reach", _targets, group=WANTED)
+WAGE = NumberParameter("wage", "Pay for an hour", group=_COSTS, most=100_000)
+SECONDS = NumberParameter("seconds", "Seconds for an item", group=_COSTS, least=1, most=100_000)
+STUDY_PARAMETERS = (TARGET, FIND, *DEVIATIONS, SECONDS, WAGE)
 
 
 def study_sections(project: Project, chosen: Chosen) -> list[Section]:
@@ -156,8 +158,8 @@ def _limits(one: Coefficient) -> tuple[float | None, float | None]:
 def _alphas(rated: RatedRound) -> Table:
     columns = [
         _DIMENSION,
-        Column("needed", f"documents for a width of {WIDTH:g}", Kind.COUNT),
-        Column("documents", "documents today", Kind.COUNT),
+        Column("needed", f"documents for a width of {WIDTH:g}", ColumnKind.COUNT),
+        Column("documents", "documents today", ColumnKind.COUNT),
         Column("alpha", "alpha"),
         *(Column(f"times_{times}", f"width, {times} × documents") for times in TIMES),
     ]
@@ -192,7 +194,7 @@ def _reliability_curve(single: Sequence[tuple[FrozenDimension, Coefficient]]) ->
     ]
     columns = [
         _DIMENSION,
-        Column("raters", "raters", Kind.COUNT),
+        Column("raters", "raters", ColumnKind.COUNT),
         Column("reliability", "reliability of their mean"),
     ]
     return Table("reliability-curve", "Reliability by raters", columns, rows, heads=2, plot="curve")
@@ -215,7 +217,7 @@ def _width_curve(rated: RatedRound) -> Table:
             ]
     columns = [
         _DIMENSION,
-        Column("documents", "documents", Kind.COUNT),
+        Column("documents", "documents", ColumnKind.COUNT),
         Column("width", "width of alpha’s interval"),
     ]
     title = "Width of alpha’s interval by documents"
@@ -238,7 +240,7 @@ class _Pace:
     source: str
 
 
-def _pace(first: RatedRound | None, items: Items, chosen: Chosen) -> _Pace:
+def _pace(first: RatedRound | None, items: ItemOrigins, chosen: Chosen) -> _Pace:
     if first is None:
         size = len(items.systems) - len(items.gold)
         found = _Pace(size, len(set(items.documents.values())), 0.0, "")
@@ -270,8 +272,8 @@ def _effort(
         for number in numbers
     ]
     columns = [
-        Column("raters", "Raters", Kind.TEXT),
-        Column("reached", f"dimensions at {target:g}", Kind.COUNT),
+        Column("raters", "Raters", ColumnKind.TEXT),
+        Column("reached", f"dimensions at {target:g}", ColumnKind.COUNT),
         *(c for times in TIMES for c in _cost_columns(times, times * pace.documents, pays=wage > 0)),
     ]
     return [Table("effort", "How much work it is", columns, rows, says=_EFFORT_SAYS)]

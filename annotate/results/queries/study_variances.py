@@ -9,9 +9,9 @@ from annotate.agreement import VarianceComponents, variance_components, why_no_c
 from annotate.core.guideline import FrozenDimension
 from annotate.results.page import Section
 from annotate.results.queries.by_system import values_by_document
-from annotate.results.queries.material import Items, RatedRound
+from annotate.results.queries.material import ItemOrigins, RatedRound
 from annotate.results.registry import Chosen, NumberParameter
-from annotate.results.table import Cell, Column, Kind, Table, text
+from annotate.results.table import Cell, Column, ColumnKind, Table, text
 
 RATERS = (2, 3, 5, 8, 12)
 TIMES = (1, 2, 4, 8)
@@ -30,8 +30,8 @@ TYPICAL = VarianceComponents(
 """On a scale from 1 to 5: means over SummEval-OP's dimensions (3 raters, 32 documents, 13 systems)."""
 _TYPICAL_LENGTH = 4
 _LEVEL = 0.05
-_DIMENSION = Column("dimension", "Dimension", Kind.TEXT)
-_DOCUMENTS = Column("documents", "Documents", Kind.TEXT)
+_DIMENSION = Column("dimension", "Dimension", ColumnKind.TEXT)
+_DOCUMENTS = Column("documents", "Documents", ColumnKind.TEXT)
 _SOURCES = {
     "sd_s": ("systems", "systems"),
     "sd_d": ("documents", "documents"),
@@ -41,9 +41,12 @@ _SOURCES = {
     "sd_rd": ("raters_by_documents", "raters by documents"),
     "sd_e": ("rest", "the rest"),
 }
-FIND = NumberParameter("find", "Difference to find, in points", least=0.01, most=100)
+WANTED = "What is wanted"
+_KNOWN = "What is known: standard deviations (SD)"
+FIND = NumberParameter("find", "Difference to find, in points", group=WANTED, least=0.01, most=100)
 DEVIATIONS = tuple(
-    NumberParameter(name, f"SD of {label}, in points", most=100) for name, (_, label) in _SOURCES.items()
+    NumberParameter(name, f"SD of {label}, in points", group=_KNOWN, most=100)
+    for name, (_, label) in _SOURCES.items()
 )
 _NAMED = "Categories have no distance, so ratings have no variance."
 _HOW = (
@@ -107,20 +110,20 @@ class Size:
         return _LEVEL / max(self.systems * (self.systems - 1) / 2, 1)
 
 
-def planned_dimensions(rated: RatedRound | None, items: Items, chosen: Chosen) -> list[Planned]:
+def planned_dimensions(rated: RatedRound | None, items: ItemOrigins, chosen: Chosen) -> list[Planned]:
     """Return what is known or assumed of each dimension of Round I; before it, of one that stands for all."""
     assumed = {field: float(chosen[name]) ** 2 for name, (field, _) in _SOURCES.items() if chosen.get(name)}
     if rated is None:
         components = replace(TYPICAL, **assumed)
         return [Planned("any", "Any dimension", _TYPICAL_LENGTH, components, _basis(assumed, "SummEval-OP"))]
     names = sorted(set(items.systems.values()))
-    return [_planned(rated, each, items, names, assumed) for each in rated.dimensions]
+    return [_plan(rated, each, items, names, assumed) for each in rated.dimensions]
 
 
-def _planned(
+def _plan(
     rated: RatedRound,
     dimension: FrozenDimension,
-    items: Items,
+    items: ItemOrigins,
     names: Sequence[str],
     assumed: Mapping[str, float],
 ) -> Planned:
@@ -147,7 +150,7 @@ def _basis(assumed: Mapping[str, float], else_from: str) -> str:
     return f"{else_from}, {len(assumed)} assumed" if assumed else else_from
 
 
-def size_of_study(rated: RatedRound | None, items: Items) -> Size:
+def size_of_study(rated: RatedRound | None, items: ItemOrigins) -> Size:
     """Return the size of the project: of what Round I has, or of what was imported before it."""
     shared = items.shared_texts(sorted(set(items.systems.values())))
     documents = len({items.documents[item] for item in items.systems if item not in items.gold})
@@ -174,7 +177,7 @@ def _variances(planned: Sequence[Planned]) -> Table:
     columns = [
         _DIMENSION,
         *(Column(field, label, decimals=2) for field, label in _SOURCES.values()),
-        Column("basis", "from", Kind.TEXT),
+        Column("basis", "from", ColumnKind.TEXT),
     ]
     return Table("variances", "By what ratings differ", columns, rows, says=_VARIANCES_SAY)
 
@@ -190,13 +193,13 @@ def _dependability(planned: Sequence[Planned], size: Size, target: float) -> Tab
     for each in planned:
         for documents in _documents(size):
             cells = [_phi(each, number, documents) for number in RATERS]
-            rows.append([each.heading, text(str(documents)), *cells, *_needed(each, documents, target)])
+            rows.append([each.heading, text(str(documents)), *cells, *_needed_cells(each, documents, target)])
     columns = [
         _DIMENSION,
         _DOCUMENTS,
         *(Column(f"raters_{number}", f"{number} raters") for number in RATERS),
-        Column("needed", f"raters for {target:g}", Kind.COUNT),
-        Column("needed_differences", f"for {target:g} of differences", Kind.COUNT),
+        Column("needed", f"raters for {target:g}", ColumnKind.COUNT),
+        Column("needed_differences", f"for {target:g} of differences", ColumnKind.COUNT),
     ]
     title = "How dependable systems’ means are"
     return Table("dependability", title, columns, rows, heads=2, says=_PHI_SAYS)
@@ -212,7 +215,7 @@ def _phi(planned: Planned, raters: int, documents: int) -> Cell:
     return Cell(planned.components.dependability(raters, documents), reason=_NO_VARIANCE, how=_HOW_PHI)
 
 
-def _needed(planned: Planned, documents: int, target: float) -> Iterator[Cell]:
+def _needed_cells(planned: Planned, documents: int, target: float) -> Iterator[Cell]:
     known = planned.components
     if known is None:
         yield from [Cell(reason=planned.reason)] * 2
@@ -240,7 +243,7 @@ def _power(planned: Sequence[Planned], size: Size, find: float | None) -> Table:
         _DIMENSION,
         _DOCUMENTS,
         Column("find", "difference", decimals=2),
-        *(Column(f"raters_{number}", f"{number} raters", Kind.SHARE) for number in RATERS),
+        *(Column(f"raters_{number}", f"{number} raters", ColumnKind.SHARE) for number in RATERS),
     ]
     says = (
         f"Probability that a true difference of so many points is found, of {size.systems} systems and "
@@ -270,7 +273,7 @@ def _dependability_curve(known: Sequence[Planned], size: Size) -> Table:
     ]
     columns = [
         _DIMENSION,
-        Column("raters", "raters", Kind.COUNT),
+        Column("raters", "raters", ColumnKind.COUNT),
         Column("phi", "phi of systems’ means"),
     ]
     title = f"Dependability of systems’ means by raters, {size.documents} documents"
@@ -286,7 +289,7 @@ def _power_curve(known: Sequence[Planned], size: Size, find: float | None) -> Ta
     ]
     columns = [
         _DIMENSION,
-        Column("documents", "documents", Kind.COUNT),
+        Column("documents", "documents", ColumnKind.COUNT),
         Column("power", "power"),
     ]
     title = f"Power to find the difference by documents, {size.raters} raters"

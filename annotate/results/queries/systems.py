@@ -7,7 +7,7 @@ import numpy as np
 
 from annotate.agreement import RankSet, Resampling, SystemDifference, mean, rank_sets
 from annotate.agreement.data import FloatArray, IntArray
-from annotate.core.models import Project
+from annotate.core.models import MeasurementLevelChoices, Project
 from annotate.results.page import Section
 from annotate.results.queries.by_system import difference_cell, mean_over_raters, values_by_document
 from annotate.results.queries.compared_systems import (
@@ -16,14 +16,14 @@ from annotate.results.queries.compared_systems import (
     is_about_these_texts,
     what_differences_are_about,
 )
-from annotate.results.queries.material import Items, RatedRound, items_of, rated_rounds
+from annotate.results.queries.material import ItemOrigins, RatedRound, items_of, rated_rounds
 from annotate.results.queries.resolution import resolution_section
 from annotate.results.queries.shares import shares_section
-from annotate.results.registry import Chosen
-from annotate.results.table import Cell, Column, Kind, Table, figure, text
+from annotate.results.registry import Chosen, Parameter
+from annotate.results.table import Cell, Column, ColumnKind, Table, figure, mark_best, text
 
-_SYSTEM = Column("system", "System", Kind.TEXT)
-_DIMENSION = Column("dimension", "Dimension", Kind.TEXT)
+_SYSTEM = Column("system", "System", ColumnKind.TEXT)
+_DIMENSION = Column("dimension", "Dimension", ColumnKind.TEXT)
 _ADJUSTED = " p values adjusted over all pairs of a dimension: Holm 1979."
 _RANKS = (
     "Ranks by inverting the simultaneous 95 % intervals (Bonferroni) of all pairs (function rank_sets); "
@@ -33,6 +33,19 @@ _KNOWN_MEAN = "Every text is rated, so this mean is known."
 _NO_RANKS = (
     "Every text is rated: about these texts only there is nothing to test, and no rank to be unsure of."
 )
+BY_NAME, AS_IMPORTED = "name", "imported"
+
+
+def _orders(project: Project) -> Sequence[tuple[str, str]]:
+    dimensions = project.dimensions.exclude(measurement_level=MeasurementLevelChoices.NOMINAL).order_by(
+        "position"
+    )
+    by_mean = [(f"{_MEAN}{each.key}", f"largest mean first: {each.name}") for each in dimensions]
+    return [(BY_NAME, "by name"), (AS_IMPORTED, "as they were imported"), *by_mean]
+
+
+_MEAN = "mean-"  # a dimension may be called “name”
+ORDER = Parameter("order", "Order of systems", _orders)
 Compared = Mapping[str, ComparedSystems]
 
 
@@ -49,7 +62,7 @@ def systems_sections(project: Project, chosen: Chosen) -> list[Section]:
     return [*(_of_scores(rated, items, names, chosen) if rated.dimensions else []), *shares]
 
 
-def _of_scores(rated: RatedRound, items: Items, names: Sequence[str], chosen: Chosen) -> list[Section]:
+def _of_scores(rated: RatedRound, items: ItemOrigins, names: Sequence[str], chosen: Chosen) -> list[Section]:
     compared: dict[str, ComparedSystems] = {}
     tables: dict[str, FloatArray] = {}
     texts = items.shared_texts(names)
@@ -67,15 +80,16 @@ def _of_scores(rated: RatedRound, items: Items, names: Sequence[str], chosen: Ch
         "An item’s score is the mean of its raters’ values at the end of "
         f"{rated.label.split(',')[0]}. Intervals of means are over documents like these, by these raters."
     )
+    order = _order_of(tables, names, items, chosen.get(ORDER.name, ""))
     all_there_are = texts.diagonal() if is_about_these_texts(chosen) else None
     found = [
         Section(
             "Mean scores",
             says,
             [
-                _means(rated, tables, names, all_there_are),
-                _ranks(rated, compared, names),
-                _quartiles(rated, tables, names),
+                _means(rated, tables, names, order, all_there_are),
+                _ranks(rated, compared, names, order),
+                _quartiles(rated, tables, names, order),
             ],
         ),
         Section(
@@ -91,12 +105,13 @@ def _means(
     rated: RatedRound,
     tables: Mapping[str, FloatArray],
     names: Sequence[str],
+    order: Sequence[int],
     all_there_are: IntArray | None,
 ) -> Table:
     """all_there_are: (systems,), the texts of each, where the means are about these alone."""
     rows = []
-    for index, name in enumerate(names):
-        cells = []
+    for index in order:
+        name, cells = names[index], []
         for dimension in rated.dimensions:
             found = mean(
                 tables[dimension.key][:, index],
@@ -109,11 +124,31 @@ def _means(
             cells.append(cell)
         rows.append([text(name), *cells])
     columns = [_SYSTEM, *(Column(each.key, each.name, decimals=2) for each in rated.dimensions)]
-    says = "A system has one item for each document; n is the number of its rated items."
-    return Table("means", "Mean score of every system", columns, rows, says=says, plot="intervals")
+    says = (
+        "A system has one item for each document; n is the number of its rated items. The largest mean of a "
+        "dimension and the second largest, as they are printed, are marked; which differences count is below."
+    )
+    marked = mark_best(rows, columns)
+    return Table("means", "Mean score of every system", columns, marked, says=says, plot="intervals")
 
 
-def _ranks(rated: RatedRound, compared: Compared, names: Sequence[str]) -> Table:
+def _order_of(
+    tables: Mapping[str, FloatArray], names: Sequence[str], items: ItemOrigins, order: str
+) -> Sequence[int]:
+    """Return the positions of systems in `names`, which are sorted, in the order that was chosen."""
+    if order == AS_IMPORTED:
+        first = {name: item for item, name in sorted(items.systems.items(), reverse=True)}
+        return sorted(range(len(names)), key=lambda index: first[names[index]])
+    table = tables.get(order.removeprefix(_MEAN))
+    if order.startswith(_MEAN) and table is not None:
+        means = [mean(table[:, index]).value for index in range(len(names))]
+        return sorted(
+            range(len(names)), key=lambda index: -np.inf if (m := means[index]) is None else m, reverse=True
+        )
+    return range(len(names))
+
+
+def _ranks(rated: RatedRound, compared: Compared, names: Sequence[str], order: Sequence[int]) -> Table:
     sets = {
         key: {each.system: each for each in rank_sets(names, own.differences)}
         for key, own in compared.items()
@@ -124,9 +159,9 @@ def _ranks(rated: RatedRound, compared: Compared, names: Sequence[str]) -> Table
             text(name),
             *(_rank_cell(sets[each.key][name] if each.key in sets else None) for each in rated.dimensions),
         ]
-        for name in names
+        for name in (names[index] for index in order)
     ]
-    columns = [_SYSTEM, *(Column(each.key, each.name, Kind.TEXT) for each in rated.dimensions)]
+    columns = [_SYSTEM, *(Column(each.key, each.name, ColumnKind.TEXT) for each in rated.dimensions)]
     says = "The ranks that a system may have, 1 the best; 95 % confidence that all sets hold at once."
     return Table("ranks", "Possible ranks", columns, rows, says=says)
 
@@ -137,15 +172,17 @@ def _rank_cell(found: RankSet | None) -> Cell:
     return Cell(f"{found.best}–{found.worst}" if found.best < found.worst else f"{found.best}", how=_RANKS)
 
 
-def _quartiles(rated: RatedRound, tables: Mapping[str, FloatArray], names: Sequence[str]) -> Table:
+def _quartiles(
+    rated: RatedRound, tables: Mapping[str, FloatArray], names: Sequence[str], order: Sequence[int]
+) -> Table:
     rows = [
         [
             text(dimension.name, key=dimension.key),
-            text(name),
+            text(names[index]),
             *_quantile_cells(tables[dimension.key][:, index]),
         ]
         for dimension in rated.dimensions
-        for index, name in enumerate(names)
+        for index in order
     ]
     ends = ("least", "first quartile", "median", "third quartile", "largest")
     columns = [
@@ -182,11 +219,11 @@ def _differences(rated: RatedRound, compared: Compared) -> Table:
     ]
     columns = [
         _DIMENSION,
-        Column("first", "First", Kind.TEXT),
-        Column("second", "Second", Kind.TEXT),
+        Column("first", "First", ColumnKind.TEXT),
+        Column("second", "Second", ColumnKind.TEXT),
         Column("difference", "first minus second", decimals=2),
-        Column("p", "p", Kind.P_VALUE, decimals=4),
-        Column("p_adjusted", "p, adjusted", Kind.P_VALUE, decimals=4),
+        Column("p", "p", ColumnKind.P_VALUE, decimals=4),
+        Column("p_adjusted", "p, adjusted", ColumnKind.P_VALUE, decimals=4),
     ]
     says = (
         "Every pair of systems on the documents that were rated for both. Intervals are per pair; adjusted p "

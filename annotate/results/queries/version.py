@@ -2,25 +2,28 @@
 
 from collections.abc import Sequence
 
-from django.db.models import Count, Max, Sum
+from django.db.models import Max, Sum
 
-from annotate.core.models import AuditEntry, Dispute, Project, Rating, RevisedValue
+from annotate.core.models import AuditEntry, ChangeCount, Project, Rating
+
+Source = ChangeCount.Source
 
 
 def version_of_ratings(project: Project) -> Sequence[object]:
-    """Return what no change of ratings, disputes or configuration leaves as it was. Three queries.
+    """Return what no change of ratings, disputes or configuration leaves as it was. Two queries.
 
-    Every saved state of a rating raises its revision; what takes ratings away, or away from the statistics,
-    and what changes names and scales, is an administrative act. Taking data away changes nothing.
+    The database counts every statement that writes ratings or disputes; what takes raters out of the
+    statistics, and what changes names and scales, is an administrative act. Taking data away changes nothing.
     """
     acts = AuditEntry.objects.filter(project=project).exclude(act__startswith="export.")
-    ratings = Rating.objects.filter(assignment__round__project=project)
-    disputes = Dispute.objects.filter(round__project=project)
-    return [
-        acts.aggregate(last=Max("pk"))["last"],
-        *ratings.aggregate(number=Count("pk"), saves=Sum("revision")).values(),
-        *disputes.aggregate(number=Count("pk"), last=Max("updated_at")).values(),
-    ]
+    return [acts.aggregate(last=Max("pk"))["last"], *_changes(project, Source.RATINGS, Source.DISPUTES)]
+
+
+def version_of_round_one(project: Project) -> Sequence[object]:
+    """Return what no change of Round I's values or of whose ratings count leaves as it was. Two queries."""
+    acts = AuditEntry.objects.filter(project=project).exclude(act__startswith="export.")
+    changes = ChangeCount.objects.filter(round__project=project, round__number=1, source=Source.RATINGS)
+    return [acts.aggregate(last=Max("pk"))["last"], changes.aggregate(number=Sum("number"))["number"]]
 
 
 def ratings_of(project: Project) -> int:
@@ -29,6 +32,11 @@ def ratings_of(project: Project) -> int:
 
 
 def version_of_revised_values(project: Project) -> Sequence[object]:
-    """Return what no revised value leaves as it was: every save raises a revision. One query."""
-    revised = RevisedValue.objects.filter(rating__assignment__round__project=project)
-    return list(revised.aggregate(number=Count("pk"), saves=Sum("revision")).values())
+    """Return what no revised value leaves as it was. One query."""
+    return _changes(project, Source.REVISED)
+
+
+def _changes(project: Project, *sources: ChangeCount.Source) -> Sequence[object]:
+    """Return how often each of a project's sources was written, round by round."""
+    counts = ChangeCount.objects.filter(round__project=project, source__in=sources)
+    return list(counts.values_list("round", "source").annotate(Sum("number")).order_by("round", "source"))

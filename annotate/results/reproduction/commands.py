@@ -8,7 +8,7 @@ from annotate.core.audit import record
 from annotate.core.errors import DomainError
 from annotate.core.models import Project, Role, User
 from annotate.material.commands.imports import import_file
-from annotate.material.reading.mapping_json import shipped_mapping
+from annotate.material.reading.mappings import Mapping
 from annotate.material.reading.progress import OnProgress, silent
 from annotate.material.reading.report import ImportReport, refusal
 from annotate.material.reading.source import Source
@@ -16,7 +16,6 @@ from annotate.people.commands import add_member
 from annotate.results.reproduction.papers import Paper, release_files
 from annotate.results.reproduction.queries import BEGUN, paper_of
 from annotate.setup.commands import create_project
-from annotate.setup.presets import TEMPLATES
 
 
 class ReleaseRefusedError(DomainError):
@@ -41,15 +40,15 @@ def import_release(
     return project
 
 
-def items_of_release(mapping: str, project: Project, path: Path, on_progress: OnProgress) -> str:
-    """Import a file's documents and items under a mapping of this name; return the first refusal, if any."""
-    source = Source(path, path.name, shipped_mapping(mapping), items=True, ratings=False)
+def items_of_release(mapping: Mapping, project: Project, path: Path, on_progress: OnProgress) -> str:
+    """Import a file's documents and items under a mapping; return the first refusal, if any."""
+    source = Source(path, path.name, mapping, items=True, ratings=False)
     return _first_refusal(import_file(project=project, source=source, by=None, on_progress=on_progress))
 
 
-def ratings_of_release(mapping: str, project: Project, path: Path, on_progress: OnProgress) -> str:
-    """Import a file's recorded ratings under a mapping of this name; return the first refusal, if any."""
-    source = Source(path, path.name, shipped_mapping(mapping), items=False, ratings=True)
+def ratings_of_release(mapping: Mapping, project: Project, path: Path, on_progress: OnProgress) -> str:
+    """Import a file's recorded ratings under a mapping; return the first refusal, if any."""
+    source = Source(path, path.name, mapping, items=False, ratings=True)
     return _first_refusal(import_file(project=project, source=source, by=None, on_progress=on_progress))
 
 
@@ -61,7 +60,7 @@ def _first_refusal(report: ImportReport) -> str:
 def _project(paper: Paper, admin: User | None) -> Project:
     project = Project.objects.filter(slug=paper.key).first()
     if project is None:
-        project = create_project(user=admin, name=paper.name, template=TEMPLATES[paper.template])
+        project = create_project(user=admin, name=paper.name, template=paper.template)
         record(project, BEGUN, paper.key, by=admin)
     elif paper_of(project) != paper:
         raise ReleaseRefusedError(

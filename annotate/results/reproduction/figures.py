@@ -2,11 +2,13 @@
 
 import csv
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
+
+from annotate.results.table import Cell, Column, ColumnKind, Table, text
 
 Key = tuple[str, ...]  # a figure's quantity, dimension and other labels, in the order of its file's columns
 Computed = Mapping[Key, float | None]
@@ -15,7 +17,7 @@ ROUNDING = 1e-9  # of binary fractions: 3.145 is as near to 3.14 as to 3.15
 SIX_DECIMALS = 5.1e-7
 
 
-class Standing(StrEnum):
+class FigureMatch(StrEnum):
     """How a computed figure compares with the published one."""
 
     WITHIN = "within"
@@ -63,7 +65,7 @@ class FigureComparison:
 
     figure: Figure
     computed: float | None
-    standing: Standing
+    standing: FigureMatch
     reason: str
 
     def as_dict(self) -> dict[str, Any]:
@@ -120,14 +122,14 @@ def read_figures(path: Path) -> list[Figure]:
 def compare(figure: Figure, computed: float | None, reasons: Mapping[str, str]) -> FigureComparison:
     """Hold a computed figure against the published one; reasons: the sentence of each known difference."""
     if computed is None:
-        return FigureComparison(figure, None, Standing.UNDEFINED, "It is undefined on the imported data.")
+        return FigureComparison(figure, None, FigureMatch.UNDEFINED, "It is undefined on the imported data.")
     apart = abs(computed - float(figure.published))
     if apart <= figure.tolerance + ROUNDING:
-        return FigureComparison(figure, computed, Standing.WITHIN, "")
+        return FigureComparison(figure, computed, FigureMatch.WITHIN, "")
     if figure.release_gives is not None and abs(computed - figure.release_gives) <= SIX_DECIMALS:
-        return FigureComparison(figure, computed, Standing.EXPLAINED, reasons[figure.reason])
+        return FigureComparison(figure, computed, FigureMatch.EXPLAINED, reasons[figure.reason])
     return FigureComparison(
-        figure, computed, Standing.DIFFERS, f"It is {apart:.6f} away from the published figure."
+        figure, computed, FigureMatch.DIFFERS, f"It is {apart:.6f} away from the published figure."
     )
 
 
@@ -146,3 +148,40 @@ def _table(name: str, holds: str, found: Sequence[FigureComparison]) -> Compared
         rows.setdefault(each.figure.row, {})[each.figure.dimension] = each
     cells = {row: [given.get(dimension) for dimension in dimensions] for row, given in rows.items()}
     return ComparedTable(name, holds, dimensions, cells)
+
+
+SAYS = {
+    FigureMatch.WITHIN: "",
+    FigureMatch.EXPLAINED: "known difference",
+    FigureMatch.DIFFERS: "differs",
+    FigureMatch.UNDEFINED: "undefined",
+}
+
+
+def as_result(table: ComparedTable) -> Table:
+    """Return three columns for each dimension: the published figure, the computed one, and what to mind."""
+    columns = [Column("figure", "figure", ColumnKind.TEXT)]
+    for index, dimension in enumerate(table.dimensions):
+        decimals = max(len(_decimals(cell)) for row in table.rows.values() if (cell := row[index]))
+        columns += [
+            Column(f"{dimension}_published", f"{dimension}, published", decimals=decimals),
+            Column(f"{dimension}_computed", "computed", decimals=decimals + 1),
+            Column(f"{dimension}_note", "note", ColumnKind.TEXT),
+        ]
+    rows = [
+        [text(name), *(each for cell in cells for each in _cells(cell))] for name, cells in table.rows.items()
+    ]
+    return Table(f"table-{table.name}", table.title, columns, rows)
+
+
+def _decimals(cell: FigureComparison) -> str:
+    return cell.figure.published.partition(".")[2]
+
+
+def _cells(cell: FigureComparison | None) -> Iterator[Cell]:
+    if cell is None:
+        yield from (text(""), text(""), text(""))
+    else:
+        yield Cell(float(cell.figure.published))
+        yield Cell(cell.computed, reason=cell.reason if cell.computed is None else "")
+        yield text(SAYS[cell.standing])

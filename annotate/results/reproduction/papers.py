@@ -6,6 +6,7 @@ from pathlib import Path
 
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
+from annotate.core.specification import ProjectTemplate
 from annotate.material.reading.progress import OnProgress
 from annotate.results.reproduction.figures import Computed
 
@@ -40,8 +41,8 @@ class Absent:
 class Paper:
     """A paper with a public release.
 
-    key: also the slug of the project made for it. source: where it was published. template: of the project,
-    by key. files: in the order in which they are imported. tables: what each holds, by number. figures: the
+    key: also the slug of the project made for it. source: where it was published. template: of the project.
+    files: in the order in which they are imported. tables: what each holds, by number. figures: the
     file of what it reports. reasons: of known differences. compute: the same figures from the project.
     """
 
@@ -49,7 +50,7 @@ class Paper:
     name: str
     title: str
     source: str
-    template: str
+    template: ProjectTemplate
     files: Sequence[ReleaseFile]
     tables: Mapping[str, str]
     figures: Path

@@ -10,7 +10,7 @@ from annotate.core.models import AuditEntry, Project
 from annotate.results.reproduction.figures import (
     ComparedTable,
     FigureComparison,
-    Standing,
+    FigureMatch,
     compare,
     read_figures,
     tables_of,
@@ -33,17 +33,17 @@ class Reproduction:
     def counts(self) -> Mapping[str, int]:
         """How many figures stand how."""
         counts = Counter(each.standing for each in self.compared)
-        return {standing.value: counts[standing] for standing in Standing}
+        return {standing.value: counts[standing] for standing in FigureMatch}
 
     @property
     def is_reproduced(self) -> bool:
         """Whether every figure is within its tolerance, or differs for a known reason."""
-        return not self.counts[Standing.DIFFERS] and not self.counts[Standing.UNDEFINED]
+        return not self.counts[FigureMatch.DIFFERS] and not self.counts[FigureMatch.UNDEFINED]
 
     @cached_property
     def reasons(self) -> Mapping[str, int]:
         """How many figures differ for each known reason."""
-        return dict(Counter(each.reason for each in self.compared if each.standing == Standing.EXPLAINED))
+        return dict(Counter(each.reason for each in self.compared if each.standing == FigureMatch.EXPLAINED))
 
     @cached_property
     def tables(self) -> list[ComparedTable]:

@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from annotate.core.models import Membership, Project
+from annotate.material.reading.mappings import SHIPPED
 from annotate.results.commands import current_page
 from annotate.results.queries.kept import KeptPage
 from annotate.results.registry import result_of
@@ -12,15 +13,16 @@ from annotate.results.reproduction.commands import items_of_release, ratings_of_
 from annotate.results.reproduction.figures import Computed, Key
 from annotate.results.reproduction.papers import Absent, Paper, ReleaseFile
 from annotate.results.table import Cell
+from annotate.setup.presets.opinion_summaries import OPINION_SUMMARIES
 
 
 def compute_figures(project: Project) -> Computed:
-    """Return alpha by level, and rank correlations between raters and with their mean, of Round I."""
+    """Return alpha by level, RMSE and rank correlations between raters and with their mean, of Round I."""
     labels = {
         place.rater_name: place.label for place in Membership.objects.filter(project=project, label__gt="")
     }
     page = current_page(project=project, result=result_of(project, "agreement"))
-    return {**dict(_alphas(project, page)), **dict(_correlations(page, labels))}
+    return {**dict(_alphas(project, page)), **dict(_between_raters(page, labels))}
 
 
 def _alphas(project: Project, page: KeptPage) -> Iterator[tuple[Key, float | None]]:
@@ -32,14 +34,18 @@ def _alphas(project: Project, page: KeptPage) -> Iterator[tuple[Key, float | Non
             yield ("krippendorff_alpha", keys[str(row[0].value)], "", column.key), _number(cell)
 
 
-def _correlations(page: KeptPage, labels: dict[str, str]) -> Iterator[tuple[Key, float | None]]:
-    for coefficient in ("spearman", "kendall"):
-        if (table := page.table(f"round-1-{coefficient}")) is None:
+def _between_raters(page: KeptPage, labels: dict[str, str]) -> Iterator[tuple[Key, float | None]]:
+    for key, quantity, coefficient in (
+        ("rmse-by-document", "rmse", ""),
+        ("spearman", "summary_level_correlation", "spearman"),
+        ("kendall", "summary_level_correlation", "kendall"),
+    ):
+        if (table := page.table(f"round-1-{key}")) is None:
             return
         for row in table.rows:
             raters = "-".join(labels.get(name, name) for name in str(row[0].value).split(" – "))
             for column, cell in zip(table.columns[1:], row[1:], strict=True):
-                yield ("summary_level_correlation", column.key, raters, coefficient), _number(cell)
+                yield (quantity, column.key, raters, coefficient), _number(cell)
 
 
 def _number(cell: Cell) -> float | None:
@@ -51,21 +57,22 @@ SUMMEVAL_OP = Paper(
     name="SummEval-OP",
     title="One Prompt To Rule Them All: LLMs for Opinion Summary Evaluation",
     source="Siledar and others, ACL 2024, arXiv:2402.11683",
-    template="opinion-summaries",
+    template=OPINION_SUMMARIES,
     files=(
         ReleaseFile(
             "summeval-op.jsonl",
             "reviews and summaries with system names",
-            partial(items_of_release, "summeval-op"),
+            partial(items_of_release, SHIPPED["summeval-op"]),
         ),
         ReleaseFile(
             "summeval-op-detailed.jsonl",
             "the ratings of Round I",
-            partial(ratings_of_release, "summeval-op-detailed"),
+            partial(ratings_of_release, SHIPPED["summeval-op-detailed"]),
         ),
     ),
     tables={
         "1": "Krippendorff's alpha of the three annotators, Round I",
+        "7": "RMSE of two annotators, Round I, mean over products of each product's RMSE",
         "8": "rank correlations between the annotators and with their mean, Round I, mean over products",
     },
     figures=Path(__file__).with_name("summeval_op.csv"),

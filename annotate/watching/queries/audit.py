@@ -14,8 +14,8 @@ from annotate.watching.queries.audit_sources import (
     DISPUTE,
     RATING,
     SOURCES,
+    AuditedAct,
     AuditFilter,
-    AuditRow,
     Cursor,
     row_of,
 )
@@ -29,7 +29,7 @@ COLUMNS = ("at", "who", "email", "act", "subject", "before", "after", "note")
 class AuditPage:
     """A page of the list and the place where the next one begins."""
 
-    rows: list[AuditRow]
+    rows: list[AuditedAct]
     next: Cursor | None
 
 
@@ -52,7 +52,7 @@ class Name:
 
 def audit_page(project: Project, wanted: AuditFilter, after: Cursor | None = None) -> AuditPage:
     """Return the newest acts, or those after a place in the list. Six queries."""
-    found: list[AuditRow] = []
+    found: list[AuditedAct] = []
     for rank, source in enumerate(SOURCES):
         rows = source(project, wanted).order_by("-at", "-pk")
         if after:
@@ -72,7 +72,7 @@ def audit_rows(project: Project, wanted: AuditFilter) -> Iterator[dict[str, Any]
         yield {column: getattr(row, column) for column in COLUMNS}
 
 
-def _stream(rank: int, rows: QuerySet[Any, Any]) -> Iterator[AuditRow]:
+def _stream(rank: int, rows: QuerySet[Any, Any]) -> Iterator[AuditedAct]:
     for row in rows.order_by("at", "pk").iterator(BATCH):
         yield row_of(rank, row)
 
@@ -109,7 +109,7 @@ def _people(actors: Iterable[int | None] | None) -> dict[int, list[Name]]:
     return names
 
 
-def _with_people(rows: Iterable[AuditRow], people: Mapping[int, list[Name]]) -> Iterator[AuditRow]:
+def _with_people(rows: Iterable[AuditedAct], people: Mapping[int, list[Name]]) -> Iterator[AuditedAct]:
     """Say who acted, as they were called then; acts keep it themselves."""
     for row in rows:
         if row.actor is None or row.email:

@@ -48,7 +48,7 @@ class Cursor:
 
 
 @dataclass(frozen=True)
-class AuditRow:
+class AuditedAct:
     """One act: when, who, what was done to what, and what it was before and after."""
 
     cursor: Cursor
@@ -170,38 +170,38 @@ def _of_units(
     return rows
 
 
-def row_of(rank: int, row: dict[str, Any]) -> AuditRow:
+def row_of(rank: int, row: dict[str, Any]) -> AuditedAct:
     """Return a row of the source at this place of SOURCES as one of the log; only acts say by whom."""
     made = (_entry_row, _rating_row, _decision_row, _revision_row)[rank](row)
     return replace(made, cursor=Cursor(row["at"], rank, row["pk"]), actor=row["actor"])
 
 
-def _entry_row(row: dict[str, Any]) -> AuditRow:
+def _entry_row(row: dict[str, Any]) -> AuditedAct:
     facts = (row["before"], row["after"], row["note"])
     email = row["actor_email"]
-    return AuditRow(_NOWHERE, None, row["actor_name"] or email, email, row["act"], row["subject"], *facts)
+    return AuditedAct(_NOWHERE, None, row["actor_name"] or email, email, row["act"], row["subject"], *facts)
 
 
-def _rating_row(row: dict[str, Any]) -> AuditRow:
+def _rating_row(row: dict[str, Any]) -> AuditedAct:
     after = {"value": row["value_after"]}
     after |= {name: True for name in FLAGS if row[name]}
     before = None if row["revision"] == 1 and row["value_before"] is None else {"value": row["value_before"]}
     subject = f"{_unit(row)}, Round {'I' * row['round']}, by {row['label']}"
-    return AuditRow(
+    return AuditedAct(
         _NOWHERE, None, "", "", f"{RATING}.{row['cause']}", subject, before, after, row["comment"]
     )
 
 
-def _decision_row(row: dict[str, Any]) -> AuditRow:
+def _decision_row(row: dict[str, Any]) -> AuditedAct:
     after = None if row["value"] is None else {"value": row["value"]}
     subject = f"{_unit(row)}, dispute {row['number']}"
-    return AuditRow(_NOWHERE, None, "", "", f"{DISPUTE}.{row['kind']}", subject, None, after, row["note"])
+    return AuditedAct(_NOWHERE, None, "", "", f"{DISPUTE}.{row['kind']}", subject, None, after, row["note"])
 
 
-def _revision_row(row: dict[str, Any]) -> AuditRow:
+def _revision_row(row: dict[str, Any]) -> AuditedAct:
     subject = f"{_unit(row)}, Round {'I' * row['round']}, by {row['label']}"
     before, after = {"value": row["value_before"]}, {"value": row["value_after"]}
-    return AuditRow(_NOWHERE, None, "", "", f"{RATING}.revised", subject, before, after, row["comment"])
+    return AuditedAct(_NOWHERE, None, "", "", f"{RATING}.revised", subject, before, after, row["comment"])
 
 
 def _unit(row: dict[str, Any]) -> str:

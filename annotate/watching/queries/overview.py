@@ -9,7 +9,7 @@ from annotate.core.models import Dispute, Item, Membership, Project, Role, Round
 from annotate.core.rounds import rounds_of
 from annotate.core.workers import WorkerHealth, worker_health
 from annotate.disputes.queries.activity import AgeCount, RaterDisputes, open_by_age, open_by_rater
-from annotate.disputes.queries.disputes import WorkList, count_needing_and_new, work_list
+from annotate.disputes.queries.disputes import MOST_NEW, WorkCounts, count_needing_and_new, work_counts
 from annotate.rating.queries.progress import Progress, count_left, progress
 from annotate.rating.queries.wording import new_wording
 from annotate.watching.queries.needs import needs_of
@@ -53,12 +53,12 @@ class Overview:
 
 @dataclass(frozen=True)
 class OwnWork:
-    """An annotator's view of a project: progress in Round I, disputes in Round II."""
+    """An annotator's view of a project: progress in an open Round I, disputes in Round II."""
 
     round_one: Round | None
     round_two: Round | None
     progress: Progress | None
-    disputes: WorkList | None
+    disputes: WorkCounts | None
     practises: bool
 
 
@@ -110,6 +110,11 @@ class Waiting:
     new: int = 0
     is_reworded: bool = False
 
+    @property
+    def new_is_most(self) -> bool:
+        """Whether there may be more with news than were counted."""
+        return self.new == MOST_NEW
+
 
 def waiting_for(place: Membership, rounds: Sequence[Round]) -> Waiting | None:
     """Return what waits for an annotator, None where no round is open.
@@ -130,7 +135,8 @@ def own_work(place: Membership) -> OwnWork:
     return OwnWork(
         round_one=first,
         round_two=second,
-        progress=progress(first, place) if first else None,
-        disputes=work_list(place) if second else None,
+        # Of a closed round nobody is told; it is counted from all that one has rated.
+        progress=progress(first, place) if first and first.is_open else None,
+        disputes=work_counts(place) if second else None,
         practises=place.must_practise,
     )

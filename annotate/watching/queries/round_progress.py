@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import AssignedUnit, Assignment, Membership, Rating, Role, Round
-from annotate.core.models.ratings import answered
+from annotate.core.models.ratings import has_answer
 from annotate.watching.pace import Pace, pace_of
 
 LOOKED_BACK = timedelta(days=60)
@@ -27,7 +27,10 @@ class ProgressCounts(NamedTuple):
 
 @dataclass(frozen=True)
 class RaterProgress:
-    """One annotator's items in one round, under the alias, and under the label for admins only."""
+    """One annotator's items in one round, under the alias, and under the label for admins only.
+
+    last_rated: None once the round is closed, too: it tells whom to remind, and is looked for in all ratings.
+    """
 
     name: str
     label: str | None
@@ -65,21 +68,24 @@ class RoundProgress:
 
 
 def round_progress(round: Round, *, with_labels: bool) -> RoundProgress:
-    """Return how far Round I is. Seven queries; the round needs its guideline."""
+    """Return how far Round I is. Seven queries, five once it is closed; the round needs its guideline."""
     raters = _raters(round, with_labels)
     places = Assignment.objects.filter(round=round)
-    whole = Count("pk", filter=Q(partial=False))
-    counts = places.aggregate(all=Count("pk"), whole=whole)
-    dimensions = _dimensions(round, counts["whole"])
+    whole = Q(partial=False)
+    counts = places.aggregate(
+        all=Count("pk"),
+        whole=Count("pk", filter=whole),
+        complete=Count("pk", filter=whole & Q(completed_at__isnull=False)),
+    )
+    dimensions = _dimensions(round, counts["whole"], counts["complete"])
     left = sum(max(each.asked - each.rated, 0) for each in dimensions)
-    by_day = _by_day(round)
     return RoundProgress(
         round=round,
         places=counts["all"],
         done=sum(rater.counts.done for rater in raters),
         raters=raters,
         dimensions=dimensions,
-        pace=pace_of(by_day, left=left, today=timezone.localdate()) if round.is_open else None,
+        pace=pace_of(_by_day(round), left=left, today=timezone.localdate()) if round.is_open else None,
     )
 
 
@@ -95,8 +101,7 @@ def _raters(round: Round, with_labels: bool) -> list[RaterProgress]:
         .order_by("annotator")
     )
     by_annotator = {annotator: ProgressCounts(*rest) for annotator, *rest in rows}
-    ratings = Rating.objects.filter(assignment__round=round).order_by()
-    last = dict(ratings.values_list("assignment__annotator").annotate(Max("updated_at")))
+    last = _last_rated(round) if round.is_open else {}
     members = Membership.objects.filter(project=round.project_id, role=Role.ANNOTATOR).order_by("alias")
     return [
         RaterProgress(
@@ -112,14 +117,23 @@ def _raters(round: Round, with_labels: bool) -> list[RaterProgress]:
     ]
 
 
-def _dimensions(round: Round, whole_places: int) -> list[DimensionProgress]:
-    given = Rating.objects.filter(answered(), assignment__round=round).order_by()
+def _last_rated(round: Round) -> dict[int | None, datetime]:
+    ratings = Rating.objects.filter(assignment__round=round).order_by()
+    return dict(ratings.values_list("assignment__annotator").annotate(Max("updated_at")))
+
+
+def _dimensions(round: Round, whole_places: int, complete: int) -> list[DimensionProgress]:
+    # A complete place for all dimensions has an answer to each, so its ratings need not be read.
+    others = Q(assignment__partial=True) | Q(assignment__completed_at__isnull=True)
+    given = Rating.objects.filter(has_answer(), others, assignment__round=round).order_by()
     rated = dict(given.values_list("dimension").annotate(Count("pk")))
     units = AssignedUnit.objects.filter(assignment__round=round).order_by()
     asked = dict(units.values_list("dimension").annotate(Count("pk")))
     return [
         DimensionProgress(
-            dimension.name, rated.get(dimension.id, 0), whole_places + asked.get(dimension.id, 0)
+            dimension.name,
+            complete + rated.get(dimension.id, 0),
+            whole_places + asked.get(dimension.id, 0),
         )
         for dimension in FrozenGuideline.from_json(round.guideline.content).dimensions
     ]
@@ -127,7 +141,7 @@ def _dimensions(round: Round, whole_places: int) -> list[DimensionProgress]:
 
 def _by_day(round: Round) -> Counter[date]:
     since = timezone.now() - LOOKED_BACK
-    given = Rating.objects.filter(answered(), assignment__round=round, created_at__gte=since)
+    given = Rating.objects.filter(has_answer(), assignment__round=round, created_at__gte=since)
     days = given.exclude(assignment__plan=Assignment.Plan.IMPORTED).annotate(day=TruncDate("created_at"))
     counts: Counter[date] = Counter()
     counts.update(dict(days.order_by().values_list("day").annotate(Count("pk"))))

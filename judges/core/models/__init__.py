@@ -1,5 +1,6 @@
 """Tables of judges, by concept."""
 
+from judges.core.models.alignment import DevelopmentDocument, Drafting, PromptSearch, Proposal
 from judges.core.models.batches import Batch
 from judges.core.models.certificates import Calibration, Certificate
 from judges.core.models.endpoints import Endpoint
@@ -20,7 +21,9 @@ __all__ = [
     "CalibrationUnit",
     "CallOrder",
     "Certificate",
+    "DevelopmentDocument",
     "DocumentUnits",
+    "Drafting",
     "Endpoint",
     "EndpointKey",
     "Judge",
@@ -33,7 +36,9 @@ __all__ = [
     "ModelPace",
     "Panel",
     "PanelMember",
+    "PromptSearch",
     "PromptTemplate",
+    "Proposal",
     "Rereading",
     "RoutedUnit",
     "RoutingPolicy",

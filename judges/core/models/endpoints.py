@@ -36,6 +36,9 @@ class Endpoint(models.Model):
         blank=True,
         help_text="Per million input tokens that the server had cached; empty: as other input tokens.",
     )
+    moved_at = models.DateTimeField(
+        null=True, help_text="When it was last given another address; answers before are of another server."
+    )
     timeout_seconds = models.PositiveIntegerField(default=60)
     calls_in_flight = models.PositiveIntegerField(default=16)
     samples_in_one_call = models.BooleanField(

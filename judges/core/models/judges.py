@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from annotate.core.guideline import FrozenDimension
 from judges.methods import METHODS
 from judges.methods.own_scale import OwnScale
-from judges.methods.several import rotated
+from judges.methods.several import rotate
 
 
 class PromptTemplate(models.Model):
@@ -137,9 +137,8 @@ class Judge(models.Model):
                 condition=Q(top_p__isnull=True) | Q(top_p__gt=0, top_p__lte=1), name="top_p_in_range"
             ),
             models.CheckConstraint(
-                condition=Q(endpoint__isnull=False, template__isnull=False)
-                | Q(endpoint__isnull=True, template__isnull=True),
-                name="only_imported_judges_ask_nobody",
+                condition=Q(endpoint__isnull=True) | Q(template__isnull=False),
+                name="a_judge_that_asks_has_a_prompt",
             ),
             models.CheckConstraint(
                 condition=Q(
@@ -196,8 +195,8 @@ class Judge(models.Model):
     def in_order_for(self, dimensions: Sequence[FrozenDimension], item: int) -> list[FrozenDimension]:
         """Return the dimensions of a call in the order of the prompt about an item."""
         is_rotated = self.call_order == CallOrder.ROTATED
-        return rotated(dimensions, item) if is_rotated else list(dimensions)
+        return rotate(dimensions, item) if is_rotated else list(dimensions)
 
-    def asked(self, dimension: FrozenDimension) -> FrozenDimension:
+    def rescale(self, dimension: FrozenDimension) -> FrozenDimension:
         """Return a dimension as this judge is asked about it: on its own scale, if it has one."""
-        return self.own_scale.asked(dimension) if self.own_scale else dimension
+        return self.own_scale.rescale(dimension) if self.own_scale else dimension

@@ -1,10 +1,13 @@
 """Runs and their judgments: the plan, the leases and the results are all in the database."""
 
+from decimal import Decimal
+
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from judges.core.mapping import mapped
+from judges.core.mapping import map_values
 
 
 class Run(models.Model):
@@ -47,8 +50,31 @@ class Run(models.Model):
         default=False,
         help_text="Whether its judgments keep the messages that were sent, not only their hash.",
     )
+    reuses_answers = models.BooleanField(
+        default=False, help_text="Whether identical calls are answered from what the project has stored."
+    )
+    looked_up_to = models.BigIntegerField(
+        null=True,
+        help_text="The last judgment for which a stored answer was looked up; empty: none has to be.",
+    )
     budget = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
     spent = models.DecimalField(max_digits=14, decimal_places=8, default=0)
+    reused = models.PositiveIntegerField(default=0, help_text="Judgments that took over a stored answer.")
+    reused_cost = models.DecimalField(
+        max_digits=14, decimal_places=8, default=0, help_text="What the calls behind these answers had cost."
+    )
+    reused_cost_unknown = models.PositiveIntegerField(
+        default=0, help_text="How many of these answers had a cost that is unknown."
+    )
+    cached_tokens = models.BigIntegerField(
+        null=True, help_text="Input tokens that servers had cached; empty: none said how many."
+    )
+    cached_tokens_unpriced = models.BigIntegerField(
+        default=0, help_text="Those of endpoints without a price for them."
+    )
+    cache_savings = models.DecimalField(
+        max_digits=14, decimal_places=8, default=0, help_text="What the other ones cost less for it."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
     started_at = models.DateTimeField(null=True, blank=True)
@@ -70,6 +96,20 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return f"run {self.pk}"
+
+    @property
+    def saved_by_cache(self) -> Decimal | None:
+        """What input tokens that servers had cached cost less; None where that is undefined."""
+        return None if self.saved_by_cache_reason else self.cache_savings
+
+    @property
+    def saved_by_cache_reason(self) -> str:
+        """Why it is undefined what caches saved, in a sentence; empty where it is not."""
+        if self.cached_tokens is None:
+            return gettext("No server has said how many input tokens it had cached.")
+        if self.cached_tokens and self.cached_tokens == self.cached_tokens_unpriced:
+            return gettext("The endpoint has no price of cached input tokens.")
+        return ""
 
 
 class Judgment(models.Model):
@@ -112,7 +152,7 @@ class Judgment(models.Model):
     )
     parameters = models.JSONField(default=dict, help_text="The request as sent, without its messages.")
     messages_hash = models.CharField(
-        max_length=64, blank=True, help_text="SHA-256 of the messages, see judges.runs.calls."
+        max_length=64, blank=True, help_text="SHA-256 of the messages, see judges.runs.asking."
     )
     messages = models.JSONField(null=True, help_text="As sent, where the run keeps them.")
     steps = models.JSONField(
@@ -138,6 +178,13 @@ class Judgment(models.Model):
     answered_at = models.DateTimeField(null=True)
     is_corrected = models.BooleanField(
         default=False, help_text="Whether a person set or excluded what came of this answer."
+    )
+    reused_from = models.ForeignKey(
+        "self",
+        models.SET_NULL,
+        null=True,
+        related_name="+",
+        help_text="The judgment whose stored answer it took over; no call was made for it.",
     )
 
     class Meta:
@@ -181,6 +228,25 @@ class Judgment(models.Model):
             models.Index("run", "leased_until", condition=Q(status="leased"), name="judgments_leased"),
             models.Index("judge", condition=Q(status="leased"), name="judgments_in_flight"),
             models.Index("run", "answered_at", name="judgments_answered"),
+            # What pages of runs count: read from these alone, for the rows of a large run fill gigabytes.
+            models.Index("run", "judge", "status", name="judgments_counted"),
+            models.Index(
+                "run",
+                condition=Q(answered_at__isnull=False, cost__isnull=True),
+                name="judgments_of_unknown_cost",
+            ),
+            models.Index(
+                "run",
+                "status",
+                "id",
+                condition=Q(status__in=["unreadable", "failed"]),
+                name="judgments_without_value",
+            ),
+            models.Index(
+                "messages_hash",
+                condition=Q(status="done", reused_from__isnull=True),
+                name="judgments_reusable",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -197,7 +263,7 @@ class Judgment(models.Model):
         scale = self.judge.own_scale
         if scale is None or self.value is None:
             return None
-        return float(mapped(self.value, scale, self.dimension))
+        return float(map_values(self.value, scale, self.dimension))
 
 
 class JudgmentChange(models.Model):

@@ -114,7 +114,7 @@ class ShownOnForm(forms.Form):
         assert isinstance(field, forms.ChoiceField)
         field.choices = dimensions
 
-    def chosen(self, dimension: str = "") -> dict[str, Any]:
+    def preview_choice(self, dimension: str = "") -> dict[str, Any]:
         """Return the dimension's key and the item's number, as a preview takes them.
 
         dimension: the only one to show it on, if there is one.

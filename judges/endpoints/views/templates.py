@@ -79,9 +79,9 @@ class Written:
 def template_new(request: Request, slug: str, key: str) -> HttpResponse:
     """Write a prompt, beginning with a text as shipped."""
     project = project_for_admin(request.user, slug)
-    shipped = _shipped(key)
+    shipped = _shipped_prompt(key)
     written = Written(METHODS[shipped.method], begins_with=shipped.text)
-    form = written.form(*_entered(request), initial={"text": written.text})
+    form = written.form(*_entered_data(request), initial={"text": written.text})
     if "show" in request.POST:
         return _preview(request, project, written, form)
     status = 422 if form.is_bound else 200
@@ -106,7 +106,7 @@ def template(request: Request, slug: str, pk: int) -> HttpResponse:
     edited, dimension = template_in(project, pk), _dimension(request, project)
     written = Written(_method(edited.method), edited, dimension)
     reads, initial = not may_change_judges(request.user, project), {"pattern": edited.pattern}
-    form = written.form(*_entered(request), reads=reads, initial={"text": written.text, **initial})
+    form = written.form(*_entered_data(request), reads=reads, initial={"text": written.text, **initial})
     if "show" in request.POST:
         return _preview(request, project, written, form)
     if request.method == "GET":
@@ -129,7 +129,7 @@ def template_text(request: Request, slug: str, pk: int) -> HttpResponse:
     return HttpResponse(text, content_type="text/plain; charset=utf-8", headers=headers)
 
 
-def _entered(request: Request) -> tuple[Any, Any]:
+def _entered_data(request: Request) -> tuple[Any, Any]:
     return (request.POST, request.FILES) if request.method == "POST" else (None, None)
 
 
@@ -201,7 +201,7 @@ def _page(
     method, edited, dimension = written.method, written.version, written.dimension
     lines = wordings_of(project, edited)
     shown_on = ShownOnForm(request.POST or None, dimensions=[(line.key, line.name) for line in lines])
-    shown = shown_on.chosen(dimension.key if dimension else "")
+    shown = shown_on.preview_choice(dimension.key if dimension else "")
     text: str = form["text"].value() or ""
     preview = preview_of(project, method.key, text, **shown, wordings=written.other_wordings)
     context: dict[str, Any] = {"form": form, "method": method, "preview": preview, "shown_on": shown_on}
@@ -209,13 +209,15 @@ def _page(
     has_own = dimension is not None and dimension.key in own
     context |= {"edited": edited, "dimension": dimension, "wordings": lines, "has_own": has_own}
     if request.POST.get("replies") and preview.dimension and not part:
-        context |= _tried(project, method, request, preview.dimension)
+        context |= _try_replies(project, method, request, preview.dimension)
     if edited and not part:
         context |= {"versions": versions_of(edited), "was_asked": was_asked(edited)}
     return render_judges(request, project, f"judges/endpoints/template.html{part}", context, status=status)
 
 
-def _tried(project: Project, method: Method, request: Request, dimension: FrozenDimension) -> dict[str, Any]:
+def _try_replies(
+    project: Project, method: Method, request: Request, dimension: FrozenDimension
+) -> dict[str, Any]:
     """Return what is read in pasted replies, or why the pattern cannot be used."""
     pattern = request.POST.get("pattern", "").strip()
     if problem := problem_of_pattern(pattern):
@@ -223,7 +225,7 @@ def _tried(project: Project, method: Method, request: Request, dimension: Frozen
     return {"tried": tried_replies(project, method, pattern, request.POST["replies"], dimension)}
 
 
-def _shipped(key: str) -> ShippedPrompt:
+def _shipped_prompt(key: str) -> ShippedPrompt:
     try:
         return shipped_prompt(key)
     except KeyError:

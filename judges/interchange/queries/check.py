@@ -11,16 +11,17 @@ from annotate.material.queries.catalogue import BATCH, Catalogue, KnownItem
 from annotate.material.queries.ratings import plain_word
 from judges.core.models import Judge, Judgment
 from judges.interchange.reading.report import Causes, JudgmentCounts
-from judges.interchange.reading.rows import JUDGE_LIMIT, JudgmentRow, RefusedRowError
+from judges.interchange.reading.rows import JUDGE_LIMIT, ImportedJudgment, RefusedRowError
 from judges.methods import METHODS, Method
 from judges.methods.base import Readable, Reading, Unreadable
+from judges.methods.own_scale import OwnScale
 
 Unit = tuple[int, int, int]  # dimension, item, the other item or -1; items by their numbers
 ALONE = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ExistingJudgment:
     """What is there for one unit and sample: the value, and a digest of the reply if there was one."""
 
     value: float | None
@@ -36,16 +37,18 @@ class KnownJudge:
     model: str
     method: str
     asks: bool = False
+    pattern: str = ""
+    scale: OwnScale | None = None
     samples: int = 0
-    given: dict[tuple[Unit, int], Given] | None = None
+    given: dict[tuple[Unit, int], ExistingJudgment] | None = None
     rows: Counter[Unit] = field(default_factory=Counter)  # of the file, without a number of their own
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class ResolvedJudgment:
     """A row with everything that it names, and what its reply was read as."""
 
-    row: JudgmentRow
+    row: ImportedJudgment
     judge: KnownJudge
     dimension: FrozenDimension
     item: KnownItem
@@ -75,9 +78,12 @@ class JudgmentCheck:
         }
         self._dimension_names = [each.name for each in guideline.dimensions]
         self._item_numbers = catalogue.item_numbers
-        self.judges = {judge.name: _known_judge(judge) for judge in Judge.objects.filter(project=project)}
+        self.judges = {
+            judge.name: _known_judge(judge)
+            for judge in Judge.objects.filter(project=project).select_related("template")
+        }
 
-    def take(self, row: JudgmentRow) -> Taken:
+    def take(self, row: ImportedJudgment) -> ResolvedJudgment:
         """Take a row; a RefusedRowError says what is unknown, off the scale, or not what is there."""
         method = METHOD_BY_WORD.get(plain_word(row.method))
         if method is None:
@@ -87,7 +93,9 @@ class JudgmentCheck:
         judge = self._judge(row, method)
         unit = dimension.id, item.number, other.number if other else ALONE
         sample = _sample(row, judge, unit)
-        taken = Taken(row, judge, dimension, item, other, sample, _reading(row, method, dimension))
+        taken = ResolvedJudgment(
+            row, judge, dimension, item, other, sample, _reading(row, method, judge, dimension)
+        )
         there = (judge.given or {}).get((unit, sample))
         if there is None:
             self.accept(taken)
@@ -102,7 +110,7 @@ class JudgmentCheck:
             )
         return taken
 
-    def accept(self, taken: Taken) -> None:
+    def accept(self, taken: ResolvedJudgment) -> None:
         """Note a judgment that the project does not have; an importer writes it."""
         assert taken.judge.given is not None
         taken.judge.given[taken.unit, taken.sample] = _given_by(taken)
@@ -117,7 +125,7 @@ class JudgmentCheck:
         made = self.judges[name] = KnownJudge(None, name, model, method.key, given={})
         return made
 
-    def _dimension(self, row: JudgmentRow, method: Method) -> FrozenDimension:
+    def _dimension(self, row: ImportedJudgment, method: Method) -> FrozenDimension:
         dimension = self._dimensions.get(plain_word(row.dimension))
         if dimension is None:
             known = ", ".join(self._dimension_names) or "none yet"
@@ -128,7 +136,7 @@ class JudgmentCheck:
             raise RefusedRowError("method", reason)
         return dimension
 
-    def _items(self, row: JudgmentRow, method: Method) -> tuple[KnownItem, KnownItem | None]:
+    def _items(self, row: ImportedJudgment, method: Method) -> tuple[KnownItem, KnownItem | None]:
         if method.asks_pairs and not row.other:
             raise RefusedRowError(
                 "other", f"{method.label} compares two systems; say which one’s text was shown second."
@@ -157,7 +165,7 @@ class JudgmentCheck:
         reason = "The system has no text for this document in the project; import items first."
         raise RefusedRowError("document", reason, f"“{system}” on “{document}”")
 
-    def _judge(self, row: JudgmentRow, method: Method) -> KnownJudge:
+    def _judge(self, row: ImportedJudgment, method: Method) -> KnownJudge:
         name = row.judge or f"{row.model}, {method.label}"
         judge = self.judges.get(name)
         if judge is None:
@@ -169,7 +177,7 @@ class JudgmentCheck:
             judge.given = self._given_by(judge)
         return judge
 
-    def _given_by(self, judge: KnownJudge) -> dict[tuple[Unit, int], Given]:
+    def _given_by(self, judge: KnownJudge) -> dict[tuple[Unit, int], ExistingJudgment]:
         """Return what a judge of the project has said, about the items that are looked up."""
         numbers = self._item_numbers
         judgments = Judgment.objects.filter(judge=judge.pk)
@@ -182,16 +190,26 @@ class JudgmentCheck:
             if second is not None:
                 was_read = bool(reply) or status == Judgment.Status.UNREADABLE
                 digest = _digest(reply) if was_read else None
-                given[(dimension, numbers[item], second), sample] = Given(value, digest)
+                given[(dimension, numbers[item], second), sample] = ExistingJudgment(value, digest)
         return given
 
 
 def _known_judge(judge: Judge) -> KnownJudge:
     asks = judge.endpoint_id is not None
-    return KnownJudge(judge.pk, judge.name, judge.model, judge.method, asks=asks, samples=judge.samples)
+    pattern = judge.template.pattern if judge.template else ""
+    return KnownJudge(
+        judge.pk,
+        judge.name,
+        judge.model,
+        judge.method,
+        asks=asks,
+        pattern=pattern,
+        scale=judge.own_scale,
+        samples=judge.samples,
+    )
 
 
-def _refuse_made_name(row: JudgmentRow, name: str) -> None:
+def _refuse_made_name(row: ImportedJudgment, name: str) -> None:
     if not row.model:
         raise RefusedRowError("judge", "The row names neither a judge nor a model; name the judge.")
     if len(name) > JUDGE_LIMIT:
@@ -199,7 +217,7 @@ def _refuse_made_name(row: JudgmentRow, name: str) -> None:
         raise RefusedRowError("judge", reason, name)
 
 
-def _refuse_other_judge(judge: KnownJudge, row: JudgmentRow, method: Method) -> None:
+def _refuse_other_judge(judge: KnownJudge, row: ImportedJudgment, method: Method) -> None:
     if judge.asks:
         raise RefusedRowError(
             "judge",
@@ -221,7 +239,7 @@ def _refuse_other_judge(judge: KnownJudge, row: JudgmentRow, method: Method) -> 
         )
 
 
-def _sample(row: JudgmentRow, judge: KnownJudge, unit: Unit) -> int:
+def _sample(row: ImportedJudgment, judge: KnownJudge, unit: Unit) -> int:
     """Return a row's own number, or how many rows of the file were about this unit before."""
     if row.sample is not None:
         return row.sample
@@ -229,10 +247,11 @@ def _sample(row: JudgmentRow, judge: KnownJudge, unit: Unit) -> int:
     return judge.rows[unit] - 1
 
 
-def _reading(row: JudgmentRow, method: Method, dimension: FrozenDimension) -> Reading:
-    """Return what the method reads in a reply, or the value that is given in its place."""
+def _reading(row: ImportedJudgment, method: Method, judge: KnownJudge, dimension: FrozenDimension) -> Reading:
+    """Return what the judge reads in a reply, or the value that is given in its place."""
+    dimension = judge.scale.rescale(dimension) if judge.scale else dimension
     if row.reply is not None:
-        reading = method.read(row.reply, dimension)
+        reading = method.read_with(judge.pattern, row.reply, dimension)
         if row.value is not None:
             _refuse_disagreement(reading, row.value)
         return reading
@@ -249,16 +268,16 @@ def _refuse_disagreement(reading: Reading, value: float) -> None:
         raise RefusedRowError("value", reason, f"{read} and {value:g}")
 
 
-def _says_the_same(there: Given, taken: Taken) -> bool:
+def _says_the_same(there: ExistingJudgment, taken: ResolvedJudgment) -> bool:
     here = _given_by(taken)
     if there.reply is not None and here.reply is not None:
         return there.reply == here.reply
     return there.value == here.value
 
 
-def _given_by(taken: Taken) -> Given:
+def _given_by(taken: ResolvedJudgment) -> ExistingJudgment:
     value = taken.reading.value if isinstance(taken.reading, Readable) else None
-    return Given(value, None if taken.row.reply is None else _digest(taken.row.reply))
+    return ExistingJudgment(value, None if taken.row.reply is None else _digest(taken.row.reply))
 
 
 def _digest(reply: str) -> bytes:

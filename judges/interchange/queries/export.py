@@ -4,18 +4,29 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Min, Q, Sum
 
 from annotate.core.models import Project
-from annotate.exports.registry import ExportTable, Part, Row, kinds
+from annotate.exports.registry import ExportPart, ExportTable, Row, kinds
 from annotate.exports.tables.rows import rows_by_column, with_actors
 from annotate.results.commands import current_page
 from annotate.results.registry import result_of
 from annotate.results.table import Cell
 from judges.core.errors import NoJudgesError
-from judges.core.mapping import mapped
-from judges.core.models import Judge, Judgment, JudgmentChange, MetricValue, Run
+from judges.core.mapping import map_values
+from judges.core.models import (
+    DevelopmentDocument,
+    Judge,
+    Judgment,
+    JudgmentChange,
+    MetricValue,
+    Proposal,
+    Run,
+)
 from judges.results.tables.indicator import INDICATOR, indicators_in
+
+LEFT_OUT = "[left out of the export]"
+"""What stands in the place of a text that quotes raters where their comments are left out."""
 
 
 def _judges(project: Project) -> Iterator[Row]:
@@ -26,6 +37,70 @@ def _judges(project: Project) -> Iterator[Row]:
             "prompt_wordings": _by_key(row["prompt_wordings"], keys),
             "asked_together": _keys(row["asked_together"], keys),
         }
+
+
+def _judges_without_comments(project: Project) -> Iterator[Row]:
+    learned = _learned_wordings(project)
+    for row in _judges(project):
+        wordings = row["prompt_wordings"] or {}
+        prompt = row["prompt"], row["prompt_version"]
+        quoting = {key for key in wordings if _is_learned(learned, *prompt, key)}
+        kept = {key: LEFT_OUT if key in quoting else text for key, text in wordings.items()}
+        yield {**row, "prompt_wordings": kept if quoting else row["prompt_wordings"]}
+
+
+def _learned_wordings(project: Project) -> dict[tuple[str, str], int]:
+    """Return the first version of each prompt with a wording that was proposed, by its name and dimension.
+
+    What was proposed may quote raters; later versions of the prompt may have it, too, edited or not.
+    """
+    made = Proposal.objects.filter(judge__project=project, candidate__template__isnull=False)
+    by_wording = made.values_list("candidate__template__name", "dimension__key").order_by()
+    first = by_wording.annotate(Min("candidate__template__version"))
+    return {(name, key): version for name, key, version in first}
+
+
+def _is_learned(learned: dict[tuple[str, str], int], name: str, version: int | None, key: str) -> bool:
+    return version is not None and version >= learned.get((name, key), version + 1)
+
+
+def _development_documents(project: Project) -> Iterator[Row]:
+    drawn = DevelopmentDocument.objects.filter(document__project=project).order_by("document__key")
+    yield from rows_by_column(drawn, {"document": "document__key", "drawn_at": "drawn_at"})
+
+
+def _proposals(project: Project) -> Iterator[Row]:
+    proposals = Proposal.objects.filter(judge__project=project).order_by("pk")
+    numbers = {pk: number for number, pk in enumerate(proposals.values_list("pk", flat=True), start=1)}
+    related = proposals.select_related("judge", "dimension", "candidate", "guideline")
+    for each in related.prefetch_related("items__document", "items__system", "parts"):
+        is_open = each.status == Proposal.Status.DRAFTING  # no worker drafts it in a copy of the project
+        yield {
+            "proposal": numbers[each.pk],
+            "judge": each.judge.name,
+            "dimension": each.dimension.key,
+            "kind": each.kind,
+            "status": str(Proposal.Status.FAILED if is_open else each.status),
+            "text": each.text,
+            "about": each.about,
+            "units": [[item.document.key, item.system.name] for item in each.items.all()],
+            "parts": sorted(numbers[part.pk] for part in each.parts.all()),
+            "is_chosen": each.is_chosen,
+            "drafted_by": each.drafted_by,
+            "problem": _WAS_DRAFTED if is_open else each.problem,
+            "cost": _amount(each.cost),
+            "candidate": each.candidate.name if each.candidate else None,
+            "guideline_version": each.guideline.version if each.guideline else None,
+            "created_at": each.created_at,
+            "decided_at": each.decided_at,
+        }
+
+
+_WAS_DRAFTED = "It was being drafted when the project was exported."
+_PROPOSALS = (
+    *("proposal", "judge", "dimension", "kind", "status", "text", "about", "units", "parts", "is_chosen"),
+    *("drafted_by", "problem", "cost", "candidate", "guideline_version", "created_at", "decided_at"),
+)
 
 
 def _keys_by_id(project: Project) -> dict[str, str]:
@@ -77,7 +152,10 @@ def _keys(ids: list[int], keys: dict[str, str]) -> list[str]:
 def _runs(project: Project) -> Iterator[Row]:
     rows = rows_by_column(Run.objects.filter(project=project).order_by("pk"), _RUNS)
     for number, row in enumerate(rows, start=1):
-        yield {**row, "run": number, "budget": _amount(row["budget"]), "spent": _amount(row["spent"])}
+        yield {**row, "run": number, **{name: _amount(row[name]) for name in RUN_AMOUNTS}}
+
+
+RUN_AMOUNTS = ("budget", "spent", "reused_cost", "cache_savings")
 
 
 _RUNS = {
@@ -87,8 +165,15 @@ _RUNS = {
     "reason": "reason",
     "via": "via",
     "keeps_messages": "keeps_messages",
+    "reuses_answers": "reuses_answers",
     "budget": "budget",
     "spent": "spent",
+    "reused": "reused",
+    "reused_cost": "reused_cost",
+    "reused_cost_unknown": "reused_cost_unknown",
+    "cached_tokens": "cached_tokens",
+    "cached_tokens_unpriced": "cached_tokens_unpriced",
+    "cache_savings": "cache_savings",
     "created_at": "created_at",
     "started_at": "started_at",
     "finished_at": "finished_at",
@@ -104,18 +189,33 @@ def _judgments(project: Project) -> Iterator[Row]:
     scales = {judge.name: judge.own_scale for judge in judges}
     dimensions = {each.key: each for each in project.dimensions.all()}
     keys = {str(each.pk): key for key, each in dimensions.items()}
-    for row in rows_by_column(in_order, _JUDGMENTS):
+    for row in rows_by_column(in_order, {**_JUDGMENTS, **_REUSED}):
         scale = scales.get(row["judge"])
         row["mapped_value"] = (
-            float(mapped(row["value"], scale, dimensions[row["dimension"]]))
+            float(map_values(row["value"], scale, dimensions[row["dimension"]]))
             if scale and row["value"] is not None
             else None
         )
         row["asked_dimensions"] = _keys(row["asked_dimensions"], keys)
         row["run"], row["cost"] = numbers.get(row["run"]), _amount(row["cost"])
+        source = {name: row.pop(f"reused_{name}") for name in JUDGMENT_KEY}
+        row["reused_from"] = {} if source["judge"] is None else source
         if row["status"] == Judgment.Status.LEASED:  # who is asking it just now is nobody's business
             row["status"] = Judgment.Status.PLANNED.value
         yield row
+
+
+def _judgments_without_comments(project: Project) -> Iterator[Row]:
+    """Yield the rows without the messages of prompts that may quote raters."""
+    learned = _learned_wordings(project)
+    judges = Judge.objects.filter(project=project, template__isnull=False)
+    of_judges = judges.values_list("name", "template__name", "template__version")
+    prompts = {judge: (name, version) for judge, name, version in of_judges}
+    for row in _judgments(project):
+        name, version = prompts.get(row["judge"], ("", None))
+        asked = {row["dimension"], *row["asked_dimensions"]}
+        is_learned = any(_is_learned(learned, name, version, key) for key in asked)
+        yield {**row, "messages": None} if is_learned else row
 
 
 _JUDGMENTS = {
@@ -151,6 +251,9 @@ _JUDGMENTS = {
     "answered_at": "answered_at",
     "is_corrected": "is_corrected",
 }
+JUDGMENT_KEY = ("judge", "document", "system", "other_system", "dimension", "sample")
+"""The columns that name one judgment."""
+_REUSED = {f"reused_{name}": f"reused_from__{_JUDGMENTS[name]}" for name in JUDGMENT_KEY}
 
 
 def _judgment_changes(project: Project) -> Iterator[Row]:
@@ -161,12 +264,16 @@ def _judgment_changes(project: Project) -> Iterator[Row]:
 
 
 def _earlier_answer(row: dict[str, Any], keys: dict[str, str]) -> dict[str, Any]:
-    """Return a change whose earlier answer keeps the messages' hash alone: they hold texts of documents."""
+    """Return a change whose earlier answer keeps the messages' hash alone: they hold texts of documents.
+
+    Ids mean nothing elsewhere, so it does not say which judgment that answer was taken over from.
+    """
     before = row["answer_before"]
     if not before:
         return row
     asked = _keys(before.get("asked_dimensions", []), keys)
-    return {**row, "answer_before": {**before, "messages": None, "asked_dimensions": asked}}
+    elsewhere = {"messages": None, "asked_dimensions": asked, "reused_from_id": None}
+    return {**row, "answer_before": {**before, **elsewhere}}
 
 
 _JUDGMENT_CHANGES = {
@@ -251,6 +358,13 @@ def _amount(money: object) -> str | None:
 
 JUDGE_TABLES = (
     ExportTable(
+        "development_documents",
+        "the documents that judges may have learned from, which figures about judges leave out",
+        ("document", "drawn_at"),
+        _development_documents,
+        kinds(time="drawn_at"),
+    ),
+    ExportTable(
         "judges",
         "the models that judge, each with its method, prompt and settings",
         tuple(_JUDGES),
@@ -261,6 +375,20 @@ JUDGE_TABLES = (
             flag="structured scale_modifiers scale_thirds",
             listed="prompt_wordings stop extra_body scale_table asked_together",
         ),
+        rows_without={ExportPart.COMMENTS: _judges_without_comments},
+    ),
+    ExportTable(
+        "proposals",
+        "what was proposed for the prompts of judges from people's discussions, and what became of it",
+        _PROPOSALS,
+        _proposals,
+        kinds(
+            integer="proposal guideline_version",
+            flag="is_chosen",
+            time="created_at decided_at",
+            listed="units parts",
+        ),
+        {"text": ExportPart.COMMENTS},
     ),
     ExportTable(
         "runs",
@@ -268,27 +396,30 @@ JUDGE_TABLES = (
         tuple(_RUNS),
         _runs,
         kinds(
-            integer="run guideline_version", flag="keeps_messages", time="created_at started_at finished_at"
+            integer="run guideline_version reused reused_cost_unknown cached_tokens cached_tokens_unpriced",
+            flag="keeps_messages reuses_answers",
+            time="created_at started_at finished_at",
         ),
     ),
     ExportTable(
         "judgments",
         "every judgment: its value or why there is none, the reply, tokens, cost, time",
-        (*_JUDGMENTS, "mapped_value"),
+        (*_JUDGMENTS, "reused_from", "mapped_value"),
         _judgments,
         kinds(
             integer="sample run attempts input_tokens output_tokens cached_tokens reasoning_tokens",
             number="value mapped_value seconds",
             time="answered_at",
-            listed="parameters messages asked_dimensions steps",
+            listed="parameters messages asked_dimensions steps reused_from",
             flag="is_corrected",
         ),
         {
-            "reply": Part.REPLIES,
-            "rationale": Part.REPLIES,
-            "refusal": Part.REPLIES,
-            "messages": Part.SOURCES,
+            "reply": ExportPart.REPLIES,
+            "rationale": ExportPart.REPLIES,
+            "refusal": ExportPart.REPLIES,
+            "messages": ExportPart.SOURCES,
         },
+        rows_without={ExportPart.COMMENTS: _judgments_without_comments},
     ),
     ExportTable(
         "judgment_changes",
@@ -296,7 +427,7 @@ JUDGE_TABLES = (
         tuple(_JUDGMENT_CHANGES),
         _judgment_changes,
         kinds(integer="sample", number="value_before value_after", time="at", listed="answer_before"),
-        {"answer_before": Part.REPLIES},
+        {"answer_before": ExportPart.REPLIES},
     ),
     ExportTable(
         "metrics",

@@ -30,7 +30,7 @@ class FileReading(ABC):
     """Takes a file's records. skip: the lines that are left out.
 
     lines: the last one that was read. complete: whether it was the last. stopped: whether the file as a
-    whole is refused.
+    whole is refused. empty_rows: how many rows held only separators.
     """
 
     def __init__(self, file: FileSource, skip: frozenset[int] = frozenset()) -> None:
@@ -38,6 +38,7 @@ class FileReading(ABC):
         self.refused = Causes()
         self.refused_lines: set[int] = set()
         self.lines = 0
+        self.empty_rows = 0
         self.complete = True
         self.stopped = False
 
@@ -57,6 +58,7 @@ class FileReading(ABC):
                     if record.line not in self.skip:
                         self._take(record)
                 self.complete = limit is None or next(records, None) is None
+                self.empty_rows = file.empty_rows
         except UnreadableFileError as error:
             self.stopped = True
             self.refused.add(error.line, "", error.reason)

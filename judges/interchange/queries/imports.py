@@ -8,16 +8,16 @@ from pathlib import Path
 
 from annotate.core.guidelines import current_guideline
 from annotate.core.models import DataImport, Project
-from annotate.material.queries.catalogue import Catalogue, Named
+from annotate.material.queries.catalogue import Catalogue, NamesInFile
 from annotate.material.reading.progress import OnProgress, silent
 from annotate.material.reading.readers import RecordFile
 from annotate.material.reading.rows import Record, UnreadableFileError
 from annotate.material.reading.values import RefusedFieldError
-from judges.interchange.queries.check import JudgmentCheck, Taken
+from judges.interchange.queries.check import JudgmentCheck, ResolvedJudgment
 from judges.interchange.queries.file_reading import FileReading
 from judges.interchange.reading.mapping import JudgmentMapping
 from judges.interchange.reading.report import JudgmentReport
-from judges.interchange.reading.rows import JudgmentRow, row_of
+from judges.interchange.reading.rows import ImportedJudgment, row_of
 
 CHECKED_RECORDS = 100
 SHOWN_ROWS = 8
@@ -42,7 +42,7 @@ class JudgmentPreview:
     """What the first records of a file make, and the first of them as they were read."""
 
     report: JudgmentReport
-    first: Sequence[Taken]
+    first: Sequence[ResolvedJudgment]
 
 
 def check_judgments(
@@ -87,7 +87,7 @@ class JudgmentReading(FileReading):
     ) -> None:
         super().__init__(source, skip)
         self.mapping, self.check = source.mapping, check
-        self.first: list[Taken] = []
+        self.first: list[ResolvedJudgment] = []
 
     def take_record(self, record: Record) -> None:
         """Take the judgment of a record."""
@@ -109,12 +109,13 @@ class JudgmentReading(FileReading):
             refused=self.refused.listed,
             left_out=len(self.skip),
             stopped=self.stopped,
+            empty_rows=self.empty_rows,
         )
 
 
-def _read_names(source: JudgmentSource) -> Named:
+def _read_names(source: JudgmentSource) -> NamesInFile:
     """Return what the first records name, read beforehand."""
-    named = Named()
+    named = NamesInFile()
     for row in _first_rows(source):
         named.documents.add(row.document)
         for system in filter(None, (row.system, row.other)):
@@ -123,7 +124,7 @@ def _read_names(source: JudgmentSource) -> Named:
     return named
 
 
-def _first_rows(source: JudgmentSource) -> Iterator[JudgmentRow]:
+def _first_rows(source: JudgmentSource) -> Iterator[ImportedJudgment]:
     with suppress(UnreadableFileError), RecordFile(source.path, source.name) as file:
         for record in islice(file, CHECKED_RECORDS):
             with suppress(RefusedFieldError):

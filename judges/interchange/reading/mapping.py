@@ -8,7 +8,7 @@ from annotate.material.reading.mapping_json import MappingError
 from annotate.material.reading.mappings import columns_by_words
 
 WORDS: dict[str, tuple[str, ...]] = {
-    "judge": ("judge", "judge_name", "judge_id", "llm_judge", "evaluator"),
+    "judge": ("judge", "judge_name", "judge_id", "llm_judge", "evaluator", "rater", "annotator"),
     "model": ("model", "model_name", "judge_model", "llm", "model_id"),
     "method": ("method", "judging_method", "protocol"),
     "document": (
@@ -28,7 +28,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "dimension": ("dimension", "criterion", "quality", "aspect"),
     "sample": ("sample", "sample_number", "sample_index"),
     "reply": ("reply", "raw_reply", "response", "raw_response", "completion", "output", "answer", "raw"),
-    "value": ("value", "score", "rating"),
+    "value": ("value", "score", "rating", "preference"),
     "rationale": ("rationale", "explanation", "justification"),
     "input_tokens": ("input_tokens", "prompt_tokens", "tokens_in"),
     "output_tokens": ("output_tokens", "completion_tokens", "tokens_out"),
@@ -87,14 +87,20 @@ def guess_judgment_mapping(columns: Iterable[str], given: Mapping[str, str]) -> 
     return JudgmentMapping(columns_by_words(list(columns), WORDS), given)
 
 
-def judgment_mapping_from_options(options: Iterable[str], given: Mapping[str, str]) -> JudgmentMapping:
-    """Return the mapping of options such as `system=model`; a MappingError says which one is wrong."""
-    columns: dict[str, str] = {}
+def judgment_mapping_from_options(
+    options: Iterable[str], columns: Iterable[str], given: Mapping[str, str]
+) -> JudgmentMapping:
+    """Return the mapping that names suggest but for options such as `system=model` (`cost=`: no column).
+
+    A column that an option names means nothing else by its name. A MappingError says which option is wrong.
+    """
+    named: dict[str, str] = {}
     for option in options:
-        field, _, column = option.partition("=")
-        if not column:
+        field, equals, column = option.partition("=")
+        if not equals:
             raise MappingError(option, f"“{option}” is not of the form field=column.")
-        if field not in WORDS or field in columns:
+        if field not in WORDS or field in named:
             raise MappingError(field, f"“{field}” is given twice or is not one of {', '.join(WORDS)}.")
-        columns[field] = column
-    return JudgmentMapping(columns, given)
+        named[field] = column
+    guessed = columns_by_words([each for each in columns if each not in named.values()], WORDS)
+    return JudgmentMapping({**guessed, **named}, given)

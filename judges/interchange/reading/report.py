@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from annotate.material.reading.report import Tally
+from annotate.material.reading.report import Tally, empty_rows_remark
 from annotate.material.reading.rows import printable
 
 MOST_CAUSES = 100
@@ -72,7 +72,7 @@ class FileReport:
     """What a file makes in a project, or why nothing of it is imported.
 
     lines: the last one that was read. left_out: how many refused lines were left out. stopped: whether more
-    than single lines is refused.
+    than single lines is refused. empty_rows: how many rows held only separators.
     """
 
     made: Tally
@@ -83,6 +83,7 @@ class FileReport:
     refused: tuple[Cause, ...]
     left_out: int = 0
     stopped: bool = False
+    empty_rows: int = 0
 
     @property
     def may_leave_out(self) -> bool:
@@ -102,7 +103,8 @@ class FileReport:
     @property
     def remarks(self) -> list[str]:
         """What else there is to know, in sentences."""
-        return [f"Lines with something refused were left out: {self.left_out:,}."] if self.left_out else []
+        left_out = f"Lines with something refused were left out: {self.left_out:,}."
+        return [*([left_out] if self.left_out else []), *empty_rows_remark(self.empty_rows)]
 
     def to_json(self) -> dict[str, Any]:
         """Return what is stored and what the command line prints."""

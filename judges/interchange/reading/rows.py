@@ -41,7 +41,7 @@ class RecordedUsage:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgmentRow:
+class ImportedJudgment:
     """One judgment as a file has it. `judge`, `model` and `other` may be empty, reply or value None."""
 
     line: int
@@ -59,11 +59,11 @@ class JudgmentRow:
     usage: RecordedUsage
 
 
-def row_of(record: Record, mapping: JudgmentMapping) -> JudgmentRow:
+def row_of(record: Record, mapping: JudgmentMapping) -> ImportedJudgment:
     """Return the judgment of a record; a RefusedFieldError says which field it cannot be read for."""
     cells = _Cells(record, mapping)
     reply, value = _reply_and_value(cells)
-    return JudgmentRow(
+    return ImportedJudgment(
         line=record.line,
         judge=cells.key("judge", JUDGE_LIMIT) if mapping.has("judge") else "",
         model=cells.optional("model", lambda cell, name: key_of(cell, name, MODEL_LIMIT)) or "",

@@ -6,14 +6,15 @@ from functools import partial
 from pathlib import Path
 
 from annotate.core.models import Project
+from annotate.material.reading.mappings import SHIPPED
 from annotate.material.reading.progress import OnProgress
 from annotate.results.commands import current_page
-from annotate.results.queries.kept import KeptPage
 from annotate.results.registry import result_of
 from annotate.results.reproduction.commands import items_of_release, ratings_of_release
 from annotate.results.reproduction.figures import Computed, Key
 from annotate.results.reproduction.papers import Absent, Paper, ReleaseFile
 from annotate.results.table import Value
+from annotate.setup.presets.news_summaries import NEWS_SUMMARIES
 from judges.comparison import CORRELATIONS, Level
 from judges.core.models import Judge
 from judges.interchange.commands import import_judgments
@@ -68,22 +69,13 @@ def compute_figures(project: Project) -> Computed:
     )
     found: dict[Key, float | None] = {}
     for key, rows in _TOGETHER.items():
-        found |= rows(names, _rows(page, key))
+        found |= rows(names, page.rows(key))
     for judge, method in judges:
-        found |= _by_system(names, method, _rows(page, f"{anchor_of(judge)}-quality"))
-        found |= _by_pair(names, _rows(page, f"{anchor_of(judge)}-pairs"))
+        found |= _by_system(names, method, page.rows(f"{anchor_of(judge)}-quality"))
+        found |= _by_pair(names, page.rows(f"{anchor_of(judge)}-pairs"))
     for measure, key in INDICATORS.items():
-        found |= _indicator(SHORT[measure], _rows(page, key))
+        found |= _indicator(SHORT[measure], page.rows(key))
     return found
-
-
-def _rows(page: KeptPage, key: str) -> list[Row]:
-    """Return the values of a table by column, no rows where the page does not have it."""
-    table = page.table(key)
-    columns = [column.key for column in table.columns] if table else []
-    return [
-        dict(zip(columns, (cell.value for cell in row), strict=True)) for row in (table.rows if table else ())
-    ]
 
 
 def _correlations(names: Names, rows: Sequence[Row]) -> Figures:
@@ -182,11 +174,15 @@ LLM_SUMMEVAL = Paper(
     name="LLM-SummEval",
     title="Large Language Models are Not Yet Human-Level Evaluators for Abstractive Summarization",
     source="Shen and others, Findings of EMNLP 2023, arXiv:2305.13091",
-    template="news-summaries",
+    template=NEWS_SUMMARIES,
     files=(
-        ReleaseFile("documents.jsonl", "the articles", partial(items_of_release, "summeval-documents")),
-        ReleaseFile("summaries.jsonl", "the summaries", partial(items_of_release, "summeval")),
-        ReleaseFile("summaries.jsonl", "the experts' ratings", partial(ratings_of_release, "summeval")),
+        ReleaseFile(
+            "documents.jsonl", "the articles", partial(items_of_release, SHIPPED["summeval-documents"])
+        ),
+        ReleaseFile("summaries.jsonl", "the summaries", partial(items_of_release, SHIPPED["summeval"])),
+        ReleaseFile(
+            "summaries.jsonl", "the experts' ratings", partial(ratings_of_release, SHIPPED["summeval"])
+        ),
         ReleaseFile(
             f"responses_{MODEL}.jsonl",
             "replies to RTS and MCQ prompts",

@@ -18,7 +18,7 @@ from judges.results.queries.pairings import first_judge, judge_called, measured_
 from judges.routing.commands.certificates import compute_certificates, draw_calibration, withdraw_calibration
 from judges.routing.queries.calibration_plans import DrawPlan, draw_plan
 from judges.routing.queries.certificates import CalibrationState, calibration_state
-from judges.templatetags.judging import counted, duration
+from judges.templatetags.judging import amount, duration
 
 Kind, Loss = Calibration.Confidence, Calibration.Loss
 
@@ -94,12 +94,12 @@ def plan_as_text(plan: DrawPlan, drawn: Calibration | None) -> list[str]:
     time = "unknown" if plan.seconds is None else duration(plan.seconds)
     return [
         *(
-            f"{each.dimension.key}: {counted(each.units)} units, {_format_needed(each.needed.ratings)}; "
-            f"{counted(each.drawn)} drawn, {counted(each.rated)} of them rated already."
+            f"{each.dimension.key}: {amount(each.units)} units, {_format_needed(each.needed.ratings)}; "
+            f"{amount(each.drawn)} drawn, {amount(each.rated)} of them rated already."
             for each in plan.dimensions
         ),
         *plan.warnings,
-        f"{counted(len(plan.units))} units of {counted(plan.items)} items, {counted(plan.ratings)} ratings "
+        f"{amount(len(plan.units))} units of {amount(plan.items)} items, {amount(plan.ratings)} ratings "
         f"to give, time {time}.",
         ending,
     ]
@@ -148,7 +148,7 @@ def state_as_text(state: CalibrationState) -> list[str]:
 
 
 def _format_needed(ratings: int | None) -> str:
-    return "no number of ratings would do" if ratings is None else f"{counted(ratings)} ratings needed"
+    return "no number of ratings would do" if ratings is None else f"{amount(ratings)} ratings needed"
 
 
 def _calibration_by_name(project: Project, name: str | None) -> Calibration:

@@ -2,17 +2,20 @@
 
 import json
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from annotate.core.errors import DomainError
+from annotate.core.models import Project
 from annotate.management.projects import project_called
-from judges.core.models import Judge
+from judges.core.models import DocumentUnits, Judge, Judgment
+from judges.methods.content_units import units_of
 from judges.results.queries.pairings import judge_called
 from judges.runs.commands.units import set_units
-from judges.runs.queries.units import units_of_project, units_proposed_by
 
 
 class Command(BaseCommand):
@@ -66,3 +69,21 @@ def _read(path: Path) -> dict[str, Any]:
             except (ValueError, TypeError, KeyError):
                 raise CommandError(f"Line {number} is no object of “document” and “units”.") from None
     return found
+
+
+Listed = tuple[str, list[dict[str, Any]]]
+
+
+def units_of_project(project: Project) -> Iterator[Listed]:
+    """Yield the units of each document that has some, by the document's key. One query."""
+    found = DocumentUnits.objects.filter(document__project=project).select_related("document")
+    for each in found.order_by("document__key"):
+        yield each.document.key, each.units
+
+
+def units_proposed_by(judge: Judge) -> Iterator[Listed]:
+    """Yield the units that a judge was last answered with about each document. One query."""
+    asked = Judgment.objects.filter(judge=judge, steps_done__gte=1).order_by("item__document__key", "pk")
+    rows = dict(asked.values_list("item__document__key", "steps"))
+    for key, steps in rows.items():
+        yield key, [asdict(unit) for unit in units_of(steps[0]["reply"])]

@@ -17,7 +17,6 @@ from judges.interchange.reading.mapping import (
     GIVEN,
     WORDS,
     JudgmentMapping,
-    guess_judgment_mapping,
     judgment_mapping_from_options,
 )
 from judges.interchange.reading.report import FileReport
@@ -46,7 +45,8 @@ class Command(ReportedImport):
             "--map",
             action="append",
             metavar="FIELD=COLUMN",
-            help=f"what a column means, once per column: {', '.join(WORDS)}; without it the names decide",
+            help=f"what a column means where its name does not say it, once per column: {', '.join(WORDS)}; "
+            "FIELD= for no column",
         )
         parser.add_argument(
             "--only-good", action="store_true", help="leave refused lines out instead of importing nothing"
@@ -65,10 +65,7 @@ def _mapping(path: Path, options: dict[str, Any]) -> JudgmentMapping:
     given = {field: options[field] for field in GIVEN}
     try:
         columns = _columns(path)
-        if options["map"]:
-            mapping = judgment_mapping_from_options(options["map"], given)
-        else:
-            mapping = guess_judgment_mapping(columns, given)
+        mapping = judgment_mapping_from_options(options["map"] or (), columns, given)
     except MappingError as error:
         raise CommandError(error.reason) from error
     except UnreadableFileError as error:

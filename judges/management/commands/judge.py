@@ -31,7 +31,7 @@ from judges.runs.queries.pairs import Pair, all_pairs, neighbouring_pairs
 from judges.runs.queries.plans import RunPlan, plan_of
 from judges.runs.queries.runs import RunProgress, run_progress
 from judges.runs.queries.samples import MOST_DOCUMENTS
-from judges.templatetags.judging import batch_state, counted, duration, money, pace
+from judges.templatetags.judging import amount, batch_state, duration, money, pace
 
 LOOK_EVERY = 1.0  # seconds
 SLICE = 60.0
@@ -47,7 +47,7 @@ class Command(BaseCommand):
     """
 
     help = __doc__
-    _told = False
+    _asked_for_worker = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the scope, the budget and who works."""
@@ -73,6 +73,11 @@ class Command(BaseCommand):
             action="store_true",
             help="keep what is sent with each judgment, not only its hash",
         )
+        parser.add_argument(
+            "--reuse",
+            action="store_true",
+            help="answer identical calls at temperature 0 from what the project has stored",
+        )
         parser.add_argument("--dry-run", action="store_true", help="show what it would do and write nothing")
         parser.add_argument(
             "--here", action="store_true", help="ask in this process, with or without workers beside it"
@@ -93,8 +98,16 @@ class Command(BaseCommand):
                     raise SystemExit(1)
                 return
             budget = _budget(options["budget"])
-            how = {"budget": budget, "via": via, "keeps_messages": options["keep_messages"]}
-            run = start_run(run=plan_run(project=project, scope=scope, by=None, **how))
+            run = plan_run(
+                project=project,
+                scope=scope,
+                by=None,
+                budget=budget,
+                via=via,
+                keeps_messages=options["keep_messages"],
+                reuses_answers=options["reuse"],
+            )
+            start_run(run=run)
         except DomainError as error:
             raise CommandError(error.message) from error
         paused = self._follow(run, options)
@@ -121,8 +134,8 @@ class Command(BaseCommand):
     def _has_ended(self, run: Run, work: "Future[None] | None", options: dict[str, Any]) -> bool:
         progress = run_progress(Run.objects.get(pk=run.pk))
         self._show(progress, options)
-        if work is None and not self._told and waits_for_worker(progress):
-            self._told = True
+        if work is None and not self._asked_for_worker and waits_for_worker(progress):
+            self._asked_for_worker = True
             self.stderr.write("\nNo worker is asking. Start one: celery -A config worker; or use --here.")
         if work is not None and work.done():
             work.result()
@@ -173,12 +186,12 @@ def interruptions() -> Iterator[threading.Event]:
 def plan_as_text(plan: RunPlan) -> list[str]:
     """Return the plan as lines of text."""
     judges = [
-        f"{each.judge.name}: {counted(each.calls)} of {counted(each.judgments)} judgments to ask, "
-        f"{counted(each.input_tokens)} tokens in, {counted(each.output_tokens)} out, cost {money(each.cost)}"
+        f"{each.judge.name}: {amount(each.calls)} of {amount(each.judgments)} judgments to ask, "
+        f"{amount(each.input_tokens)} tokens in, {amount(each.output_tokens)} out, cost {money(each.cost)}"
         for each in plan.judges
     ]
-    failed = [f"{counted(plan.failed)} failed before; retry them on their run's page."] if plan.failed else []
-    whole = f"{counted(plan.calls)} calls, cost {money(plan.cost)}, time {_time(plan)}"
+    failed = [f"{amount(plan.failed)} failed before; retry them on their run's page."] if plan.failed else []
+    whole = f"{amount(plan.calls)} calls, cost {money(plan.cost)}, time {_time(plan)}"
     return [*judges, *failed, whole]
 
 
@@ -191,7 +204,7 @@ def nothing_to_ask(plan: RunPlan) -> str:
     """Return why no run was made of a plan without calls."""
     if plan.waiting:
         return (
-            f"No run was made: {counted(plan.waiting)} judgments wait in another run. "
+            f"No run was made: {amount(plan.waiting)} judgments wait in another run. "
             "It goes on, or is resumed on its page."
         )
     if plan.failed:
@@ -245,22 +258,35 @@ def bar(progress: RunProgress) -> str:
 def result_as_text(progress: RunProgress) -> list[str]:
     """Return what came of a run as lines of text."""
     run = progress.run
-    unknown = f", and unknown for {counted(progress.cost_unknown)}" if progress.cost_unknown else ""
-    counts = f"{counted(progress.done)} done, {counted(progress.unreadable)} unreadable, "
-    counts += f"{counted(progress.failed)} failed of {counted(progress.total)}"
+    unknown = f", and unknown for {amount(progress.cost_unknown)}" if progress.cost_unknown else ""
+    counts = f"{amount(progress.done)} done, {amount(progress.unreadable)} unreadable, "
+    counts += f"{amount(progress.failed)} failed of {amount(progress.total)}"
     reason = [run.reason] if run.reason else []
     return [
         f"Run {run.pk} is {run.get_status_display()}: {counts}; spent {money(run.spent)}{unknown}.",
         *reason,
+        *savings_as_text(run),
         *batches_as_text(run),
     ]
+
+
+def savings_as_text(run: Run) -> list[str]:
+    """Return what a run saved as lines of text: by stored answers, and by the caches of servers."""
+    lines = []
+    if run.reused:
+        unknown = f", and unknown for {amount(run.reused_cost_unknown)}" if run.reused_cost_unknown else ""
+        lines.append(f"{amount(run.reused)} stored answers reused; saved {money(run.reused_cost)}{unknown}.")
+    if run.cached_tokens:
+        saved = run.saved_by_cache_reason or money(run.saved_by_cache)
+        lines.append(f"{amount(run.cached_tokens)} tokens sent were cached; saved: {saved}.")
+    return lines
 
 
 def batches_as_text(run: Run) -> list[str]:
     """Return how far the batches of a run are, each a line of text."""
     return [
-        f"batch {number}: {counted(batch.requests)} requests to {batch.model}, {batch_state(batch)}"
-        + (f", {counted(batch.failed)} failed" if batch.failed else "")
+        f"batch {number}: {amount(batch.requests)} requests to {batch.model}, {batch_state(batch)}"
+        + (f", {amount(batch.failed)} failed" if batch.failed else "")
         + (f": {batch.reason}" if batch.reason else "")
         for number, batch in enumerate(batches_of(run), 1)
     ]
@@ -272,7 +298,15 @@ def _as_dict(progress: RunProgress | None) -> dict[str, Any] | None:
     counts = {name: value for name, value in asdict(progress).items() if name not in ("run", "per_second")}
     run = progress.run
     about = {"id": run.pk, "status": run.status, "reason": run.reason, "spent": str(run.spent)}
-    return {**about, **counts, "batches": [_batch_as_dict(batch) for batch in batches_of(run)]}
+    savings = {
+        "reused": run.reused,
+        "reused_cost": str(run.reused_cost),
+        "reused_cost_unknown": run.reused_cost_unknown,
+        "cached_tokens": run.cached_tokens,
+        "saved_by_cache": None if run.saved_by_cache is None else str(run.saved_by_cache),
+        "saved_by_cache_reason": run.saved_by_cache_reason,
+    }
+    return {**about, **savings, **counts, "batches": [_batch_as_dict(batch) for batch in batches_of(run)]}
 
 
 def _batch_as_dict(batch: Batch) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from judges.core.models import Judge
 from judges.results.queries.pairings import judge_called
 from judges.runs.commands.corrections import read_again
 from judges.runs.queries.corrections import as_row, rereadings
-from judges.templatetags.judging import counted
+from judges.templatetags.judging import amount
 
 SHOWN = 20
 
@@ -52,8 +52,8 @@ class Command(BaseCommand):
         if not found:
             self.stdout.write("No reply reads differently.")
         elif options["apply"]:
-            self.stdout.write(f"Judgments changed: {counted(changed)}.")
+            self.stdout.write(f"Judgments changed: {amount(changed)}.")
         else:
             self.stdout.write(
-                f"Judgments that would change: {counted(len(found))}. Add --apply to change them."
+                f"Judgments that would change: {amount(len(found))}. Add --apply to change them."
             )

@@ -18,7 +18,7 @@ from judges.routing.commands.policies import draft_policy, make_policy, route
 from judges.routing.queries.kept_units import KeptAgreement
 from judges.routing.queries.preview import RoutingPlan, routing_plan
 from judges.routing.queries.units import CertifiedDimension, PolicyCell
-from judges.templatetags.judging import counted, duration
+from judges.templatetags.judging import amount, duration
 
 
 class Command(BaseCommand):
@@ -105,15 +105,15 @@ def plan_as_text(plan: RoutingPlan, policy: RoutingPolicy) -> list[str]:
     time = "unknown" if plan.seconds is None else duration(plan.seconds)
     share = f" ({plan.audited_share:.1%} on average)" if plan.audited_share is not None else ""
     certified = [
-        f"{each.dimension.key}: {counted(each.kept)} units stay. {each.reason}".strip()
+        f"{each.dimension.key}: {amount(each.kept)} units stay. {each.reason}".strip()
         for each in plan.decided.certified
     ]
     return [
         *cells,
         *certified,
         *plan.warnings,
-        f"{counted(plan.kept)} units stay with the judge, {counted(plan.audited)} of them audited{share}; "
-        f"{counted(plan.sent)} go to people. {counted(plan.items)} items, {counted(plan.ratings)} ratings, "
+        f"{amount(plan.kept)} units stay with the judge, {amount(plan.audited)} of them audited{share}; "
+        f"{amount(plan.sent)} go to people. {amount(plan.items)} items, {amount(plan.ratings)} ratings, "
         f"time {time}.",
         ending,
     ]

@@ -28,7 +28,7 @@ from annotate.management.demonstration.load import NAME as UNFINISHED
 from annotate.management.demonstration.load import PEOPLE, Person, add_texts, make_accounts
 from annotate.people.commands import add_member
 from annotate.rating.commands.assignments import reserve_items
-from annotate.rating.commands.ratings import Answer, Given, Sent, save_ratings
+from annotate.rating.commands.ratings import Answer, Sent, SentAnswer, save_ratings
 from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two
 from annotate.setup.commands import create_project, delete_project
 from annotate.setup.presets import TEMPLATES
@@ -182,7 +182,7 @@ def _rate(round: Round, place: Membership, email: str) -> None:
         item = assignment.item
         position = SYSTEMS.index(item.system.name)
         given = [
-            Given(
+            SentAnswer(
                 dimension,
                 Answer(
                     value=felt(

@@ -24,8 +24,8 @@ def rows() -> Iterator[Row]:
             for position in range(len(SYSTEMS)):
                 yield from _about(article, position, dimension)
         for first, second in combinations(range(len(SYSTEMS)), 2):
-            yield _compared(article, first, second)
-            yield _compared(article, second, first)
+            yield _compare(article, first, second)
+            yield _compare(article, second, first)
 
 
 def felt(article: Article, position: int, dimension: str, *, by: str, leaning: float, spread: float) -> int:
@@ -65,7 +65,7 @@ def _about(article: Article, position: int, dimension: str) -> Iterator[Row]:
     }
 
 
-def _compared(article: Article, first: int, second: int) -> Row:
+def _compare(article: Article, first: int, second: int) -> Row:
     one, other = (
         quality_of(article, each, _COMPARED) + _chance("h2h", article, each, _COMPARED) * 0.6
         for each in (first, second)

@@ -76,7 +76,7 @@ class ChoiceForms(Forms):
         self._compile(alternatives(name for name, _ in choices.names))
         self._compile_comparison(choices)
         self.finders: Sequence[Finder] = (
-            self._labelled,
+            self._find_labelled,
             self._at_an_end,
             self._on_a_line,
             self._in_a_sentence,
@@ -121,7 +121,7 @@ class ChoiceForms(Forms):
         """Return that an option is not among those that were shown, if so."""
         return mention.problem
 
-    def _labelled(self, text: str) -> list[Mention]:
+    def _find_labelled(self, text: str) -> list[Mention]:
         found = self._all(self._label, text)
         return found or self._all(self._lower_label, text)
 

@@ -82,10 +82,10 @@ def choose_mention(mentions: Sequence[Mention], text: str) -> Mention | None:
         return mention
     if final := [mention for mention in mentions if mention.final]:
         return common_mention(final)
-    return common_mention(_concluding([mention for mention in mentions if mention.in_prose], text))
+    return common_mention(_concluding_mentions([mention for mention in mentions if mention.in_prose], text))
 
 
-def _concluding(mentions: Sequence[Mention], text: str) -> list[Mention]:
+def _concluding_mentions(mentions: Sequence[Mention], text: str) -> list[Mention]:
     """Return the mentions in the last sentence, and in sentences that say that they conclude."""
     starts = [0, *(match.end() for match in END_OF_SENTENCE.finditer(text)), len(text)]
     last = len(text.rstrip())

@@ -161,22 +161,22 @@ def _fields(answer: str, dimension: FrozenDimension, dimensions: Sequence[Frozen
 
     A key outlives a renaming, and may have become the name of another dimension, which the prompt shows.
     """
-    others = {folded(each.name) for each in dimensions if each.key != dimension.key}
-    wanted = {folded(dimension.name)} | ({folded(dimension.key)} - others)
+    others = {fold_name(each.name) for each in dimensions if each.key != dimension.key}
+    wanted = {fold_name(dimension.name)} | ({fold_name(dimension.key)} - others)
     for found in objects(answer):
-        fields = {folded(str(name)): content for name, content in found.items()}
-        if any(isinstance(fields.get(name), str) and folded(fields[name]) in wanted for name in NAMING):
+        fields = {fold_name(str(name)): content for name, content in found.items()}
+        if any(isinstance(fields.get(name), str) and fold_name(fields[name]) in wanted for name in NAMING):
             yield json.dumps(found, ensure_ascii=False)
         for name, content in fields.items():
             if name in wanted or SUFFIX.sub("", name) in wanted:
-                yield _written(content)
+                yield _as_text(content)
 
 
-def _written(content: Any) -> str:
+def _as_text(content: Any) -> str:
     is_plain = isinstance(content, str | int | float) and not isinstance(content, bool)
     return str(content) if is_plain else json.dumps(content, ensure_ascii=False)
 
 
-def folded(name: str) -> str:
+def fold_name(name: str) -> str:
     """Return a name or key as JSON fields are compared: without case, hyphens and underscores."""
     return " ".join(name.replace("_", " ").replace("-", " ").split()).casefold()

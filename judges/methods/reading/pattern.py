@@ -18,7 +18,7 @@ LONGEST_REPLY = 8_000  # characters of a reply that are looked through, its last
 ANSWER = "answer"
 
 
-def compiled(pattern: str) -> Any:
+def compile_pattern(pattern: str) -> Any:
     """Return a pattern as it is used: letters of either case, ^ and $ at every line. Raises re2.error."""
     options = re2.Options()
     options.log_errors = False
@@ -30,7 +30,7 @@ def problem_of_pattern(pattern: str) -> str:
     if len(pattern) > LONGEST:
         return f"A pattern has {LONGEST} characters at the most."
     try:
-        compiled(pattern)
+        compile_pattern(pattern)
     except re2.error as error:
         (what,) = error.args
         return f"This is no regular expression as RE2 reads them: {what.decode(errors='replace')}."
@@ -49,7 +49,7 @@ def read_by_pattern(reply: str, pattern: str, read: Callable[[str], Reading]) ->
     if problem := problem_of_pattern(pattern):  # of an export that was written before RE2 read them
         return Unreadable(problem)
     text = reply[start:][-LONGEST_REPLY:]
-    match = next(iter(deque(compiled(pattern).finditer(text), maxlen=1)), None)
+    match = next(iter(deque(compile_pattern(pattern).finditer(text), maxlen=1)), None)
     if match is None:
         return Unreadable("The prompt's pattern does not match.")
     group: str | int = ANSWER if ANSWER in match.re.groupindex else min(match.re.groups, 1)

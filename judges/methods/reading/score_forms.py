@@ -74,6 +74,9 @@ SCORE_OR_QUESTION = re.compile(
     rf"[.)]\s+(?:{BEFORE}{NUMBER}{WHOLE}{UNITS}{AFTER}|{QUESTION})(?:\n|\Z)", FLAGS
 )
 """What follows the 1 of "1. 4" and of "1. Is it in order?", which is no score."""
+ONE_WORD = re.compile(r"[.)]\s+(?P<word>[^\W\d_]{4,40})[.!]?\Z")
+YES_AND_NUMBER = re.compile(rf"{BEFORE}(?P<word>yes|no),\s+(?P<value>{DIGITS}){AFTER}\Z", FLAGS)
+IS_NAMED = r"(?:the|this)\s+(?:text|summary|response|review|reply)\s+is"
 
 
 class ScoreForms(Forms):
@@ -85,14 +88,15 @@ class ScoreForms(Forms):
         self._dimension = dimension
         self.own_name = dimension.name.strip()
         names = {name.casefold(): float(value) for name, value in scales.names(dimension).items()}
-        self._names = names | (YES_NO if not names and list(dimension.values) == [0, 1] else {})
+        self._names = names | (YES_NO if not names and list(dimension.whole_values) == [0, 1] else {})
         self._compile(alternatives(names), alternatives(self._names))
         self.finders: Sequence[Finder] = (
-            self._labelled,
+            self._find_labelled,
             self._on_a_line,
             self._in_stars,
             self._in_a_sentence,
             self._as_a_thing,
+            self._as_a_whole,
         )
 
     def _compile(self, names: str, by_itself: str) -> None:
@@ -139,6 +143,8 @@ class ScoreForms(Forms):
             ),
         )
         self._thing = re.compile(rf"\ba(?:n)?\s+{A}(?P<value>{NUMBER}){NOT_MORE}{END_OF_THING}", FLAGS)
+        named = names.removesuffix("|") or r"(?!)"
+        self._sentence_of_name = re.compile(rf"{BEFORE}{IS_NAMED}\s+(?P<value>{named}){AFTER}\Z", FLAGS)
 
     def _compile_labels(self, own_name: str, only: str) -> None:
         """A judged text is a response, too, and repeated ("Response: Yes, it is."), so words stand alone."""
@@ -170,17 +176,24 @@ class ScoreForms(Forms):
             return f"The score {mention.written} lies between two categories."
         return ""
 
-    def _labelled(self, text: str) -> list[Mention]:
+    def _find_labelled(self, text: str) -> list[Mention]:
         strong = self._all(self._strong_label, text)
         return strong or [mention for pattern in self._weak_labels for mention in self._all(pattern, text)]
 
     def _on_a_line(self, text: str) -> list[Mention]:
         matches = [
-            self._first.match(text) or self._first_stars.match(text),
+            self._first_score(text) or self._first_stars.match(text),
             *self._own_line.finditer(text),
             *self._at_the_end(text),
         ]
         return [self._at_value(match) for match in matches if match and not self._numbers_a_list(match)]
+
+    def _first_score(self, text: str) -> re.Match[str] | None:
+        """Return the score at the beginning, unless it is a word of a text: "Yes. i do like it"."""
+        match = self._first.match(text)
+        if match and match["value"].casefold() in self._names and match[0].endswith(". "):
+            return None if text[match.end() : match.end() + 1].islower() else match
+        return match
 
     def _at_the_end(self, text: str) -> list[re.Match[str]]:
         """Return the last score; with it all others of its list, if it stands in one."""
@@ -203,6 +216,15 @@ class ScoreForms(Forms):
     def _as_a_thing(self, text: str) -> list[Mention]:
         return keep_meant(self._all(self._thing, text), text)
 
+    def _as_a_whole(self, text: str) -> list[Mention]:
+        """Return the score of a reply that is "Yes, 2." or one sentence with the name of a point."""
+        if match := YES_AND_NUMBER.match(text):
+            says_yes = match["word"].casefold() == "yes"
+            contrary = self._dimension.scale_minimum if says_yes else self._dimension.scale_maximum
+            return [] if number(match["value"]) == contrary else [self._at_value(match)]
+        match = self._sentence_of_name.match(text)
+        return [self._at_value(match)] if match else []
+
     def _all(self, pattern: re.Pattern[str], text: str) -> list[Mention]:
         return [self._mention(match) for match in pattern.finditer(text) if not self._numbers_a_list(match)]
 
@@ -211,7 +233,14 @@ class ScoreForms(Forms):
         rest = match.string[match.end("value") : match.end("value") + LONGEST_ENTRY]
         if match["value"] != "1" or rest[:1] not in (".", ")"):
             return False
+        if (word := ONE_WORD.match(rest)) and self._is_praise(word["word"]):
+            return True
         return LIST_GOES_ON.search(rest) is not None or SCORE_OR_QUESTION.match(rest) is not None
+
+    def _is_praise(self, word: str) -> bool:
+        """Whether a word says that a text has the quality, as "natural", where 1 says that it lacks it."""
+        stem = self.own_name.casefold()[: max(4, len(self.own_name) - 4)]
+        return word.casefold().startswith(stem) and self._dimension.scale_minimum == 1
 
     def _mention(self, match: re.Match[str], offset: int = 0) -> Mention:
         groups = match.groupdict()

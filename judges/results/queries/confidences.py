@@ -57,11 +57,12 @@ def loss_of(calibration: Calibration) -> Loss:
 
 def evidence_of(calibration: Calibration, material: Material, samples: SamplesOf, key: str) -> Evidence:
     """Return the judge's values and confidences on a dimension."""
-    said = samples[calibration.judge_id, key]
+    said = samples[calibration.judge_id, key].of_items(~material.in_development)
     scores, own = scores_of(material, key, said), said.values
     other = None
     if calibration.other_id is not None:
-        other = scores_of(material, key, samples[calibration.other_id, key])
+        held_out = samples[calibration.other_id, key].of_items(~material.in_development)
+        other = scores_of(material, key, held_out)
     if calibration.confidence == Kind.ERROR_MODEL:
         names, features = _features(scores, own, other)
         confidences = np.where(np.isnan(features).any(axis=1), np.nan, 0.0)

@@ -17,6 +17,7 @@ from judges.reliability import (
     RatedSample,
     beyond_batch,
     combined_estimate,
+    cut_to_scale,
     guaranteed_mean,
     humans_only,
     judge_only,
@@ -142,7 +143,9 @@ def estimates_report(
             stream = stream_of_judge(project, judge, dimension)
             how = _How(dimension, confidence_level, beyond=beyond)
             if not dimension.has_mean:
-                named.append((dimension, category_agreement(scores, dimension.values, generator=stream)))
+                named.append(
+                    (dimension, category_agreement(scores, dimension.whole_values, generator=stream))
+                )
                 shares.extend(_estimate_shares(how, scores, drawn, stream))
                 continue
             found.append(_estimate_dimension(how, scores, drawn, stream))
@@ -164,11 +167,15 @@ class _How:
         """Return an estimate of these texts as what it is to be about."""
         return beyond_batch(estimate, sample, confidence_level=self.level) if self.beyond else estimate
 
+    def cut(self, estimate: Estimate) -> Estimate:
+        """Return the estimate of a mean with an interval that the scale allows."""
+        return cut_to_scale(estimate, self.dimension.scale_minimum, self.dimension.scale_maximum)
+
 
 def _estimate_shares(how: _How, scores: Scores, drawn: Drawn, stream: Stream) -> Iterator[CategoryShares]:
     """Yield each category with its share by system, which lies from 0 to 1 whatever the codes are."""
     of_shares = replace(how, dimension=replace(how.dimension, scale_minimum=0, scale_maximum=1))
-    for category in how.dimension.values:
+    for category in how.dimension.whole_values:
         own = scores.of_category(category)
         name = how.dimension.name_of(category)
         systems = _of_systems(of_shares, own, _samples(how, own, drawn), stream.of("share", name))
@@ -219,17 +226,17 @@ def _pool_systems(how: _How, scores: Scores, samples: Sequence[RatedSample]) -> 
     if len(samples) < 2 or all(sample.ratings == sample.units for sample in samples):
         return None
     documents = len(scores.document_labels) if how.beyond else None
-    return pooled_estimate(samples, documents=documents, confidence_level=how.level)
+    return how.cut(pooled_estimate(samples, documents=documents, confidence_level=how.level))
 
 
 def _of_system(system: str, sample: RatedSample, how: _How, stream: Stream) -> SystemEstimates:
     guaranteed = guaranteed_mean(sample, **vars(how.betting(stream)), confidence_level=how.level)
     return SystemEstimates(
         system=system,
-        humans=how.about(humans_only(sample, confidence_level=how.level), sample),
+        humans=how.cut(how.about(humans_only(sample, confidence_level=how.level), sample)),
         judge=judge_only(sample),
-        combined=combined_estimate(sample, confidence_level=how.level, beyond=how.beyond),
-        prediction_powered=prediction_powered(sample, confidence_level=how.level),
+        combined=how.cut(combined_estimate(sample, confidence_level=how.level, beyond=how.beyond)),
+        prediction_powered=how.cut(prediction_powered(sample, confidence_level=how.level)),
         guaranteed=guaranteed,
         beyond=how.beyond,
     )

@@ -14,7 +14,7 @@ from annotate.rating.queries.assigned import Unit
 from annotate.results.queries.reliability_data import RatedItems, rated_items
 from judges.comparison.head_to_head import Verdicts
 from judges.comparison.scores import Scores
-from judges.core.mapping import mapped
+from judges.core.mapping import map_values
 from judges.core.models import Judge, Judgment
 
 _VALUE = np.dtype([("judge", "i8"), ("dimension", "i8"), ("item", "i8"), ("sample", "i8"), ("value", "f8")])
@@ -58,7 +58,11 @@ SamplesOf = Mapping[tuple[int, str], Samples]
 
 @dataclass(frozen=True)
 class Material:
-    """All items of a project in one order, and what people say about them."""
+    """All items of a project in one order, and what people say about them.
+
+    in_development: (items,), whether judges may have learned from an item's document. People's values of
+    these are gaps, unless the material is for learning: nothing reported rests on them.
+    """
 
     items: npt.NDArray[np.int64]
     systems: Sequence[str]
@@ -66,6 +70,8 @@ class Material:
     document_keys: Sequence[str]
     dimensions: Sequence[FrozenDimension]
     rated: Mapping[str, RatedItems]
+    in_development: npt.NDArray[np.bool_]
+    with_development: bool = False
 
     def human(self, key: str) -> npt.NDArray[np.float64]:
         """(raters, items): the values of people on a dimension; no rows where nobody has rated."""
@@ -74,7 +80,14 @@ class Material:
             return np.empty((0, len(self.items)))
         values = np.full((len(rated.data.values), len(self.items)), np.nan)
         values[:, np.searchsorted(self.items, rated.items)] = rated.data.values
+        if not self.with_development:
+            values[:, self.in_development] = np.nan
         return values
+
+    def raters(self, key: str) -> Sequence[str]:
+        """Return the names of the rows of `human`."""
+        rated = self.rated.get(key)
+        return rated.data.raters if rated else ()
 
     @cached_property
     def item_names(self) -> Mapping[int, str]:
@@ -91,17 +104,24 @@ class Material:
         return [f"{self.item_names[item]}/{keys[dimension]}" for item, dimension in units]
 
 
-def material_of(project: Project, round: Round | None, guideline: FrozenGuideline) -> Material:
-    """Return a project's items and what people hold about them at the end of a round. Three queries."""
+def material_of(
+    project: Project, round: Round | None, guideline: FrozenGuideline, *, with_development: bool = False
+) -> Material:
+    """Return a project's items and what people hold about them at the end of a round. Three queries.
+
+    with_development: also about documents that judges may have learned from.
+    """
     items = Item.objects.filter(document__project=project).order_by("pk")
-    rows = list(items.values_list("pk", "system__name", "document", "document__key"))
+    rows = list(items.values_list("pk", "system__name", "document", "document__key", "document__development"))
     return Material(
-        items=np.array([item for item, _, _, _ in rows], dtype=np.int64),
-        systems=[system for _, system, _, _ in rows],
-        documents=np.array([document for _, _, document, _ in rows], dtype=np.int64),
-        document_keys=[key for _, _, _, key in rows],
+        items=np.array([item for item, *_ in rows], dtype=np.int64),
+        systems=[system for _, system, *_ in rows],
+        documents=np.array([document for _, _, document, *_ in rows], dtype=np.int64),
+        document_keys=[key for *_, key, _ in rows],
         dimensions=guideline.dimensions,
         rated=rated_items(round) if round else {},
+        in_development=np.array([drawn is not None for *_, drawn in rows], dtype=bool),
+        with_development=with_development,
     )
 
 
@@ -132,7 +152,7 @@ def samples_of(
 
 def _on_both_scales(judge: Judge, dimension: FrozenDimension, as_read: npt.NDArray[np.float64]) -> Samples:
     scale = judge.own_scale
-    return Samples(mapped(as_read, scale, dimension) if scale else as_read, as_read)
+    return Samples(map_values(as_read, scale, dimension) if scale else as_read, as_read)
 
 
 def scores_of(material: Material, key: str, samples: Samples) -> Scores:

@@ -16,13 +16,15 @@ FAMILY = "family:"
 
 
 @dataclass(frozen=True)
-class Texts:
+class ItemTexts:
     """By item, in the order of their keys, as `Material` has them.
 
-    log_length: of characters. log_perplexity: NaN where a text has none; None without such a metric.
+    items: their keys. log_length: of characters. log_perplexity: NaN where a text has none; None without
+    such a metric.
     families: the lower-case family of each, empty where no tag names it.
     """
 
+    items: Sequence[int]
     log_length: npt.NDArray[np.float64]
     log_perplexity: npt.NDArray[np.float64] | None
     families: Sequence[str]
@@ -33,13 +35,13 @@ class Texts:
         return np.array([float(each in name) if each else np.nan for each in self.families])
 
 
-def texts_of(project: Project) -> Texts:
+def texts_of(project: Project) -> ItemTexts:
     """Return what is known of a project's texts. Three queries."""
     items = Item.objects.filter(document__project=project).order_by("pk")
     rows = list(items.values_list("pk", Length("text")))
     places = {pk: place for place, (pk, _) in enumerate(rows)}
     lengths = np.array([max(length, 1) for _, length in rows], dtype=float)
-    return Texts(np.log(lengths), _perplexity(project, places), _families(project, places))
+    return ItemTexts(list(places), np.log(lengths), _perplexity(project, places), _families(project, places))
 
 
 def _perplexity(project: Project, places: dict[int, int]) -> npt.NDArray[np.float64] | None:

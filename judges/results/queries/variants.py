@@ -23,13 +23,13 @@ def variants_of_models(judges: Sequence[Judge]) -> list[tuple[Judge, Judge]]:
     return [(one, other) for one, other in combinations(scoring, 2) if one.model == other.model]
 
 
-def differing(first: Judge, second: Judge) -> list[str]:
+def settings_that_differ(first: Judge, second: Judge) -> list[str]:
     """Return what two judges differ in, each setting as "name: first / second"."""
-    described = zip(_described(first).items(), _described(second).values(), strict=True)
+    described = zip(_describe(first).items(), _describe(second).values(), strict=True)
     return [f"{name}: {one} / {other}" for (name, one), other in described if one != other]
 
 
-def _described(judge: Judge) -> dict[str, str]:
+def _describe(judge: Judge) -> dict[str, str]:
     method = METHODS.get(judge.method)
     return {
         "model": judge.model,

@@ -5,11 +5,17 @@ from itertools import combinations
 
 from annotate.agreement import PairedDifference, Stream
 from annotate.core.guideline import FrozenDimension
-from annotate.results.table import Cell, Column, Kind, Table, text
-from judges.comparison import JudgesCompared, Standing, compare_two_judges, holm_over_pairs, standing
+from annotate.results.table import Cell, Column, ColumnKind, Table, text
+from judges.comparison import (
+    HighestJudges,
+    JudgesCompared,
+    compare_two_judges,
+    highest_judges,
+    holm_over_pairs,
+)
 from judges.comparison.between_judges import AMOUNTS, NAMED
-from judges.results.tables.columns import DIMENSION, JUDGE, difference_cell, known, yes_or_no
-from judges.results.tables.compared import Compared, Scored
+from judges.results.tables.columns import DIMENSION, JUDGE, difference_cell, number_or_reason, yes_or_no
+from judges.results.tables.compared import ComparedJudges, Scored
 from judges.results.tables.streams import stream_of_pair
 
 _FIGURES = {
@@ -34,7 +40,7 @@ _NO_ITEM = "No item has a value of both judges and one of people."
 Pairs = Sequence[tuple[FrozenDimension, Sequence[JudgesCompared]]]
 
 
-def tables_between_judges(found: Compared) -> list[Table]:
+def tables_between_judges(found: ComparedJudges) -> list[Table]:
     """Return who agrees most with people and every pair of judges, none where one judge gave scores."""
     dimensions = {each.dimension.key: each.dimension for each in found.scored}
     pairs = [(each, _compare(found, each)) for each in dimensions.values()]
@@ -51,7 +57,7 @@ def tables_between_judges(found: Compared) -> list[Table]:
     return tables
 
 
-def _compare(found: Compared, dimension: FrozenDimension) -> Sequence[JudgesCompared]:
+def _compare(found: ComparedJudges, dimension: FrozenDimension) -> Sequence[JudgesCompared]:
     scored = [each for each in found.scored if each.dimension.key == dimension.key]
     return holm_over_pairs(
         [
@@ -70,7 +76,7 @@ def _compare(found: Compared, dimension: FrozenDimension) -> Sequence[JudgesComp
     )
 
 
-def _stream(found: Compared, first: Scored, second: Scored) -> Stream:
+def _stream(found: ComparedJudges, first: Scored, second: Scored) -> Stream:
     return stream_of_pair(found.project, first.judge, second.judge, first.dimension)
 
 
@@ -88,17 +94,17 @@ def _most(pairs: Pairs) -> Table:
     ]
     columns = [
         DIMENSION,
-        Column("figure", "By", Kind.TEXT),
-        Column("highest", "highest", Kind.TEXT),
-        Column("sure", "sure", Kind.TEXT),
-        Column("may_be_highest", "may be highest", Kind.TEXT),
+        Column("figure", "By", ColumnKind.TEXT),
+        Column("highest", "highest", ColumnKind.TEXT),
+        Column("sure", "sure", ColumnKind.TEXT),
+        Column("may_be_highest", "may be highest", ColumnKind.TEXT),
     ]
     return Table("most", "Which judge agrees most with people", columns, rows, heads=2, says=_MOST)
 
 
-def _standings(dimension: FrozenDimension, pairs: Sequence[JudgesCompared]) -> Iterator[Standing]:
+def _standings(dimension: FrozenDimension, pairs: Sequence[JudgesCompared]) -> Iterator[HighestJudges]:
     for figure in NAMED if dimension.is_named else AMOUNTS:
-        if found := standing(pairs, figure):
+        if found := highest_judges(pairs, figure):
             yield found
 
 
@@ -120,15 +126,15 @@ def _differences(key: str, title: str, pairs: Pairs, figures: Sequence[str]) -> 
     ]
     columns = [
         JUDGE,
-        Column("other_judge", "Other judge", Kind.TEXT),
+        Column("other_judge", "Other judge", ColumnKind.TEXT),
         DIMENSION,
-        Column("items", "items", Kind.COUNT),
+        Column("items", "items", ColumnKind.COUNT),
         *(
             column
             for figure in figures
             for column in (
                 Column(figure, _FIGURES[figure]),
-                Column(f"{figure}_p", f"p, {_FIGURES[figure]}", Kind.P_VALUE),
+                Column(f"{figure}_p", f"p, {_FIGURES[figure]}", ColumnKind.P_VALUE),
             )
         ),
     ]
@@ -140,5 +146,5 @@ def _cells(pair: JudgesCompared, figure: str) -> list[Cell]:
     what = f"Difference of two judges: {_FIGURES[figure]} (function compare_two_judges)"
     return [
         difference_cell(found, what),
-        known(pair.adjusted.get(figure), found.reason),
+        number_or_reason(pair.adjusted.get(figure), found.reason),
     ]

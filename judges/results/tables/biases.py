@@ -9,7 +9,7 @@ import numpy.typing as npt
 from annotate.core.models import Project
 from annotate.results.page import Section
 from annotate.results.registry import Chosen
-from annotate.results.table import Cell, Column, Kind, Table, figure, text
+from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
 from judges.biases import (
     Bias,
     Control,
@@ -17,6 +17,7 @@ from judges.biases import (
     correlation_beyond_people,
     decline_with_quality,
     distribution_distance,
+    later_places,
     modal_excess,
     option_order,
     place_preference,
@@ -28,9 +29,19 @@ from judges.biases import (
     spread_ratio,
 )
 from judges.core.models import Judge
-from judges.results.queries.texts import Texts, texts_of, version_of_texts
-from judges.results.tables.columns import DIMENSION, JUDGE, known
-from judges.results.tables.compared import Compared, Scored, compared_values
+from judges.results.queries.calls import AskedPlaces, asked_places
+from judges.results.queries.texts import ItemTexts, texts_of, version_of_texts
+from judges.results.tables.calls import (
+    ABOUT_SCORES_BEFORE,
+    BEFORE,
+    Following,
+    columns_by_place,
+    correlations_by_place,
+    distribution_table,
+    followings,
+)
+from judges.results.tables.columns import ABOUT_INTERVALS_OF_M, DIMENSION, JUDGE, number_or_reason
+from judges.results.tables.compared import ComparedJudges, Scored, compared_values
 from judges.results.tables.corrected import with_count_of_corrected
 from judges.results.tables.metrics import version_of_metrics
 
@@ -99,6 +110,21 @@ _ANCHORING = _Kind(
     "errors alone make it fall, see the control.",
     {"errors": "correlation of errors", "beyond": "correlation beyond people"},
 )
+_BEFORE = _Kind(
+    "score-before",
+    "Anchoring to the score before",
+    "Where one call asks about several dimensions: each beside the one before it, by the measures above. "
+    "Pearson of judge and people are of the same items.",
+    {"errors": "errors with the dimension before", "beyond": "beyond people, dimension before"},
+)
+_PLACE = _Kind(
+    "place",
+    "Place in a call",
+    "How a dimension fares where others stand before it in the call, minus where it is asked first: its "
+    "correlation with people (Pearson), and its mean error in points. The control deals the places to the "
+    "items. Kendall’s correlation is beside it for each place.",
+    {"correlation": "correlation, later minus first", "shift": "mean error, later minus first"},
+)
 _PAIRS = _Kind(
     "position",
     "Position in a pair",
@@ -130,7 +156,8 @@ _QUALITY = _Kind(
     "quality",
     "Decline with quality",
     "M: the correlation over systems of the judge’s agreement with people and the mean human score. The "
-    "control deals the judge’s errors to other items: near the end of a scale M is below 0 for any judge.",
+    "control deals the judge’s errors to other items: near the end of a scale M is below 0 for any judge. "
+    f"{ABOUT_INTERVALS_OF_M}",
     {"m": "M, Spearman"},
 )
 _NEEDS_PAIRS = "A judge that compares two texts (head to head, pairwise) is needed, in both orders."
@@ -142,6 +169,8 @@ _NEEDS_PERPLEXITY = (
     "model that gives log-probabilities (Data, Metrics)."
 )
 _NEEDS_DIMENSIONS = "A judge with values on two dimensions of the same items is needed."
+_NEEDS_SEVERAL = "A judge by the method “Several dimensions in one call” is needed."
+_NEEDS_ROTATION = "A judge by the method “Several dimensions in one call”, in rotated order, is needed."
 _NAMED = "anything: categories have no distance"
 _SENSITIVITY = (
     "How far values move with the wording, the scale or the method is in the table of variants of the "
@@ -175,8 +204,8 @@ class _Page:
         columns = [
             JUDGE,
             DIMENSION,
-            Column("found", "found", Kind.TEXT),
-            Column("unknown", "not identifiable yet", Kind.TEXT),
+            Column("found", "found", ColumnKind.TEXT),
+            Column("unknown", "not identifiable yet", ColumnKind.TEXT),
         ]
         rows = [
             [
@@ -203,7 +232,7 @@ class _Page:
 def biases_sections(project: Project, chosen: Chosen) -> list[Section]:
     """Return every bias of every judge, with a summary in front.
 
-    Raises NoJudgesError where there is no judge. Thirteen queries, and one more for each judge that compares.
+    Raises NoJudgesError where there is no judge. Fourteen queries, and one more for each judge that compares.
     """
     found = compared_values(project, chosen)
     texts = texts_of(project)
@@ -219,7 +248,8 @@ def biases_sections(project: Project, chosen: Chosen) -> list[Section]:
     )
     page.add(_FAMILY, [_Row(each.names, [_family(each, texts)]) for each in amounts])
     page.add(_ANCHORING, list(_anchoring(found)), _NEEDS_DIMENSIONS)
-    places = [(each, place_preference(each.verdicts, generator=each.stream)) for each in found.versus]
+    _add_calls(page, amounts, asked_places(found.judges, texts.items))
+    pairs = [(each, place_preference(each.verdicts, generator=each.stream)) for each in found.versus]
     page.add(
         _PAIRS,
         [
@@ -228,13 +258,13 @@ def biases_sections(project: Project, chosen: Chosen) -> list[Section]:
                 [place.bias],
                 [Cell(place.to_first), Cell(place.to_second), _mcnemar(place.p_value)],
             )
-            for each, place in places
+            for each, place in pairs
         ],
         _NEEDS_PAIRS,
         [
-            Column("to_first", "to the first", Kind.COUNT),
-            Column("to_second", "to the second", Kind.COUNT),
-            Column("p", "p", Kind.P_VALUE),
+            Column("to_first", "to the first", ColumnKind.COUNT),
+            Column("to_second", "to the second", ColumnKind.COUNT),
+            Column("p", "p", ColumnKind.P_VALUE),
         ],
     )
     page.add(_OPTIONS, list(_options(amounts)), _NEEDS_OPTIONS)
@@ -254,12 +284,12 @@ def version_of_biases(project: Project) -> Sequence[object]:
 
 def _severity(each: Scored) -> list[Bias]:
     scores, stream = each.scores, each.stream
-    ends = each.dimension.scale_minimum, each.dimension.scale_maximum
+    points = np.array(each.dimension.values, dtype=float)
     return [
         severity(scores, generator=stream),
         spread_ratio(scores, generator=stream),
-        modal_excess(scores, *ends, generator=stream),
-        distribution_distance(scores, *ends, generator=stream),
+        modal_excess(scores, points, generator=stream),
+        distribution_distance(scores, points, generator=stream),
     ]
 
 
@@ -270,11 +300,11 @@ def _slopes(scored: Sequence[Scored], values: npt.NDArray[np.float64], name: str
     ]
 
 
-def _family(each: Scored, texts: Texts) -> Bias:
+def _family(each: Scored, texts: ItemTexts) -> Bias:
     return self_preference(each.scores, texts.of_family(each.judge.model), generator=each.stream)
 
 
-def _anchoring(found: Compared) -> Iterable[_Row]:
+def _anchoring(found: ComparedJudges) -> Iterable[_Row]:
     for judge in found.judges:
         own = [each for each in found.scored_by(judge) if not each.dimension.is_named]
         if len(own) > 1:
@@ -282,6 +312,37 @@ def _anchoring(found: Compared) -> Iterable[_Row]:
             measures: Sequence[Callable[..., Bias]] = (correlated_errors, correlation_beyond_people)
             names = [text(judge.name), text(_ALL_DIMENSIONS)]
             yield _Row(names, [measure(scores, generator=stream) for measure in measures])
+
+
+def _add_calls(page: _Page, scored: Sequence[Scored], places: Mapping[tuple[int, int], AskedPlaces]) -> None:
+    """Add what the score before and the place in a call do."""
+    following = list(followings(scored, places))
+    page.add(_BEFORE, [_follow(each) for each in following], _NEEDS_SEVERAL, BEFORE)
+    if following:
+        judges = {each.after.judge.pk: each.after.judge for each in following}
+        tables = [
+            distribution_table(judge, [each for each in following if each.after.judge == judge])
+            for judge in judges.values()
+        ]
+        title = "Scores by the score before"
+        page.sections.append(Section(title, ABOUT_SCORES_BEFORE, tables, "given-before"))
+    asked = [
+        (each, own) for each in scored if (own := places.get((each.judge.pk, each.dimension.id))) is not None
+    ]
+    most = int(max((np.nanmax(own.places) for _, own in asked), default=-1)) + 1
+    rows = [_compare_places(each, own, most) for each, own in asked]
+    page.add(_PLACE, rows, _NEEDS_ROTATION, columns_by_place(most))
+
+
+def _follow(each: Following) -> _Row:
+    stream = each.after.stream.of("before", each.before.dimension.key)
+    measures: Sequence[Callable[..., Bias]] = (correlated_errors, correlation_beyond_people)
+    return _Row(each.after.names, [of(each.scores, generator=stream) for of in measures], each.beside)
+
+
+def _compare_places(each: Scored, asked: AskedPlaces, most: int) -> _Row:
+    found = later_places(each.scores, asked.places, generator=each.stream)
+    return _Row(each.names, [found.correlation, found.shift], correlations_by_place(each, asked, most))
 
 
 def _options(scored: Sequence[Scored]) -> Iterable[_Row]:
@@ -319,7 +380,7 @@ def _decline(each: Scored) -> Bias:
 
 
 def _mcnemar(p_value: float | None) -> Cell:
-    return known(
+    return number_or_reason(
         p_value, "No outcome changed.", "McNemar’s exact test, two-sided (function place_preference)."
     )
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from annotate.agreement import Coefficient
-from annotate.results.table import Cell, Column, Kind, Table, figure, text
+from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
 from judges.comparison import CORRELATIONS
 from judges.results.tables.columns import DIMENSION, SYSTEM
 from judges.results.tables.compared import Scored, Versus
@@ -44,7 +44,7 @@ def _quality(key: str, name: str, scored: Sequence[Scored]) -> Table:
         SYSTEM,
         Column("quality", "mean human score", decimals=2),
         *(Column(key, f"{one.estimator.label} with people") for key, one in CORRELATIONS.items()),
-        Column("items", "items", Kind.COUNT),
+        Column("items", "items", ColumnKind.COUNT),
         Column("human_deviation", "SD of human scores", decimals=2),
         Column("human_spread", "SD among people", decimals=2),
         Column("judge_mean", "judge’s mean", decimals=2),
@@ -91,7 +91,11 @@ def _self_consistency(key: str, name: str, scored: Sequence[Scored]) -> Table:
         ]
         for each in scored
     ]
-    columns = [DIMENSION, Column("samples", "samples", Kind.COUNT), Column("alpha", "alpha over samples")]
+    columns = [
+        DIMENSION,
+        Column("samples", "samples", ColumnKind.COUNT),
+        Column("alpha", "alpha over samples"),
+    ]
     says = "1 where the judge repeats itself on every item, 0 where its answers to an item differ by chance."
     return Table(f"{key}-self-consistency", f"Self-consistency ({name})", columns, rows, says=says)
 
@@ -99,14 +103,14 @@ def _self_consistency(key: str, name: str, scored: Sequence[Scored]) -> Table:
 def _pairs(key: str, name: str, versus: Sequence[Versus]) -> Table:
     columns = [
         DIMENSION,
-        Column("first", "first", Kind.TEXT),
-        Column("second", "second", Kind.TEXT),
+        Column("first", "first", ColumnKind.TEXT),
+        Column("second", "second", ColumnKind.TEXT),
         Column("points", "points of the first"),
-        Column("documents", "documents", Kind.COUNT),
-        Column("left_out", "left out", Kind.COUNT),
-        Column("consistency", "same after swapping", Kind.SHARE),
+        Column("documents", "documents", ColumnKind.COUNT),
+        Column("left_out", "left out", ColumnKind.COUNT),
+        Column("consistency", "same after swapping", ColumnKind.SHARE),
         Column("human_points", "points by people"),
-        Column("human_documents", "documents with both", Kind.COUNT),
+        Column("human_documents", "documents with both", ColumnKind.COUNT),
     ]
     rows = [row for each in versus for row in _points(each)]
     says = (

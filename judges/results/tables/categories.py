@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from annotate.core.guideline import FrozenDimension
-from annotate.results.table import Cell, Column, Kind, Table, figure, text
+from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
 from judges.comparison import CategoryAgreement
 from judges.results.tables.columns import DIMENSION, JUDGE
 from judges.results.tables.compared import Scored
@@ -19,7 +19,7 @@ _COUNTED = "Items with a value of the judge and of a person; people’s are divi
 
 
 @dataclass(frozen=True)
-class Named:
+class JudgeCategories:
     """A judge on a dimension of categories; `names` are the cells that say which."""
 
     names: Sequence[Cell]
@@ -29,7 +29,7 @@ class Named:
 
 def category_tables(scored: Sequence[Scored]) -> list[Table]:
     """Return accuracy, macro-F1 and alpha of each judge and dimension, and F1 of each category."""
-    named = [Named(each.names, each.dimension, each.categories) for each in scored]
+    named = [JudgeCategories(each.names, each.dimension, each.categories) for each in scored]
     alphas = [[figure(each.alpha.among_people), figure(each.alpha.with_judge)] for each in scored]
     table = accuracy_table(named, [JUDGE, DIMENSION])
     beside = [
@@ -42,8 +42,8 @@ def category_tables(scored: Sequence[Scored]) -> list[Table]:
     return [together, f1_table(named, [JUDGE, DIMENSION])]
 
 
-def accuracy_table(named: Sequence[Named], heads: Sequence[Column]) -> Table:
-    """Return accuracy and macro-F1; `heads` name what `Named.names` holds."""
+def accuracy_table(named: Sequence[JudgeCategories], heads: Sequence[Column]) -> Table:
+    """Return accuracy and macro-F1; `heads` name what `JudgeCategories.names` holds."""
     rows = [
         [
             *each.names,
@@ -55,15 +55,15 @@ def accuracy_table(named: Sequence[Named], heads: Sequence[Column]) -> Table:
     ]
     columns = [
         *heads,
-        Column("items", "items with both", Kind.COUNT),
-        Column("accuracy", "accuracy", Kind.SHARE),
+        Column("items", "items with both", ColumnKind.COUNT),
+        Column("accuracy", "accuracy", ColumnKind.SHARE),
         Column("macro_f1", "macro-F1"),
     ]
     title = "Judges and people on named categories"
     return Table("categories", title, columns, rows, heads=len(heads), says=_SAYS)
 
 
-def f1_table(named: Sequence[Named], heads: Sequence[Column]) -> Table:
+def f1_table(named: Sequence[JudgeCategories], heads: Sequence[Column]) -> Table:
     """Return F1 of each category, and how often it was given."""
     rows = [
         [
@@ -75,14 +75,14 @@ def f1_table(named: Sequence[Named], heads: Sequence[Column]) -> Table:
         ]
         for each in named
         for category, f1, judged, people in zip(
-            each.dimension.values, each.found.f1, each.found.judged, each.found.people, strict=True
+            each.dimension.whole_values, each.found.f1, each.found.judged, each.found.people, strict=True
         )
     ]
     columns = [
         *heads,
-        Column("category", "Category", Kind.TEXT),
+        Column("category", "Category", ColumnKind.TEXT),
         Column("f1", "F1"),
-        Column("judged", "items by the judge", Kind.COUNT),
+        Column("judged", "items by the judge", ColumnKind.COUNT),
         Column("people", "items by people", decimals=1),
     ]
     return Table("category-f1", "F1 of each category", columns, rows, heads=len(heads) + 1)

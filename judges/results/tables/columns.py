@@ -1,12 +1,16 @@
 """What tables about judges have in common: columns, and cells of estimates and of what may be missing."""
 
 from annotate.agreement import PairedDifference
-from annotate.results.table import Cell, Column, Kind, text
+from annotate.results.table import Cell, Column, ColumnKind, text
 from judges.reliability import Estimate
 
-JUDGE = Column("judge", "Judge", Kind.TEXT)
-DIMENSION = Column("dimension", "Dimension", Kind.TEXT)
-SYSTEM = Column("system", "System", Kind.TEXT)
+JUDGE = Column("judge", "Judge", ColumnKind.TEXT)
+DIMENSION = Column("dimension", "Dimension", ColumnKind.TEXT)
+SYSTEM = Column("system", "System", ColumnKind.TEXT)
+ABOUT_INTERVALS_OF_M = (
+    "Intervals of M are over documents, and about M as so many of them show it: correlations of few items "
+    "vary by chance, which draws M towards 0, and no interval undoes that."
+)
 
 
 def estimate_cell(estimate: Estimate) -> Cell:
@@ -44,7 +48,7 @@ def difference_cell(found: PairedDifference | None, what: str, *, nothing: str =
     )
 
 
-def known(value: float | None, reason: str, how: str = "") -> Cell:
+def number_or_reason(value: float | None, reason: str, how: str = "") -> Cell:
     """Return a number as a cell; where it is None this is the reason."""
     return Cell(value, reason=reason if value is None else "", how=how)
 

@@ -18,6 +18,7 @@ from judges.comparison import (
     AlphaWithPeople,
     CategoryAgreement,
     CorrectPreferences,
+    HumanScores,
     Level,
     PairPoints,
     PositionConsistency,
@@ -25,6 +26,7 @@ from judges.comparison import (
     Strengths,
     SystemCoefficient,
     SystemScores,
+    TextPreferences,
     Verdicts,
     alpha_with_people,
     category_agreement,
@@ -33,11 +35,14 @@ from judges.comparison import (
     correlation_with_humans,
     head_to_head_points,
     human_ranking,
+    human_scores_by_system,
     neighbours,
     position_consistency,
     scores_by_system,
     self_consistency,
     system_strengths,
+    text_preferences_of_scores,
+    text_preferences_of_verdicts,
 )
 from judges.core.errors import NoJudgesError
 from judges.core.models import Judge
@@ -58,6 +63,24 @@ from judges.results.tables.streams import stream_of_judge, stream_of_people
 
 
 @dataclass(frozen=True, eq=False)
+class PeopleOnDimension:
+    """What people say on one dimension, which is the same beside every judge.
+
+    scores: without a judge. raters: names of the rows of its human scores.
+    """
+
+    dimension: FrozenDimension
+    scores: Scores
+    stream: Stream
+    raters: Sequence[str]
+
+    @cached_property
+    def systems(self) -> Sequence[HumanScores]:
+        """Return the means and deviations of every system."""
+        return human_scores_by_system(self.scores, generator=self.stream)
+
+
+@dataclass(frozen=True, eq=False)
 class _Compared:
     """A judge and people on one dimension. asked, read: how many items (texts to compare) it answered about,
     and of how many of these a value was read.
@@ -66,7 +89,7 @@ class _Compared:
     judge: Judge
     dimension: FrozenDimension
     stream: Stream
-    people: Stream
+    people: PeopleOnDimension
     asked: int
     read: int
 
@@ -116,7 +139,7 @@ class Scored(_Compared):
         """Return alpha among people, with the judge, and of the judge and people's mean."""
         level = self.dimension.measurement_level
         return alpha_with_people(
-            self.scores, measurement_level=level, generator=self.stream, people=self.people
+            self.scores, measurement_level=level, generator=self.stream, people=self.people.stream
         )
 
     @cached_property
@@ -132,7 +155,7 @@ class Scored(_Compared):
     @cached_property
     def categories(self) -> CategoryAgreement:
         """Return accuracy and F1, of a dimension whose values are names."""
-        return category_agreement(self.scores, self.dimension.values, generator=self.stream)
+        return category_agreement(self.scores, self.dimension.whole_values, generator=self.stream)
 
     @cached_property
     def by_system(self) -> Mapping[str, Sequence[SystemCoefficient]]:
@@ -153,12 +176,17 @@ class Scored(_Compared):
     @cached_property
     def systems(self) -> Sequence[SystemScores]:
         """Return the means and deviations of every system."""
-        return scores_by_system(self.scores, generator=self.stream, people=self.people)
+        return scores_by_system(self.scores, generator=self.stream, people=self.people.systems)
 
     @cached_property
     def all_pairs(self) -> CorrectPreferences:
         """Return in which pairs of systems the judge prefers the one that people prefer."""
         return correct_preferences(self.scores, generator=self.stream)
+
+    @cached_property
+    def texts(self) -> TextPreferences:
+        """Return of which texts for one document the judge prefers the one that people prefer."""
+        return text_preferences_of_scores(self.scores)
 
     @cached_property
     def neighbours(self) -> CorrectPreferences:
@@ -190,18 +218,24 @@ class Versus(_Compared):
         return system_strengths(self.verdicts)
 
     @cached_property
+    def texts(self) -> TextPreferences:
+        """Return of which texts for one document the judge prefers the one that people prefer."""
+        return text_preferences_of_verdicts(self.verdicts, self.scores)
+
+    @cached_property
     def correct(self) -> CorrectPreferences:
         """Return in which pairs the judge prefers the system that people prefer."""
         return correct_verdicts(self.verdicts, self.scores, self.pairs, generator=self.stream)
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedJudges:
     """All judges of a project and the values that people hold at the end of a round (None: nobody)."""
 
     project: Project
     round: Round | None
     judges: Sequence[Judge]
+    people: Sequence[PeopleOnDimension]
     scored: Sequence[Scored]
     versus: Sequence[Versus]
 
@@ -224,7 +258,9 @@ class Compared:
         return [each for each in self.versus if each.judge == judge]
 
 
-def compared_values(project: Project, chosen: Chosen, judges: Sequence[Judge] | None = None) -> Compared:
+def compared_values(
+    project: Project, chosen: Chosen, judges: Sequence[Judge] | None = None
+) -> ComparedJudges:
     """Return a project's judges and people's values of a round, the last one where none is chosen.
 
     judges: only these, all where left out.
@@ -238,14 +274,15 @@ def compared_values(project: Project, chosen: Chosen, judges: Sequence[Judge] | 
     rounds = rounds_of(project)
     round = rounds.get(int(chosen.get("round") or max(rounds, default=0)))
     material = material_of(project, round, guideline_of(project, round))
-    people = _people(material)
-    ordered = [people[each.key] for each in material.dimensions if not each.is_named]
+    people = _people(project, material)
+    ordered = [people[each.key].scores for each in material.dimensions if not each.is_named]
     ranking = human_ranking(*ordered) if ordered else ()
-    return Compared(
+    return ComparedJudges(
         project,
         round,
         judges,
-        _score_judges(project, judges, material, ranking, chosen),
+        list(people.values()),
+        _score_judges(project, judges, material, people, ranking, chosen),
         _versus(project, judges, material, people, ranking, chosen),
     )
 
@@ -254,6 +291,7 @@ def _score_judges(
     project: Project,
     judges: Sequence[Judge],
     material: Material,
+    people: Mapping[str, PeopleOnDimension],
     ranking: Sequence[str],
     chosen: Chosen,
 ) -> list[Scored]:
@@ -267,7 +305,7 @@ def _score_judges(
             judge,
             each,
             stream_of_judge(project, judge, each),
-            stream_of_people(project, each),
+            people[each.key],
             *counts[judge.pk, each.key],
             scores_of(material, each.key, own),
             own,
@@ -297,7 +335,7 @@ def _versus(
     project: Project,
     judges: Sequence[Judge],
     material: Material,
-    people: Mapping[str, Scores],
+    people: Mapping[str, PeopleOnDimension],
     ranking: Sequence[str],
     chosen: Chosen,
 ) -> list[Versus]:
@@ -310,11 +348,11 @@ def _versus(
                     judge,
                     each,
                     stream_of_judge(project, judge, each),
-                    stream_of_people(project, each),
+                    people[each.key],
                     len(own.points),
                     int((~np.isnan(own.points)).sum()),
                     own,
-                    people[each.key],
+                    people[each.key].scores,
                     [_better_first(pair, ranking) for pair in own.pairs],
                 )
                 for each in material.dimensions
@@ -323,11 +361,19 @@ def _versus(
     return found
 
 
-def _people(material: Material) -> dict[str, Scores]:
+def _people(project: Project, material: Material) -> dict[str, PeopleOnDimension]:
     """Return people alone on every dimension, by which systems are ranked."""
     gap = np.full((len(material.items), 1), np.nan)
     nothing = Samples(gap, gap)
-    return {each.key: scores_of(material, each.key, nothing) for each in material.dimensions}
+    return {
+        each.key: PeopleOnDimension(
+            each,
+            scores_of(material, each.key, nothing),
+            stream_of_people(project, each),
+            material.raters(each.key),
+        )
+        for each in material.dimensions
+    }
 
 
 def _better_first(pair: tuple[str, str], ranking: Sequence[str]) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from django.db.models import Count
 
 from annotate.results.page import Section
 from annotate.results.registry import Chosen
-from judges.core.models import Judge, Judgment
+from judges.core.models import DevelopmentDocument, Judge, Judgment
 from judges.results.tables.parameters import counts_corrected
 
 NOTHING_LEFT_OUT = "No judgment with a value was corrected by a person, so none is left out."
@@ -16,11 +16,19 @@ NOTHING_LEFT_OUT = "No judgment with a value was corrected by a person, so none 
 def with_count_of_corrected(
     sections: Sequence[Section], judges: Collection[Judge], chosen: Chosen
 ) -> list[Section]:
-    """Return sections, the first saying what these judges leave out. One query, none where all counts."""
-    if counts_corrected(chosen):
-        return list(sections)
+    """Return sections, the first saying what these judges leave out. Two queries, one where all counts."""
     first, *others = sections
-    return [replace(first, says=f"{_count_sentence(judges)} {first.says}".strip()), *others]
+    left_out = [] if counts_corrected(chosen) else [_count_sentence(judges)]
+    left_out += [sentence for judge in list(judges)[:1] if (sentence := sentence_of_development(judge))]
+    return [replace(first, says=" ".join([*left_out, first.says]).strip()), *others]
+
+
+def sentence_of_development(judge: Judge) -> str:
+    """Return how many documents figures leave out, as judges may learn from them, or nothing. One query."""
+    drawn = DevelopmentDocument.objects.filter(document__project=judge.project_id).count()
+    if not drawn:
+        return ""
+    return f"Without people’s values of {drawn:,} document{'' if drawn == 1 else 's'} used for development."
 
 
 def _count_sentence(judges: Collection[Judge]) -> str:

@@ -4,7 +4,7 @@ from annotate.core.models import Project
 from annotate.results.page import Section
 from annotate.results.queries.compared_systems import DOCUMENTS, TEXTS
 from annotate.results.registry import Chosen
-from annotate.results.table import Cell, Column, Kind, Table, text
+from annotate.results.table import Cell, Column, ColumnKind, Table, text
 from judges.reliability import LEAST_RATINGS, Difference
 from judges.results.queries.estimates import (
     DimensionEstimates,
@@ -13,8 +13,8 @@ from judges.results.queries.estimates import (
     Width,
     estimates_report,
 )
-from judges.results.tables.categories import Named, accuracy_table, f1_table
-from judges.results.tables.columns import DIMENSION, SYSTEM, estimate_cell, known, yes_or_no
+from judges.results.tables.categories import JudgeCategories, accuracy_table, f1_table
+from judges.results.tables.columns import DIMENSION, SYSTEM, estimate_cell, number_or_reason, yes_or_no
 from judges.results.tables.corrected import with_count_of_corrected
 from judges.results.tables.gaps import with_gaps
 from judges.results.tables.parameters import chosen_judge, chosen_round, counts_corrected
@@ -66,7 +66,9 @@ _KINDS = (
 )
 _ABOUT = {
     DOCUMENTS: "Documents are a sample: intervals, p values and ranks are about these raters’ scores on "
-    "other documents like these. Whether other raters would agree, too, is on the page Systems.",
+    "other documents like these. Raters are taken as given: other raters may rank systems otherwise, and no "
+    "interval here allows for that. Where several raters rated the same texts, the page Systems takes raters "
+    "as a sample, too, over these texts alone.",
     TEXTS: "About these texts only, as these raters score them (PPI++: about documents like these). What is "
     "rated is known: a difference between systems that are rated throughout has no p value.",
 }
@@ -95,7 +97,7 @@ def _state(report: EstimatesReport, about: str) -> str:
 def _named_sections(report: EstimatesReport) -> list[Section]:
     if not report.named:
         return []
-    named = [Named([text(one.name, key=one.key)], one, found) for one, found in report.named]
+    named = [JudgeCategories([text(one.name, key=one.key)], one, found) for one, found in report.named]
     says = "Categories have no mean; here is how often the judge says what people say."
     tables = [accuracy_table(named, [DIMENSION]), f1_table(named, [DIMENSION])]
     return [
@@ -107,16 +109,16 @@ def _named_sections(report: EstimatesReport) -> list[Section]:
 def _shares(report: EstimatesReport) -> Table:
     columns = [
         DIMENSION,
-        Column("category", "category", Kind.TEXT),
+        Column("category", "category", ColumnKind.TEXT),
         SYSTEM,
-        Column("rated", "rated", Kind.COUNT),
-        Column("items", "items", Kind.COUNT),
-        Column("humans", "people only, asymptotic", Kind.SHARE),
-        Column("judge", "judge only", Kind.SHARE),
-        Column("combined", "combined, asymptotic", Kind.SHARE),
-        Column("prediction_powered", "PPI++, asymptotic", Kind.SHARE),
-        Column("guaranteed", "guaranteed", Kind.SHARE),
-        Column("caution", "mind", Kind.TEXT),
+        Column("rated", "rated", ColumnKind.COUNT),
+        Column("items", "items", ColumnKind.COUNT),
+        Column("humans", "people only, asymptotic", ColumnKind.SHARE),
+        Column("judge", "judge only", ColumnKind.SHARE),
+        Column("combined", "combined, asymptotic", ColumnKind.SHARE),
+        Column("prediction_powered", "PPI++, asymptotic", ColumnKind.SHARE),
+        Column("guaranteed", "guaranteed", ColumnKind.SHARE),
+        Column("caution", "mind", ColumnKind.TEXT),
     ]
     rows = [
         [
@@ -157,16 +159,16 @@ def _means(report: EstimatesReport) -> Table:
     columns = [
         DIMENSION,
         SYSTEM,
-        Column("rated", "rated", Kind.COUNT),
-        Column("items", "items", Kind.COUNT),
+        Column("rated", "rated", ColumnKind.COUNT),
+        Column("items", "items", ColumnKind.COUNT),
         Column("humans", "people only, asymptotic"),
         Column("judge", "judge only"),
         Column("combined", "combined, asymptotic"),
         Column("worth", "worth", decimals=0),
         Column("prediction_powered", "PPI++, asymptotic"),
         Column("guaranteed", "guaranteed"),
-        Column("ranks", "ranks", Kind.TEXT),
-        Column("caution", "mind", Kind.TEXT),
+        Column("ranks", "ranks", ColumnKind.TEXT),
+        Column("caution", "mind", ColumnKind.TEXT),
     ]
     rows = [
         row
@@ -189,7 +191,7 @@ def _mean(one: DimensionEstimates, each: SystemEstimates) -> list[Cell]:
         estimate_cell(each.humans),
         estimate_cell(each.judge),
         estimate_cell(each.combined),
-        known(each.combined.effective_sample_size, each.combined.reason or _NOT_WORTH),
+        number_or_reason(each.combined.effective_sample_size, each.combined.reason or _NOT_WORTH),
         estimate_cell(each.prediction_powered),
         estimate_cell(each.guaranteed),
         text(_ranks(one, each.system)),
@@ -230,15 +232,15 @@ def _ranks(one: DimensionEstimates, system: str) -> str:
 def _differences(report: EstimatesReport) -> Table:
     columns = [
         DIMENSION,
-        Column("first", "first", Kind.TEXT),
-        Column("second", "second", Kind.TEXT),
+        Column("first", "first", ColumnKind.TEXT),
+        Column("second", "second", ColumnKind.TEXT),
         Column("difference", "first minus second, asymptotic"),
         Column("guaranteed", "guaranteed, people only"),
-        Column("p_value", "p", Kind.P_VALUE),
-        Column("adjusted_p_value", "p by Holm", Kind.P_VALUE),
-        Column("differ", "differ", Kind.TEXT),
-        Column("paired", "on the same documents", Kind.TEXT),
-        Column("caution", "mind", Kind.TEXT),
+        Column("p_value", "p", ColumnKind.P_VALUE),
+        Column("adjusted_p_value", "p by Holm", ColumnKind.P_VALUE),
+        Column("differ", "differ", ColumnKind.TEXT),
+        Column("paired", "on the same documents", ColumnKind.TEXT),
+        Column("caution", "mind", ColumnKind.TEXT),
     ]
     rows = [_difference(one, each) for one in report.dimensions for each in one.differences]
     says = (
@@ -258,8 +260,8 @@ def _difference(one: DimensionEstimates, each: Difference) -> list[Cell]:
         text(each.second),
         estimate_cell(each.estimate),
         estimate_cell(each.guaranteed) if each.guaranteed else Cell(reason=_NOT_GUARANTEED),
-        known(each.p_value, why),
-        known(each.adjusted_p_value, why),
+        number_or_reason(each.p_value, why),
+        number_or_reason(each.adjusted_p_value, why),
         text("not tested") if each.p_value is None else yes_or_no(each.differs),
         yes_or_no(each.paired),
         text("" if is_known else " ".join(each.estimate.warnings)),
@@ -270,7 +272,7 @@ def _widths(report: EstimatesReport) -> Table:
     columns = [
         DIMENSION,
         Column("ratings", "ratings", decimals=1),
-        Column("now", "now", Kind.TEXT),
+        Column("now", "now", ColumnKind.TEXT),
         Column("humans", "people only"),
         Column("combined", "combined"),
         Column("guaranteed", "guaranteed"),
@@ -284,4 +286,4 @@ def _widths(report: EstimatesReport) -> Table:
 def _width(one: DimensionEstimates, each: Width) -> list[Cell]:
     widths = (each.humans, each.combined, each.guaranteed)
     names = [text(one.dimension.name, key=one.dimension.key), Cell(each.ratings), yes_or_no(each.is_now)]
-    return [*names, *(known(width, _NO_WIDTH) for width in widths)]
+    return [*names, *(number_or_reason(width, _NO_WIDTH) for width in widths)]

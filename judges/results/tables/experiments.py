@@ -7,7 +7,7 @@ from annotate.agreement import Resampling, bias, holm_by_key
 from annotate.core.models import Project
 from annotate.results.page import Section
 from annotate.results.registry import Chosen, Parameter
-from annotate.results.table import Cell, Column, Kind, Table, figure, text
+from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
 from judges.comparison import CORRELATIONS, Level
 from judges.comparison.groups_of_samples import GROUPS, GroupsCompared, compare_groups
 from judges.core.errors import NoJudgesError
@@ -15,7 +15,7 @@ from judges.core.models import Judge, Run
 from judges.results.queries.spending import Spent, spent_by_judges
 from judges.results.tables.between_judges import tables_between_judges
 from judges.results.tables.categories import category_tables
-from judges.results.tables.columns import DIMENSION, JUDGE, known
+from judges.results.tables.columns import DIMENSION, JUDGE, number_or_reason
 from judges.results.tables.compared import Scored, compared_values
 from judges.results.tables.corrected import with_count_of_corrected
 from judges.results.tables.parameters import SHARED, Options, counts_corrected
@@ -88,16 +88,19 @@ def _variants(scored: Sequence[Scored], spent: dict[tuple[int, str], Spent], cho
     columns = [
         JUDGE,
         DIMENSION,
-        Column("items", "items", Kind.COUNT),
+        Column("items", "items", ColumnKind.COUNT),
         Column("correlation", "correlation with people"),
         Column("alpha", "alpha with mean"),
         Column("bias", "bias", decimals=2),
-        Column("answers", "answers", Kind.COUNT),
-        Column("unreadable", "unreadable", Kind.COUNT),
+        Column("answers", "answers", ColumnKind.COUNT),
+        Column("unreadable", "unreadable", ColumnKind.COUNT),
         Column("cost", "cost", decimals=4),
         Column("seconds", "seconds a call", decimals=2),
     ]
-    rows = [[*each.names, Cell(each.items), *_figures(each, chosen), *_spent(each, spent)] for each in scored]
+    rows = [
+        [*each.names, Cell(each.items), *_figures(each, chosen), *_spending_cells(each, spent)]
+        for each in scored
+    ]
     return Table("experiment", "Variants on the same items", columns, rows, heads=2)
 
 
@@ -116,10 +119,15 @@ def _correlation(each: Scored, chosen: Chosen) -> Cell:
     return figure(each.correlations[chosen["coefficient"], Level(chosen["level"])])
 
 
-def _spent(each: Scored, spent: dict[tuple[int, str], Spent]) -> list[Cell]:
+def _spending_cells(each: Scored, spent: dict[tuple[int, str], Spent]) -> list[Cell]:
     own = spent.get((each.judge.pk, each.dimension.key), Spent(0, 0, None, None))
     cost = None if own.cost is None else float(own.cost)
-    return [Cell(own.answers), Cell(own.unreadable), known(cost, _NO_PRICE), known(own.seconds, _NO_TIME)]
+    return [
+        Cell(own.answers),
+        Cell(own.unreadable),
+        number_or_reason(cost, _NO_PRICE),
+        number_or_reason(own.seconds, _NO_TIME),
+    ]
 
 
 def _plot(scored: Sequence[Scored], chosen: Chosen) -> Table:
@@ -152,20 +160,20 @@ def _groups(scored: Sequence[Scored], chosen: Chosen) -> list[Table]:
             text(first.judge.name),
             text(second.judge.name),
             text(first.dimension.name, key=first.dimension.key),
-            known(compared.first, compared.reason),
-            known(compared.second, compared.reason),
-            *(known(each.get(place), compared.reason or "It does not vary.") for each in adjusted),
+            number_or_reason(compared.first, compared.reason),
+            number_or_reason(compared.second, compared.reason),
+            *(number_or_reason(each.get(place), compared.reason or "It does not vary.") for each in adjusted),
         ]
         for place, (first, second, compared) in enumerate(pairs)
     ]
     columns = [
         JUDGE,
-        Column("other_judge", "Other judge", Kind.TEXT),
+        Column("other_judge", "Other judge", ColumnKind.TEXT),
         DIMENSION,
         Column("first", "mean of the first"),
         Column("second", "mean of the second"),
-        Column("u_p", "p, Mann-Whitney", Kind.P_VALUE),
-        Column("t_p", "p, t", Kind.P_VALUE),
+        Column("u_p", "p, Mann-Whitney", ColumnKind.P_VALUE),
+        Column("t_p", "p, t", ColumnKind.P_VALUE),
     ]
     return [Table("groups", f"{GROUPS} groups of samples", columns, rows, heads=3)]
 

@@ -1,13 +1,14 @@
 """How many replies of judges have a value, where a page's figures leave more than a few out."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from django.db.models import Count, Q
 
 from annotate.results.page import Section
 from annotate.results.registry import Chosen
-from annotate.results.table import Cell, Column, Kind, Table, text
+from annotate.results.table import Cell, Column, ColumnKind, Table, text
 from judges.core.models import Judge, Judgment
 from judges.results.tables.parameters import counts_corrected
 
@@ -26,20 +27,24 @@ def warning_of_gaps(judge: str, dimension: str, asked: int, read: int) -> str:
     return f"{judge} on {dimension}: {read:,} of {asked:,} read; figures leave the others out."
 
 
-def with_gaps(sections: Sequence[Section], judges: Iterable[Judge], chosen: Chosen) -> list[Section]:
+def with_gaps(
+    sections: Sequence[Section], judges: Iterable[Judge], chosen: Chosen, *, only_unread: bool = False
+) -> list[Section]:
     """Return sections, the first with a table of these judges' gaps where there are any. One query.
 
-    Where corrected judgments are left out, they are gaps, too.
+    Where corrected judgments are left out, they are gaps, too. only_unread: only dimensions on which a judge
+    has no value at all, for pages that warn where its figures are and have none there.
     """
     first, *others = sections
-    rows = list(_rows(judges, with_corrected=counts_corrected(chosen)))
+    counts = _count_values(judges, with_corrected=counts_corrected(chosen))
+    rows = list(_rows([each for each in counts if not (only_unread and each.read)]))
     if not rows:
         return [first, *others]
     columns = [
-        Column("judge", "Judge", Kind.TEXT),
-        Column("dimension", "Dimension", Kind.TEXT),
-        Column("read", "items with a value", Kind.COUNT),
-        Column("asked", "items asked about", Kind.COUNT),
+        Column("judge", "Judge", ColumnKind.TEXT),
+        Column("dimension", "Dimension", ColumnKind.TEXT),
+        Column("read", "items with a value", ColumnKind.COUNT),
+        Column("asked", "items asked about", ColumnKind.COUNT),
     ]
     table = Table("gaps", "Replies without a value", columns, rows, heads=2)
     return [replace(first, tables=[table, *first.tables]), *others]
@@ -51,22 +56,32 @@ def asked_and_read(judges: Iterable[Judge], chosen: Chosen) -> dict[tuple[int, s
     Where corrected judgments are left out, their values are not given.
     """
     counts = _count_values(judges, with_corrected=counts_corrected(chosen))
-    return {(judge, key): (asked, read) for judge, _, key, _, asked, read in counts}
+    return {(each.judge, each.key): (each.asked, each.read) for each in counts}
 
 
-def _count_values(
-    judges: Iterable[Judge], *, with_corrected: bool
-) -> list[tuple[int, str, str, str, int, int]]:
+class _ValueCount(NamedTuple):
+    """How many items a judge was asked about on a dimension, and for how many it has a value."""
+
+    judge: int
+    name: str
+    key: str
+    dimension: str
+    asked: int
+    read: int
+
+
+def _count_values(judges: Iterable[Judge], *, with_corrected: bool) -> list[_ValueCount]:
     read = _READ if with_corrected else _READ & Q(is_corrected=False)
     own = Judgment.objects.filter(judge__in=list(judges), other__isnull=True)
     named = own.values_list("judge", "judge__name", "dimension__key", "dimension__name")
     counted = named.annotate(
         asked=Count("item", distinct=True, filter=_ASKED), read=Count("item", distinct=True, filter=read)
     )
-    return list(counted.order_by("judge__name", "dimension__position"))
+    return [_ValueCount(*row) for row in counted.order_by("judge__name", "dimension__position")]
 
 
-def _rows(judges: Iterable[Judge], *, with_corrected: bool) -> Iterable[list[Cell]]:
-    for _, judge, key, dimension, asked, read in _count_values(judges, with_corrected=with_corrected):
-        if warning := warning_of_gaps(judge, dimension, asked, read):
-            yield [text(judge, warning=warning), text(dimension, key=key), Cell(read), Cell(asked)]
+def _rows(counts: Iterable[_ValueCount]) -> Iterator[list[Cell]]:
+    for each in counts:
+        if warning := warning_of_gaps(each.name, each.dimension, each.asked, each.read):
+            name = text(each.name, warning=warning)
+            yield [name, text(each.dimension, key=each.key), Cell(each.read), Cell(each.asked)]

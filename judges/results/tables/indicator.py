@@ -7,13 +7,13 @@ from annotate.core.models import Project
 from annotate.results.page import Section
 from annotate.results.queries.material import ROMAN
 from annotate.results.registry import Chosen, Parameter
-from annotate.results.table import Cell, Column, Kind, Table, figure, text
+from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
 from judges.comparison import CORRELATIONS
 from judges.core.models import Judge
 from judges.reliability import CoefficientSpread
 from judges.results.queries.indicator import DimensionIndicator, ReliabilityReport, reliability_report
 from judges.results.queries.pairings import Pairing, measured_judges, of_method, usual_pairing
-from judges.results.tables.columns import DIMENSION, SYSTEM, known
+from judges.results.tables.columns import ABOUT_INTERVALS_OF_M, DIMENSION, SYSTEM, number_or_reason
 from judges.results.tables.corrected import with_count_of_corrected
 from judges.results.tables.gaps import with_gaps
 from judges.results.tables.parameters import CONFIDENCE, CORRECTED, LEFT_OUT, ROUND, counts_corrected
@@ -214,9 +214,9 @@ def _by_system(
 
 def _rated_units(report: ReliabilityReport) -> Table:
     columns = [
-        Column("rated", "rated units", Kind.COUNT),
-        Column("settling", "settled what is trusted", Kind.COUNT),
-        Column("left_out", "left out of P", Kind.COUNT),
+        Column("rated", "rated units", ColumnKind.COUNT),
+        Column("settling", "settled what is trusted", ColumnKind.COUNT),
+        Column("left_out", "left out of P", ColumnKind.COUNT),
     ]
     left_out = report.settling if report.fresh else 0
     row = [Cell(report.rated_units), Cell(report.settling), Cell(left_out)]
@@ -250,19 +250,19 @@ def _quality(report: ReliabilityReport) -> Table:
 def _readings(report: ReliabilityReport) -> Table:
     columns = [
         DIMENSION,
-        Column("reading", "May R be used?", Kind.TEXT),
+        Column("reading", "May R be used?", ColumnKind.TEXT),
         Column("validity", "R with P"),
-        Column("p_value", "p", Kind.P_VALUE),
-        Column("adjusted_p_value", "p by Holm", Kind.P_VALUE),
-        Column("systems", "systems", Kind.COUNT),
+        Column("p_value", "p", ColumnKind.P_VALUE),
+        Column("adjusted_p_value", "p by Holm", ColumnKind.P_VALUE),
+        Column("systems", "systems", ColumnKind.COUNT),
         Column("meta_correlation", "M"),
     ]
     number = len(report.dimensions)
     says = (
         f"R with P: {report.label} over systems. p by Holm is corrected over {number} "
         f"{'dimension' if number == 1 else 'dimensions'}; the answer is yes where it is at most 0.05 and R "
-        f"with P is above 0. M: {report.label} over systems of P with the mean human score; its interval is "
-        "over documents, for these systems."
+        f"with P is above 0. M: {report.label} over systems of P with the mean human score. "
+        f"{ABOUT_INTERVALS_OF_M}"
     )
     rows = [_validity_row(one) for one in report.dimensions]
     return Table("validity", "Whether R tells where the judge agrees with people", columns, rows, says=says)
@@ -275,8 +275,8 @@ def _validity_row(one: DimensionIndicator) -> list[Cell]:
         text(one.dimension.name),
         text(one.reading),
         figure(found.correlation, count=found.systems),
-        known(found.p_value, why, _P_VALUE),
-        known(one.adjusted_p_value, why, _HOLM),
+        number_or_reason(found.p_value, why, _P_VALUE),
+        number_or_reason(one.adjusted_p_value, why, _HOLM),
         Cell(found.systems),
         figure(one.figures.meta_correlation),
     ]
@@ -290,7 +290,7 @@ def _spreads(report: ReliabilityReport) -> Table:
         if name == "R" or report.rated
     ]
     columns = [Column(key, name) for key, name in _QUARTILES.items()]
-    heads = [DIMENSION, Column("coefficient", "Coefficient", Kind.TEXT)]
+    heads = [DIMENSION, Column("coefficient", "Coefficient", ColumnKind.TEXT)]
     title = "How far R and P differ between systems"
     return Table("spread", title, [*heads, *columns], rows, heads=2, plot="box")
 

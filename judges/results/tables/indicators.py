@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from annotate.agreement import Measure, Stream
+from annotate.agreement import PairMeasure, Stream
 from annotate.results.table import Column, Table, figure, text
 from judges.comparison import CORRELATIONS
 from judges.core.errors import NoJudgesError
 from judges.reliability import Validity, indicator, validity
 from judges.results.queries.pairings import Pairing, measured_judges, usual_pairing
 from judges.results.tables.columns import DIMENSION, JUDGE, SYSTEM
-from judges.results.tables.compared import Compared, Scored
+from judges.results.tables.compared import ComparedJudges, Scored
 from judges.results.tables.streams import stream_of_pair
 
 INDICATORS = {"spearman": "indicator", "pearson": "indicator-pearson", "kendall_tau_b": "indicator-kendall"}
@@ -18,7 +18,7 @@ INDICATORS = {"spearman": "indicator", "pearson": "indicator-pearson", "kendall_
 Both = Sequence[tuple[Scored, Scored, Stream]]
 
 
-def indicator_tables(found: Compared) -> list[Table]:
+def indicator_tables(found: ComparedJudges) -> list[Table]:
     """Return R by system and dimension for every measure, and R with P; none where there is no pair."""
     try:
         pairing = usual_pairing(measured_judges(found.project))
@@ -44,7 +44,7 @@ def indicator_tables(found: Compared) -> list[Table]:
     return [*by_measure, _validity(both)]
 
 
-def _indicator(pairing: Pairing, both: Both, name: str, measure: Measure) -> Table:
+def _indicator(pairing: Pairing, both: Both, name: str, measure: PairMeasure) -> Table:
     by_dimension = [
         indicator(rts.scores, mcq.scores.as_read, measure, generator=stream) for rts, mcq, stream in both
     ]
@@ -62,7 +62,7 @@ def _indicator(pairing: Pairing, both: Both, name: str, measure: Measure) -> Tab
     return Table(INDICATORS[name], title, [SYSTEM, *columns], rows, says=says, plot="heat")
 
 
-def _validity_of(own: Scored, other: Scored, measure: Measure, stream: Stream) -> Validity:
+def _validity_of(own: Scored, other: Scored, measure: PairMeasure, stream: Stream) -> Validity:
     """Return what R tells of one judge's agreement, drawn as the page of reliability draws it."""
     drawn_with = stream.of("beside people", own.judge.name)
     return validity(own.scores, other.scores.as_read, measure, generator=drawn_with)

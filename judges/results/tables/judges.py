@@ -8,8 +8,9 @@ from annotate.results.registry import Chosen
 from annotate.results.table import Table
 from judges.core.models import Judge
 from judges.results.tables.by_judge import tables_of_scores, tables_of_verdicts
-from judges.results.tables.compared import Compared, compared_values
+from judges.results.tables.compared import ComparedJudges, compared_values
 from judges.results.tables.corrected import with_count_of_corrected
+from judges.results.tables.gaps import with_gaps
 from judges.results.tables.indicators import indicator_tables
 from judges.results.tables.parameters import SHARED
 from judges.results.tables.together import tables_together
@@ -21,7 +22,7 @@ NO_SHARED_ITEMS = "There is no item for which every judge has a value. Compare e
 def judges_sections(project: Project, chosen: Chosen) -> list[Section]:
     """Return all tables about judges and people.
 
-    Raises NoJudgesError where there is no judge. Nine queries, and one more for each judge that compares.
+    Raises NoJudgesError where there is no judge. Ten queries, and one more for each judge that compares.
     """
     found = compared_values(project, chosen)
     together = [*tables_together(found), *indicator_tables(found)]
@@ -31,6 +32,7 @@ def judges_sections(project: Project, chosen: Chosen) -> list[Section]:
     if chosen.get("units") == SHARED:
         says += " On each dimension only the items for which every judge has a value."
     sections = [Section("All judges", says, together, "all-judges"), *of_each]
+    sections = with_gaps(sections, found.judges, chosen, only_unread=True)
     return with_count_of_corrected(sections, found.judges, chosen)
 
 
@@ -39,7 +41,7 @@ def anchor_of(judge: Judge) -> str:
     return f"judge-{judge.pk}"
 
 
-def _of(found: Compared, judge: Judge, nothing: str) -> tuple[str, Sequence[Table]]:
+def _of(found: ComparedJudges, judge: Judge, nothing: str) -> tuple[str, Sequence[Table]]:
     key = anchor_of(judge)
     scored = tables_of_scores(key, judge.name, found.scored_by(judge))
     tables = scored or tables_of_verdicts(key, judge.name, found.compared_by(judge))

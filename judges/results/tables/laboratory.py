@@ -9,24 +9,26 @@ from annotate.agreement import Resampling, Stream, bias
 from annotate.core.models import Project
 from annotate.results.page import Section
 from annotate.results.registry import Chosen
-from annotate.results.table import Cell, Column, Kind, Table, figure, text
+from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
 from judges.comparison import (
     CORRELATIONS,
     LEAST_GAIN,
     CurvePoint,
     Level,
     SampleCurve,
-    binned,
+    bin_values,
+    correlation_with_other_raters,
     sample_curve,
     share_repeated,
     variant_agreement,
 )
 from judges.core.models import Judge
-from judges.results.queries.variants import differing, variants_of_models
+from judges.results.queries.variants import settings_that_differ, variants_of_models
 from judges.results.tables.columns import DIMENSION, JUDGE, difference_cell
-from judges.results.tables.compared import Compared, Scored, compared_values
+from judges.results.tables.compared import ComparedJudges, PeopleOnDimension, Scored, compared_values
 from judges.results.tables.corrected import with_count_of_corrected
 from judges.results.tables.streams import stream_of_pair
+from judges.results.tables.together import LEVELS
 
 _SELF = (
     "Alpha over the samples of a judge, as if each were a rater, beside alpha among people on the items "
@@ -42,6 +44,12 @@ _CURVE = (
     "intervals draw documents. Gain: what all samples add. Enough: from there on the gain is surely below "
     f"{LEAST_GAIN:g}."
 )
+_RATERS = (
+    "Read the figures of judges beside these: a rater against the mean of the other raters, who are one "
+    "fewer than those whom judges are held against. “All raters” has the rater’s own values in the mean, as "
+    "Gao and others (2023, table 6) have it; that is higher than any judge of the same quality could be."
+)
+_NO_RATERS = "Two raters are needed on a dimension whose values are amounts."
 _NO_JUDGMENTS = "No judge that gives values has judgments yet. Plan a run, or import judgments."
 _NO_VARIANTS = "Two judges of one model that judged the same items would be compared here."
 _NO_SAMPLES = (
@@ -51,7 +59,7 @@ _NO_SAMPLES = (
 
 
 def laboratory_sections(project: Project, chosen: Chosen) -> list[Section]:
-    """Return self-agreement and the curve of samples.
+    """Return self-agreement, the curve of samples, and raters held against each other as judges are.
 
     Raises NoJudgesError where there is no judge. Eleven queries, and one more for each judge that compares.
     """
@@ -59,20 +67,22 @@ def laboratory_sections(project: Project, chosen: Chosen) -> list[Section]:
     itself = [_self_agreement(found.scored)] if found.scored else []
     variants = _variants(project, found)
     curves = _curves(found, chosen)
+    raters = _raters(found.people, chosen["coefficient"])
     sections = [
         Section("Agreement with itself", _SELF if itself else _NO_JUDGMENTS, itself, "self-agreement"),
         Section("Agreement of variants", _VARIANTS if variants else _NO_VARIANTS, variants, "variants"),
         Section("Number of samples", _CURVE if curves else _NO_SAMPLES, curves, "samples"),
+        Section("Raters as judges", _RATERS if raters else _NO_RATERS, raters, "raters"),
     ]
     return with_count_of_corrected(sections, found.judges, chosen)
 
 
 def _self_agreement(scored: Sequence[Scored]) -> Table:
     columns = [
-        Column("samples", "samples", Kind.COUNT),
+        Column("samples", "samples", ColumnKind.COUNT),
         Column("alpha", "alpha over samples"),
         Column("among_people", "alpha among people"),
-        Column("repeated", "same value twice", Kind.SHARE),
+        Column("repeated", "same value twice", ColumnKind.SHARE),
     ]
     rows = [
         [
@@ -88,11 +98,11 @@ def _self_agreement(scored: Sequence[Scored]) -> Table:
     return Table("self-agreement", title, [JUDGE, DIMENSION, *columns], rows, heads=2)
 
 
-def _variants(project: Project, found: Compared) -> list[Table]:
+def _variants(project: Project, found: ComparedJudges) -> list[Table]:
     scored = {(each.judge.pk, each.dimension.key): each for each in found.scored}
     judges = Judge.objects.filter(pk__in=[judge.pk for judge in found.judges]).select_related("template")
     rows = [
-        _variant_row(project, first, second, differing(one, other))
+        _variant_row(project, first, second, settings_that_differ(one, other))
         for one, other in variants_of_models(list(judges.order_by("name")))
         for first in found.scored
         if first.judge.pk == one.pk and (second := scored.get((other.pk, first.dimension.key)))
@@ -101,9 +111,9 @@ def _variants(project: Project, found: Compared) -> list[Table]:
         return []
     columns = [
         JUDGE,
-        Column("variant", "Variant", Kind.TEXT),
+        Column("variant", "Variant", ColumnKind.TEXT),
         DIMENSION,
-        Column("differ", "differ in", Kind.TEXT),
+        Column("differ", "differ in", ColumnKind.TEXT),
         Column("alpha", "alpha of both"),
         Column("shift", "first minus second", decimals=2),
         Column("among_people", "alpha among people"),
@@ -142,10 +152,10 @@ def _shift(first: Scored, second: Scored, stream: Stream) -> Cell:
 
 
 def _at_points(values: npt.NDArray[np.float64], of: Scored) -> npt.NDArray[np.float64]:
-    return binned(values, of.dimension.scale_minimum, of.dimension.scale_maximum)
+    return bin_values(values, of.dimension.values)
 
 
-def _curves(found: Compared, chosen: Chosen) -> list[Table]:
+def _curves(found: ComparedJudges, chosen: Chosen) -> list[Table]:
     measure, level = CORRELATIONS[chosen["coefficient"]], Level(chosen["level"])
     curves = [
         (each, sample_curve(each.scores, each.said.as_read, measure, level, generator=each.stream))
@@ -163,11 +173,11 @@ def _enough(curves: Sequence[tuple[Scored, SampleCurve]]) -> Table:
     columns = [
         JUDGE,
         DIMENSION,
-        Column("samples", "samples", Kind.COUNT),
+        Column("samples", "samples", ColumnKind.COUNT),
         Column("one", "with one"),
         Column("all", "with all"),
         Column("gain", "gain of all over one"),
-        Column("enough", "enough", Kind.TEXT),
+        Column("enough", "enough", ColumnKind.TEXT),
     ]
     rows = [
         [
@@ -208,9 +218,42 @@ def _curve_of(judge: Judge, curves: Sequence[tuple[Scored, SampleCurve]]) -> Tab
     ]
     columns = [
         DIMENSION,
-        Column("number", "samples", Kind.COUNT),
+        Column("number", "samples", ColumnKind.COUNT),
         Column("quality", "correlation with people"),
         Column("gain", "gain of all samples"),
     ]
     title = f"Agreement with people by number of samples ({judge.name})"
     return Table(f"curve-{judge.pk}", title, columns, rows, heads=2, plot="curve")
+
+
+def _raters(people: Sequence[PeopleOnDimension], coefficient: str) -> list[Table]:
+    """Return each rater beside the mean of the others, none where nobody rated beside another."""
+    measure = CORRELATIONS[coefficient]
+    rows = [
+        [
+            text(each.dimension.name, key=each.dimension.key),
+            text(name),
+            Cell(int((~np.isnan(each.scores.human[rater])).sum())),
+            *(
+                figure(
+                    correlation_with_other_raters(
+                        each.scores, rater, measure, level, with_own=with_own, generator=each.stream
+                    )
+                )
+                for with_own in (False, True)
+                for level in Level
+            ),
+        ]
+        for each in people
+        if not each.dimension.is_named and len(each.raters) > 1
+        for rater, name in enumerate(each.raters)
+    ]
+    columns = [
+        DIMENSION,
+        Column("rater", "Rater", ColumnKind.TEXT),
+        Column("items", "items", ColumnKind.COUNT),
+        *(Column(f"{level}", f"others, {LEVELS[level]}") for level in Level),
+        *(Column(f"{level}_with_own", f"all raters, {LEVELS[level]}") for level in Level),
+    ]
+    title = f"Each rater and the mean of raters: {measure.estimator.label}"
+    return [Table("raters", title, columns, rows, heads=2)] if rows else []

@@ -12,7 +12,7 @@ from annotate.core.models import Project
 from annotate.core.rounds import rounds_of
 from annotate.results.page import Section
 from annotate.results.registry import Chosen, Parameter
-from annotate.results.table import Cell, Column, Kind, Table, figure, text
+from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
 from judges.comparison import (
     CORRELATIONS,
     Level,
@@ -28,6 +28,7 @@ from judges.methods import METHODS
 from judges.reliability import meta_correlation
 from judges.results.queries.comparison import guideline_of
 from judges.results.queries.scores import Material, material_of, samples_of, scores_of
+from judges.results.tables.columns import ABOUT_INTERVALS_OF_M
 from judges.results.tables.parameters import COEFFICIENT, CORRECTED, ROUND, chosen_round, counts_corrected
 from judges.results.tables.streams import stream_of_judge, stream_of_metric
 from judges.results.tables.together import LEVELS
@@ -37,7 +38,7 @@ KINDS = {False: "judge", True: "metric"}
 _SAYS = (
     "Each row is a judge or a metric beside mean human scores. Where less of a metric is better, as with "
     "error rates, its correlations are below 0, and few pairs are as people’s. There are no p values: with "
-    "many metrics the highest figure is high by luck, too, so read the intervals."
+    f"many metrics the highest figure is high by luck, too, so read the intervals. {ABOUT_INTERVALS_OF_M}"
 )
 
 
@@ -118,13 +119,13 @@ def _values_of(metrics: Sequence[Metric], material: Material) -> dict[int, npt.N
 def _correlations(rows: Sequence[_Beside], dimension: FrozenDimension, coefficient: str) -> Table:
     label = CORRELATIONS[coefficient].estimator.label
     columns = [
-        Column("name", "Judge or metric", Kind.TEXT),
-        Column("kind", "Kind", Kind.TEXT),
-        Column("items", "items", Kind.COUNT),
+        Column("name", "Judge or metric", ColumnKind.TEXT),
+        Column("kind", "ColumnKind", ColumnKind.TEXT),
+        Column("items", "items", ColumnKind.COUNT),
         *(Column(f"{level}", f"{label}, {LEVELS[level]}") for level in Level),
         Column("meta", "M"),
-        Column("correct", "pairs as people", Kind.COUNT),
-        Column("compared", "pairs", Kind.COUNT),
+        Column("correct", "pairs as people", ColumnKind.COUNT),
+        Column("compared", "pairs", ColumnKind.COUNT),
     ]
     cells = [_row(each, dimension, coefficient) for each in rows]
     return Table("metrics", f"{label} with mean human scores", columns, cells, heads=2, says=_SAYS)

@@ -1,6 +1,7 @@
 """The results pages about judges."""
 
 from annotate.results.registry import ResultsPage
+from judges.results.tables.alignment import alignment_sections, version_of_alignment
 from judges.results.tables.biases import biases_sections, version_of_biases
 from judges.results.tables.estimates import estimates_sections
 from judges.results.tables.experiments import RUN, experiments_sections
@@ -86,7 +87,7 @@ LABORATORY_PAGE = ResultsPage(
     "laboratory",
     "Laboratory: judges and themselves",
     "Whether a judge agrees with itself, from sample to sample and from one way of asking to another, and "
-    "how many samples are worth asking for.",
+    "how many samples are worth asking for; and raters held against each other as judges are.",
     laboratory_sections,
     version_of_judges,
     values_of,
@@ -118,6 +119,18 @@ EXPERIMENTS_PAGE = ResultsPage(
     filled_by="experiment_new",
 )
 
+ALIGNMENT_PAGE = ResultsPage(
+    "alignment",
+    "Laboratory: judges that learned",
+    "Judges whose prompt has examples or clarifications from people's discussions, beside the judges they "
+    "come from: on the documents they learned from, and on those held out.",
+    alignment_sections,
+    version_of_alignment,
+    values_of,
+    [],
+    filled_by="alignment",
+)
+
 JUDGES_RESULTS = (
     JUDGES_PAGE,
     RELIABILITY_PAGE,
@@ -127,4 +140,5 @@ JUDGES_RESULTS = (
     LABORATORY_PAGE,
     BIASES_PAGE,
     EXPERIMENTS_PAGE,
+    ALIGNMENT_PAGE,
 )

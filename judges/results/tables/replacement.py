@@ -4,10 +4,10 @@ from annotate.core.errors import NotReadyError
 from annotate.core.models import Project
 from annotate.results.page import Section
 from annotate.results.registry import Chosen, Parameter
-from annotate.results.table import Cell, Column, Kind, Table, text
+from annotate.results.table import Cell, Column, ColumnKind, Table, text
 from judges.reliability import AlternativeAnnotatorTest
 from judges.results.queries.replacement import EPSILONS, DimensionTest, ReplacementReport, replacement_report
-from judges.results.tables.columns import DIMENSION, JUDGE, known, yes_or_no
+from judges.results.tables.columns import DIMENSION, JUDGE, number_or_reason, yes_or_no
 from judges.results.tables.corrected import with_count_of_corrected
 from judges.results.tables.gaps import with_gaps
 from judges.results.tables.parameters import Options, chosen_judge, counts_corrected
@@ -60,7 +60,7 @@ def _tests(report: ReplacementReport) -> Table:
         Column("advantage", "advantage ρ"),
         Column("beyond_low", "beyond the constant judge, from"),
         Column("beyond_high", "to"),
-        Column("verdict", "Verdict", Kind.TEXT),
+        Column("verdict", "Verdict", ColumnKind.TEXT),
     ]
     how = _HOW.format(epsilon=report.epsilon)
     rows = [row for each in report.dimensions for row in _of_dimension(each, report.judge.name, how)]
@@ -76,7 +76,12 @@ def _of_dimension(each: DimensionTest, judge: str, how: str) -> list[list[Cell]]
     test, dimension = each.test, each.dimension.name
     low, high = test.beyond_constant or (None, None)
     why = test.reason or "It cannot be said of so few annotators or documents."
-    own = [*_rates(test, how), known(low, why), known(high, why), text(test.verdict_reason)]
+    own = [
+        *_rates(test, how),
+        number_or_reason(low, why),
+        number_or_reason(high, why),
+        text(test.verdict_reason),
+    ]
     rows = [[text(dimension, key=each.dimension.key), text(judge), *own]]
     controls = ((f"always {test.constant_value}", test.constant), ("shuffled", test.shuffled))
     for name, control in controls:
@@ -88,18 +93,18 @@ def _of_dimension(each: DimensionTest, judge: str, how: str) -> list[list[Cell]]
 
 def _rates(test: AlternativeAnnotatorTest, how: str) -> list[Cell]:
     why = test.reason or ""
-    return [known(test.winning_rate, why, how), known(test.advantage, why, how)]
+    return [number_or_reason(test.winning_rate, why, how), number_or_reason(test.advantage, why, how)]
 
 
 def _annotators(report: ReplacementReport) -> Table:
     columns = [
         DIMENSION,
-        Column("annotator", "Annotator", Kind.TEXT),
-        Column("units", "units", Kind.COUNT),
-        Column("judge_wins", "judge fits as well", Kind.SHARE),
-        Column("annotator_wins", "annotator fits as well", Kind.SHARE),
-        Column("p_value", "p", Kind.P_VALUE),
-        Column("replaced", "may be replaced", Kind.TEXT),
+        Column("annotator", "Annotator", ColumnKind.TEXT),
+        Column("units", "units", ColumnKind.COUNT),
+        Column("judge_wins", "judge fits as well", ColumnKind.SHARE),
+        Column("annotator_wins", "annotator fits as well", ColumnKind.SHARE),
+        Column("p_value", "p", ColumnKind.P_VALUE),
+        Column("replaced", "may be replaced", ColumnKind.TEXT),
     ]
     rows = [
         [

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from annotate.agreement.estimated import Estimated
-from annotate.results.table import Cell, Column, Kind, Table, text
+from annotate.results.table import Cell, Column, ColumnKind, Table, text
 from judges.comparison import Strengths, human_ranking
-from judges.results.tables.columns import DIMENSION, SYSTEM, known
+from judges.results.tables.columns import DIMENSION, SYSTEM, number_or_reason
 from judges.results.tables.compared import Versus
 
 HOW_STRONG = (
@@ -25,11 +25,11 @@ def strengths_table(key: str, name: str, versus: Sequence[Versus]) -> Table:
         DIMENSION,
         SYSTEM,
         Column("strength", "strength", decimals=2),
-        Column("ranks", "ranks", Kind.TEXT),
-        Column("people", "rank by people", Kind.COUNT),
-        Column("verdicts", "verdicts", Kind.COUNT),
-        Column("won", "won", Kind.COUNT),
-        Column("tied", "tied", Kind.COUNT),
+        Column("ranks", "ranks", ColumnKind.TEXT),
+        Column("people", "rank by people", ColumnKind.COUNT),
+        Column("verdicts", "verdicts", ColumnKind.COUNT),
+        Column("won", "won", ColumnKind.COUNT),
+        Column("tied", "tied", ColumnKind.COUNT),
     ]
     rows = [row for each in versus for row in _systems(each)]
     title = f"Systems by strength ({name})"
@@ -53,7 +53,7 @@ def _systems(each: Versus) -> Iterator[list[Cell]]:
             text(one.system),
             strength_cell(one.strength, each.strengths),
             text(ranks if one.strength else ""),
-            known(ranked.get(one.system), "People have given this system no scores."),
+            number_or_reason(ranked.get(one.system), "People have given this system no scores."),
             Cell(one.verdicts),
             Cell(one.won),
             Cell(one.tied),

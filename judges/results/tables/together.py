@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 
 from annotate.agreement import Resampling, bias, mean_absolute_error, root_mean_squared_error
-from annotate.results.table import Cell, Column, Kind, Table, figure
+from annotate.results.table import Cell, Column, ColumnKind, Table, figure
 from judges.comparison import CORRELATIONS, Level
 from judges.results.tables.between_judges import tables_between_judges
 from judges.results.tables.categories import category_tables
-from judges.results.tables.columns import DIMENSION, JUDGE, known
-from judges.results.tables.compared import Compared, Scored, Versus
+from judges.results.tables.columns import ABOUT_INTERVALS_OF_M, DIMENSION, JUDGE, number_or_reason
+from judges.results.tables.compared import ComparedJudges, Scored, Versus
 from judges.results.tables.strengths import HOW_STRONG, strength_cell
 
 LEVELS = {Level.DATASET: "all items", Level.SYSTEM: "systems", Level.DOCUMENT: "within documents"}
@@ -20,23 +20,24 @@ _SHARES = (
 )
 
 
-def tables_together(found: Compared) -> list[Table]:
+def tables_together(found: ComparedJudges) -> list[Table]:
     """Return the tables of judges that give scores, and of those that compare two texts."""
     of_scores = (_scoring_table, _correlations, _alphas, _differences, _meta_correlations, _preferences)
     scored = [table(found.with_amounts) for table in of_scores] if found.with_amounts else []
+    scored += [_text_preferences(found)]
     named = category_tables(found.with_names) if found.with_names else []
     comparing = [_comparing_table(found.versus)] if found.versus else []
-    return [*scored, *named, *tables_between_judges(found), *comparing]
+    return [*(table for table in scored if table.rows), *named, *tables_between_judges(found), *comparing]
 
 
 def _scoring_table(scored: Sequence[Scored]) -> Table:
     columns = [
-        Column("items", "items", Kind.COUNT),
+        Column("items", "items", ColumnKind.COUNT),
         Column("spearman", "Spearman"),
         Column("with_mean", "alpha with mean"),
         Column("among_people", "alpha among people"),
-        Column("correct", "pairs as people", Kind.COUNT),
-        Column("compared", "pairs", Kind.COUNT),
+        Column("correct", "pairs as people", ColumnKind.COUNT),
+        Column("compared", "pairs", ColumnKind.COUNT),
     ]
     rows = [
         [
@@ -105,21 +106,19 @@ def _meta_correlations(scored: Sequence[Scored]) -> Table:
     columns = [Column(name, measure.estimator.label) for name, measure in CORRELATIONS.items()]
     says = (
         "M: of a system’s correlation with people and its mean human score, over systems. Below 0 the judge "
-        "agrees less with people the better a system is. Intervals are over documents, and about M as so "
-        "many of them show it: correlations of few items vary by chance, which draws M towards 0, and no "
-        "interval undoes that."
+        f"agrees less with people the better a system is. {ABOUT_INTERVALS_OF_M}"
     )
     return Table("meta", "Meta-correlation M", [JUDGE, DIMENSION, *columns], rows, heads=2, says=says)
 
 
 def _preferences(scored: Sequence[Scored]) -> Table:
     columns = [
-        Column("share", "all pairs", Kind.SHARE),
-        Column("correct", "as people", Kind.COUNT),
-        Column("compared", "of", Kind.COUNT),
-        Column("neighbours", "neighbours", Kind.SHARE),
-        Column("neighbours_correct", "neighbours as people", Kind.COUNT),
-        Column("neighbours_compared", "of neighbours", Kind.COUNT),
+        Column("share", "all pairs", ColumnKind.SHARE),
+        Column("correct", "as people", ColumnKind.COUNT),
+        Column("compared", "of", ColumnKind.COUNT),
+        Column("neighbours", "neighbours", ColumnKind.SHARE),
+        Column("neighbours_correct", "neighbours as people", ColumnKind.COUNT),
+        Column("neighbours_compared", "of neighbours", ColumnKind.COUNT),
     ]
     rows = [
         [
@@ -136,28 +135,47 @@ def _preferences(scored: Sequence[Scored]) -> Table:
     return Table("preferences", title, [JUDGE, DIMENSION, *columns], rows, heads=2, says=_SHARES)
 
 
+def _text_preferences(found: ComparedJudges) -> Table:
+    preferring: list[Scored | Versus] = [*found.with_amounts, *found.versus]
+    columns = [
+        Column("accuracy", "accuracy", ColumnKind.SHARE),
+        Column("compared", "pairs of texts", ColumnKind.COUNT),
+        Column("ties", "no preference of the judge", ColumnKind.COUNT),
+    ]
+    rows = [
+        [*each.names, figure(each.texts.accuracy), Cell(each.texts.compared), Cell(each.texts.ties)]
+        for each in preferring
+    ]
+    title = "Preferences between two texts for one document"
+    return Table("text_preferences", title, [JUDGE, DIMENSION, *columns], rows, heads=2, says=_SAYS_TEXTS)
+
+
+_SAYS_TEXTS = (
+    "Of all pairs of texts for one document of which people’s mean prefers one: how often the judge prefers "
+    "the same. Where it prefers neither it counts one half."
+)
 _COMPARING: Sequence[tuple[Column, Callable[[Versus], Cell]]] = [
-    (Column("consistency", "same after swapping", Kind.SHARE), lambda of: figure(of.consistency.share)),
-    (Column("consistent", "same", Kind.COUNT), lambda of: Cell(of.consistency.consistent)),
+    (Column("consistency", "same after swapping", ColumnKind.SHARE), lambda of: figure(of.consistency.share)),
+    (Column("consistent", "same", ColumnKind.COUNT), lambda of: Cell(of.consistency.consistent)),
     (
-        Column("favours_first", "towards the first text", Kind.COUNT),
+        Column("favours_first", "towards the first text", ColumnKind.COUNT),
         lambda of: Cell(of.consistency.favours_first),
     ),
     (
-        Column("favours_second", "towards the second text", Kind.COUNT),
+        Column("favours_second", "towards the second text", ColumnKind.COUNT),
         lambda of: Cell(of.consistency.favours_second),
     ),
     (
-        Column("first_wins", "first text wins between equals", Kind.SHARE),
+        Column("first_wins", "first text wins between equals", ColumnKind.SHARE),
         lambda of: strength_cell(of.strengths.first_wins, of.strengths),
     ),
     (
-        Column("ties", "ties between equals", Kind.SHARE),
-        lambda of: known(of.strengths.ties, of.strengths.reason, HOW_STRONG),
+        Column("ties", "ties between equals", ColumnKind.SHARE),
+        lambda of: number_or_reason(of.strengths.ties, of.strengths.reason, HOW_STRONG),
     ),
-    (Column("share", "correct preferences", Kind.SHARE), lambda of: figure(of.correct.share)),
-    (Column("correct", "pairs as people", Kind.COUNT), lambda of: Cell(of.correct.correct)),
-    (Column("compared", "pairs", Kind.COUNT), lambda of: Cell(of.correct.compared)),
+    (Column("share", "correct preferences", ColumnKind.SHARE), lambda of: figure(of.correct.share)),
+    (Column("correct", "pairs as people", ColumnKind.COUNT), lambda of: Cell(of.correct.correct)),
+    (Column("compared", "pairs", ColumnKind.COUNT), lambda of: Cell(of.correct.compared)),
 ]
 _SAYS_COMPARING = (
     "Whether the same system wins, or both tie, after the two texts are swapped; where not, whether the "

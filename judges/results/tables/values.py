@@ -6,12 +6,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from annotate.core.guideline import FrozenDimension
-from annotate.results.table import Cell, Column, Kind, Table, text
+from annotate.core.scale import normalize
+from annotate.results.table import Cell, Column, ColumnKind, Table, text
 from judges.comparison import Scores
 
 Pairs = Sequence[tuple[FrozenDimension, Scores]]
 
-_DIMENSION = Column("dimension", "Dimension", Kind.TEXT)
+_DIMENSION = Column("dimension", "Dimension", ColumnKind.TEXT)
 _COUNTED = "Counts of items with a value of the judge and one of people; nothing is estimated."
 
 
@@ -31,7 +32,7 @@ def scatter(key: str, name: str, pairs: Pairs) -> Table:
         _DIMENSION,
         Column("people", "mean of people", decimals=2),
         Column("judge", "judge", decimals=2),
-        Column("items", "items", Kind.COUNT),
+        Column("items", "items", ColumnKind.COUNT),
     ]
     title = f"The judge’s values against means of people ({name})"
     return Table(f"{key}-scatter", title, columns, rows, plot="scatter")
@@ -45,7 +46,7 @@ def confusion(key: str, name: str, pairs: Pairs) -> Table:
     values = sorted({value for dimension, _ in pairs for value in dimension.values})
     rows = []
     for dimension, scores in pairs:
-        given = _count_pairs(scores)
+        given = _count_pairs(dimension, scores)
         for person in dimension.values:
             counts = [given[person, judge] if judge in dimension.values else "" for judge in values]
             rows.append(
@@ -57,8 +58,8 @@ def confusion(key: str, name: str, pairs: Pairs) -> Table:
             )
     columns = [
         _DIMENSION,
-        Column("person", "a person said", Kind.TEXT),
-        *(Column(f"judge_{value}", f"judge said {value}", Kind.COUNT) for value in values),
+        Column("person", "a person said", ColumnKind.TEXT),
+        *(Column(f"judge_{value}", f"judge said {value}", ColumnKind.COUNT) for value in values),
     ]
     return Table(
         f"{key}-confusion",
@@ -79,13 +80,13 @@ def named_confusion(key: str, name: str, pairs: Pairs) -> Table:
             Cell(number, how=_COUNTED),
         ]
         for dimension, scores in pairs
-        for both, number in sorted(_count_pairs(scores).items())
+        for both, number in sorted(_count_pairs(dimension, scores).items())
     ]
     columns = [
         _DIMENSION,
-        Column("person", "a person said", Kind.TEXT),
-        Column("judge", "the judge said", Kind.TEXT),
-        Column("ratings", "ratings", Kind.COUNT),
+        Column("person", "a person said", ColumnKind.TEXT),
+        Column("judge", "the judge said", ColumnKind.TEXT),
+        Column("ratings", "ratings", ColumnKind.COUNT),
     ]
     title = f"What the judge said where a person said what, by name ({name})"
     says = "Every rating of a person once; pairs that never occurred are left out."
@@ -98,8 +99,10 @@ def _points(scores: Scores) -> Counter[tuple[float, float]]:
     return Counter(zip(people[both].tolist(), judge[both].tolist(), strict=True))
 
 
-def _count_pairs(scores: Scores) -> Counter[tuple[int, int]]:
-    rounded = np.broadcast_to(np.round(scores.judge), scores.human.shape)
+def _count_pairs(dimension: FrozenDimension, scores: Scores) -> Counter[tuple[float, float]]:
+    lowest, step = dimension.scale_minimum, dimension.scale_step
+    places = np.round((scores.judge - lowest) / step + lowest) - lowest  # halves to even values, not places
+    rounded = np.broadcast_to(lowest + places * step, scores.human.shape)
     both = ~np.isnan(scores.human) & ~np.isnan(rounded)
     pairs = zip(scores.human[both].tolist(), rounded[both].tolist(), strict=True)
-    return Counter((int(person), int(judge)) for person, judge in pairs)
+    return Counter((normalize(person), normalize(judge)) for person, judge in pairs)

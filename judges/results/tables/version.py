@@ -14,10 +14,11 @@ from judges.results.queries.scores import Material
 
 def version_of_judges(project: Project) -> Sequence[object]:
     """Return what no change of ratings or judgments leaves as it was. Six queries."""
-    judges = list(Judge.objects.filter(project=project).order_by("pk"))
+    drawn = Count("project__documents__development")
+    judges = list(Judge.objects.filter(project=project).order_by("pk").annotate(drawn=drawn))
     return [
         *version_of_ratings(project),
-        [(judge.pk, judge.name) for judge in judges],
+        [(judge.pk, judge.name, judge.drawn) for judge in judges],
         *version_of_values(judges),
         _without_value(project),
     ]

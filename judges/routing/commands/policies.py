@@ -26,7 +26,7 @@ from judges.core.models import Calibration, CalibrationUnit, RoutedUnit, Routing
 from judges.core.specification import PolicySpec
 from judges.routing.commands.places import ask_again, settle_probabilities
 from judges.routing.queries.preview import routing_plan
-from judges.routing.queries.proposals import Proposal, proposal_of
+from judges.routing.queries.proposals import RoutingProposal, proposal_of
 from judges.routing.queries.units import PlannedUnit
 
 Status = RoutingPolicy.Status
@@ -110,7 +110,7 @@ def route(*, policy: RoutingPolicy, by: User | None, shown: str | None = None) -
 
 
 @transaction.atomic
-def follow_proposal(*, policy: RoutingPolicy, by: User | None, shown: str) -> Proposal:
+def follow_proposal(*, policy: RoutingPolicy, by: User | None, shown: str) -> RoutingProposal:
     """Bring a routed policy up to the judgments as they are now, and return what changed.
 
     `shown`: the digest of the proposal that was looked at. What someone has begun to rate stays.
@@ -220,7 +220,7 @@ def _ask(policy: RoutingPolicy, round: Round, units: Iterable[PlannedUnit]) -> N
     ask_for_units(round=round, units=wanted, raters=policy.raters, origin=policy.origin, seed=policy.seed)
 
 
-def _drop(policy: RoutingPolicy, round: Round, proposal: Proposal) -> None:
+def _drop(policy: RoutingPolicy, round: Round, proposal: RoutingProposal) -> None:
     gone = {(unit.item_id, unit.dimension_id): unit.pk for unit in proposal.drop}
     stay = withdraw_units(round=round, units=gone.keys(), origin=policy.origin)
     pks = [pk for unit, pk in gone.items() if unit not in stay]

@@ -82,7 +82,10 @@ def _active_chances(distances: npt.NDArray[np.float64], share: float) -> npt.NDA
 
 @dataclass(frozen=True)
 class AuditCell:
-    """One system on one dimension: how many units stay and are audited. share: of them on average."""
+    """One system on one dimension: how many units stay and are audited. share: of them on average.
+
+    Without those of development documents, which are not audited.
+    """
 
     system: str
     dimension: int

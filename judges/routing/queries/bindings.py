@@ -155,7 +155,8 @@ def _scale(judge: Judge) -> str:
 
 def _definition(dimension: FrozenDimension) -> str:
     names = ("definition", "guidelines", "scale_minimum", "scale_maximum", "measurement_level")
-    return text_digest([getattr(dimension, name) for name in names])
+    steps = [] if dimension.scale_step == 1 else [dimension.scale_step]
+    return text_digest([*(getattr(dimension, name) for name in names), *steps])
 
 
 def _values(items: npt.NDArray[np.int64], samples: npt.NDArray[np.float64]) -> str:

@@ -28,7 +28,7 @@ POWER = 0.8
 
 
 @dataclass(frozen=True)
-class DrawnUnit:
+class CandidateUnit:
     """A unit to be drawn, and whether its ratings fit the error model."""
 
     item: int
@@ -67,7 +67,7 @@ class DrawPlan:
     round: Round | None
     guarantee: Guarantee
     dimensions: Sequence[DimensionPlan]
-    units: Sequence[DrawnUnit]
+    units: Sequence[CandidateUnit]
     ratings: int
     seconds_per_rating: float | None
     annotators: int
@@ -178,7 +178,7 @@ def _units_to_draw(
     dimension: FrozenDimension,
     material: Material,
     evidence: Evidence,
-) -> list[DrawnUnit]:
+) -> list[CandidateUnit]:
     """Return the units drawn of a dimension.
 
     An item's number comes from the seed and the item's name alone, so all dimensions draw the same items
@@ -198,7 +198,7 @@ def _units_to_draw(
         for each in draw_sample([e.unit for e in everything], size=fitting, seed=calibration.seed + 1)
     }
     return [
-        DrawnUnit(by_name[str(each.unit)], dimension.id, each.unit in fits, each.probability)
+        CandidateUnit(by_name[str(each.unit)], dimension.id, each.unit in fits, each.probability)
         for each in everything
     ]
 
@@ -214,7 +214,7 @@ def _of_dimension(
     dimension: FrozenDimension,
     evidence: Evidence,
     items: npt.NDArray[np.int64],
-    drawn: Sequence[DrawnUnit],
+    drawn: Sequence[CandidateUnit],
     needed: CalibrationPlan,
 ) -> DimensionPlan:
     usable, calibrating = evidence.usable, sum(not unit.fits for unit in drawn)

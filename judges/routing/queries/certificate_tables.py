@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from annotate.results.table import Cell, Column, Kind, Table, text
+from annotate.results.table import Cell, Column, ColumnKind, Table, text
 from judges.core.models import Certificate
-from judges.results.tables.columns import DIMENSION, known
+from judges.results.tables.columns import DIMENSION, number_or_reason
 from judges.routing.queries.certificates import CalibrationState, DimensionState
 
 _HOW = (
@@ -25,17 +25,17 @@ def certificates_tables(state: CalibrationState) -> list[Table]:
 def _certificates(state: CalibrationState, found: Found) -> Table:
     columns = [
         DIMENSION,
-        Column("status", "Certificate", Kind.TEXT),
+        Column("status", "Certificate", ColumnKind.TEXT),
         Column("threshold", "confidence at least"),
-        Column("kept_share", "stays", Kind.SHARE),
-        Column("kept", "units that stay", Kind.COUNT),
-        Column("units", "units", Kind.COUNT),
-        Column("errors", "wrong", Kind.COUNT),
-        Column("accepted", "of rated", Kind.COUNT),
+        Column("kept_share", "stays", ColumnKind.SHARE),
+        Column("kept", "units that stay", ColumnKind.COUNT),
+        Column("units", "units", ColumnKind.COUNT),
+        Column("errors", "wrong", ColumnKind.COUNT),
+        Column("accepted", "of rated", ColumnKind.COUNT),
         Column("upper_bound", "at most"),
-        Column("ceiling", "one person", Kind.SHARE),
-        Column("constant", "constant judge", Kind.TEXT),
-        Column("shuffled", "shuffled judge", Kind.TEXT),
+        Column("ceiling", "one person", ColumnKind.SHARE),
+        Column("constant", "constant judge", ColumnKind.TEXT),
+        Column("shuffled", "shuffled judge", ColumnKind.TEXT),
     ]
     of = state.calibration
     says = " ".join(
@@ -50,14 +50,14 @@ def _row(each: DimensionState, found: Certificate) -> list[Cell]:
     return [
         text(each.dimension.name),
         text(_status(each, found)),
-        known(found.threshold, none, _HOW),
+        number_or_reason(found.threshold, none, _HOW),
         Cell(found.kept_share, count=found.units),
         Cell(found.kept),
         Cell(found.units),
-        known(found.errors, none),
-        known(found.accepted, none),
-        known(found.upper_bound, none, _HOW),
-        known(found.ceiling, found.ceiling_reason or none),
+        number_or_reason(found.errors, none),
+        number_or_reason(found.accepted, none),
+        number_or_reason(found.upper_bound, none, _HOW),
+        number_or_reason(found.ceiling, found.ceiling_reason or none),
         text(_control(found.controls["constant"])),
         text(_control(found.controls["shuffled"])),
     ]
@@ -79,17 +79,17 @@ def _steps(found: Found) -> Table:
     columns = [
         DIMENSION,
         Column("threshold", "threshold"),
-        Column("units", "units", Kind.COUNT),
-        Column("rated", "rated", Kind.COUNT),
+        Column("units", "units", ColumnKind.COUNT),
+        Column("rated", "rated", ColumnKind.COUNT),
         Column("wrong", "wrong", decimals=0),
         Column("bound", "at most"),
-        Column("p_value", "p", Kind.P_VALUE),
+        Column("p_value", "p", ColumnKind.P_VALUE),
     ]
     rows = [
         [
             text(each.dimension.name),
             Cell(step["threshold"]),
-            known(step["units"], "The batch was not counted."),
+            number_or_reason(step["units"], "The batch was not counted."),
             Cell(step["accepted"]),
             Cell(step["lost"]),
             Cell(step["bound"], how=_HOW),

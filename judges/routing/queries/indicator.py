@@ -1,12 +1,15 @@
 """The paper's rule: R of systems on dimensions against r, and which units it sends to people."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import isnan
+from typing import Any, TypeVar
 
 import numpy as np
+from django.core.cache import caches
 
 from annotate.agreement import Coefficient, Resampling
 from annotate.core.guideline import FrozenDimension
@@ -25,7 +28,6 @@ from judges.results.tables.streams import stream_of_pair
 from judges.results.tables.version import digest_of_values
 from judges.routing.queries.audit import AuditCell
 from judges.routing.queries.kept_units import KeptAgreement, kept_agreement
-from judges.routing.queries.memory import remember
 from judges.routing.queries.units import Decided, Grounds, KeptUnit, PlannedUnit, PolicyCell, Why, audit_of
 
 _SHORT = 5_000  # units: with more, R takes longer than a page may compute
@@ -263,3 +265,21 @@ def _without_values(policy: RoutingPolicy, judged: Mapping[str, _Judged]) -> str
         if all(np.isnan(each).all() for each in values):
             return f"{judge.name} has no judgments yet, so R cannot be computed and nothing can be routed."
     return ""
+
+
+T = TypeVar("T")
+SECONDS = 600
+
+
+def remember(parts: Sequence[object], make: Callable[[], T]) -> T:
+    """Return what was made from these parts before, or make and keep it. Arrays count by their contents."""
+    digest = hashlib.blake2b(digest_size=20)
+    for part in parts:
+        digest.update(part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode())
+        digest.update(b"\0")
+    key = f"routing-{digest.hexdigest()}"
+    found: Any = caches["process"].get(key)
+    if found is None:
+        found = make()
+        caches["process"].set(key, found, SECONDS)
+    return found  # type: ignore[no-any-return]

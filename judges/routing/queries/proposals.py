@@ -14,7 +14,7 @@ from judges.routing.queries.units import PlannedUnit
 
 
 @dataclass(frozen=True)
-class Proposal:
+class RoutingProposal:
     """How a routed policy would decide now.
 
     add: units to send to people. change: units that are with people already, for another reason now. drop:
@@ -42,7 +42,7 @@ class Proposal:
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:20]
 
 
-def proposal_of(policy: RoutingPolicy, plan: RoutingPlan) -> Proposal:
+def proposal_of(policy: RoutingPolicy, plan: RoutingPlan) -> RoutingProposal:
     """Return what a routed policy would change to become `plan`. Two queries."""
     there = {(unit.item_id, unit.dimension_id): unit for unit in policy.units.all()}
     wanted = {unit.unit: unit for unit in plan.units}
@@ -54,7 +54,7 @@ def proposal_of(policy: RoutingPolicy, plan: RoutingPlan) -> Proposal:
         if wanted[unit].inclusion_probability < there[unit].inclusion_probability
     }
     gone = there.keys() - wanted.keys()
-    return Proposal(
+    return RoutingProposal(
         add=[each for unit, each in wanted.items() if unit not in there],
         change=[wanted[unit] for unit in sorted(moved - lowered)],
         drop=[there[unit] for unit in sorted(gone - begun)],

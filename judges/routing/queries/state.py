@@ -128,6 +128,7 @@ def _audit_by_dimension(
     for one in material.dimensions:
         scores = scores_of(material, one.key, samples[policy.rts_id, one.key])
         own = np.array([(item, one.id) in fresh for item in material.items.tolist()], dtype=bool)
+        own &= ~material.in_development
         drawn = [(item, one.id) for item in material.items[own].tolist()]
         loss = loss_of(policy.calibration) if policy.calibration else more_than_one_point
         found = Audited(

@@ -132,7 +132,12 @@ class Decided:
 def audit_of(
     policy: RoutingPolicy, material: Material, kept: Sequence[KeptUnit]
 ) -> tuple[list[PlannedUnit], list[AuditCell]]:
-    """Return the units that are drawn from what stays, to audit it, and what that is of each system."""
+    """Return the units that are drawn from what stays, to audit it, and what that is of each system.
+
+    Units of development documents are not drawn: judges may have learned from them, so no figure uses them.
+    """
+    in_development = set(material.items[material.in_development].tolist())
+    kept = [each for each in kept if each.unit[0] not in in_development]
     distances = np.array([each.distance for each in kept], dtype=float)
     found = []
     for index, probability in audit_drawn(policy, material, [each.unit for each in kept], distances):

@@ -23,7 +23,7 @@ from django.utils import timezone
 
 from judges.core.models import Batch, Judge, Judgment, Run
 from judges.endpoints.replies import Reply, shares_of
-from judges.endpoints.work import Outcome, Prices, Work
+from judges.endpoints.work import JudgmentWork, Outcome, Prices
 from judges.runs.asking import MAX_ATTEMPTS, outcome_of_reply
 from judges.runs.commands import leases
 from judges.runs.commands.budgets import used_up
@@ -53,6 +53,8 @@ class HoldLost(Exception):  # noqa: N818 - it reads as what happened
 @transaction.atomic
 def take(*, run: int, holder: UUID) -> Batch | None:
     """Return a batch of the run that is due, held by this holder from now on. Locks the run."""
+    # The lock is the run's, as everywhere here: whoever waited for it sees the other's hold, and goes on to
+    # the next batch.
     Run.objects.select_for_update().get(pk=run)
     batch = due_batches().filter(run=run).order_by("due_at").first()
     if batch is None:
@@ -68,8 +70,9 @@ def begin(*, run: int, holder: UUID) -> Batch | None:
 
     None where nothing is to be asked now. The run stops when its budget allows not even one more request.
     """
+    # Two workers would lease the same planned judgments, and each spend what is left of the budget.
     locked = Run.objects.select_for_update().get(pk=run)
-    if locked.status != Run.Status.RUNNING:
+    if locked.status != Run.Status.RUNNING or locked.looked_up_to is not None:
         return None
     planned = planned_by_judge(locked)
     for (endpoint, model), group in groupby(sorted(planned, key=_group), key=_group):
@@ -77,6 +80,7 @@ def begin(*, run: int, holder: UUID) -> Batch | None:
             shares, cost = _affordable(locked, list(group))
             if shares:
                 return _new_batch(locked, shares, cost, holder)
+    # An open batch may cost less than was kept for it, and then there is a budget again.
     if planned and locked.budget and not open_batches(locked).exists():
         leases.stop_run(locked, used_up(locked.budget))
     return None
@@ -113,7 +117,7 @@ def _affordable(
             room -= fit
             if left is not None:
                 left -= cost or 0
-        if fit < count:
+        if fit < count:  # the file or the budget is full: cheaper judges behind do not overtake
             break
     return shares, None if None in costs else sum((cost for cost in costs if cost), Decimal(0))
 
@@ -182,6 +186,9 @@ def judgments_in(batch: Batch) -> QuerySet[Judgment]:
 @contextmanager
 def hold_batch(batch: Batch) -> Iterator[None]:
     """Keep hold of a batch while a step takes its time, and let go of it at the end."""
+    # From a thread, since an upload or a download is one call of many minutes that nothing interrupts.
+    # Every write asks for the holder: if another worker took the batch over, holding and letting go change
+    # nothing.
     done = Event()
     mine = Batch.objects.filter(pk=batch.pk, holder=batch.holder)
 
@@ -205,6 +212,7 @@ def hold_batch(batch: Batch) -> Iterator[None]:
 
 def note(batch: Batch, **fields: Any) -> None:
     """Write what became known of a batch; raises HoldLost where another worker is at it by now."""
+    # Compared and set in one statement, so that it needs no lock while a provider is being asked.
     if not Batch.objects.filter(pk=batch.pk, holder=batch.holder).update(**fields):
         raise HoldLost
     for name, value in fields.items():
@@ -224,6 +232,7 @@ def store(*, batch: Batch, said: Mapping[int, Reply | str]) -> None:
     was asked MAX_ATTEMPTS times; both go back into the plan until then. Pauses a run that gets too many
     replies without a usable score.
     """
+    # Whoever lost the hold meanwhile does no harm here: only what the batch still holds is written, once.
     said = _of_each_judgment(batch, said)
     replies = {pk: each for pk, each in said.items() if isinstance(each, Reply)}
     before = {row.pk: row for row in judgments_in(batch).filter(pk__in=replies)}
@@ -264,6 +273,8 @@ def _of_each_judgment(batch: Batch, said: Mapping[int, Reply | str]) -> Mapping[
 def _store_replies(batch: Batch, outcomes: Sequence[Outcome], before: Mapping[int, Judgment]) -> None:
     """Write outcomes of what the batch still holds. Locks the run, so that no reply is counted twice."""
     Run.objects.select_for_update().get(pk=batch.run_id)
+    # `leases.store` counts what was spent also for leases that are gone, since a call was paid for. Of a
+    # batch the same output may be read twice, by two workers or after a crash, and is paid for once.
     held = set(judgments_in(batch).filter(pk__in=before).values_list("pk", flat=True))
     kept = [outcome for outcome in outcomes if outcome.judgment in held]
     prices = Prices.of(batch.endpoint).in_batches()
@@ -272,7 +283,7 @@ def _store_replies(batch: Batch, outcomes: Sequence[Outcome], before: Mapping[in
         _add_usage_before(before[outcome.judgment])
 
 
-def _second_chance(work: Work, outcome: Outcome, run: Run) -> Outcome:
+def _second_chance(work: JudgmentWork, outcome: Outcome, run: Run) -> Outcome:
     """Plan a first unreadable reply once more, unless the next one would be the same."""
     again = outcome.attempts % MAX_ATTEMPTS and run.status != Run.Status.CANCELLED
     first = work.unreadable is None and work.question.may_vary
@@ -302,6 +313,9 @@ def _plus(column: str, before: int | None) -> Combinable:
 def _put_back(judgments: QuerySet[Judgment], sentence: str) -> None:
     """Plan anew what had no reply, or give it up where it was asked often enough."""
     free: dict[str, Any] = {"lease": None, "leased_until": None, "attempts": F("attempts") + 1}
+    # Each update takes its rows out of `judgments` (they are leased no more), so the next one finds the
+    # others: first those with a reply that nobody could read, which stay unreadable, then those without
+    # any.
     tired = judgments.annotate(asked=F("attempts") % MAX_ATTEMPTS).filter(asked=MAX_ATTEMPTS - 1)
     tired.filter(reason__gt="").update(status=Status.UNREADABLE, **free)
     reason = f"{MAX_ATTEMPTS} calls failed. The last one: {sentence}"
@@ -317,6 +331,7 @@ def close(batch: Batch, *, without_reply: str) -> None:
     """Mark a batch as collected; judgments about which it says nothing had no reply. Locks the run."""
     run = Run.objects.select_for_update().get(pk=batch.run_id)
     _put_back(judgments_in(batch), without_reply)
+    # Last: where another worker is at the batch, HoldLost undoes the above with the transaction.
     note(batch, status=Batch.Status.COLLECTED, closed_at=timezone.now())
     if run.status == Run.Status.CANCELLED:
         leases.end_plan(run)

@@ -9,6 +9,7 @@ from judges.endpoints.keys import server_of
 from judges.endpoints.work import Prices
 from judges.runs.batch_worker import work_on_batches
 from judges.runs.commands.leases import is_under_way, stop_run
+from judges.runs.commands.reusing import reuse_answers
 from judges.runs.pipeline import Share
 from judges.runs.probing import learn_names, probe_silent_servers
 from judges.runs.queries.batches import ATTENDED
@@ -21,29 +22,32 @@ def collect(*, run: int, seconds: float) -> bool:
 
     A run through the batch interface has all done that is due, and is due again when a batch is polled next.
     """
-    _prepare(run)
+    until = time.monotonic() + seconds
     shares = _shares(run, seconds)
     if shares is None:
         return False
-    asyncio.run(work(shares, until=time.monotonic() + seconds, hand_over=lambda: None))
+    asyncio.run(work(shares, until=until, hand_over=lambda: None))
     return needs_work(run)
 
 
 def collect_slice(*, run: int, seconds: float) -> None:
     """Ask for up to `seconds` and return then; calls in flight end in a thread of their own."""
-    _prepare(run)
+    until = time.monotonic() + seconds
     shares = _shares(run, seconds)
     if shares:
-        Slice(shares, seconds=seconds).run()
-
-
-def _prepare(run: int) -> None:
-    probe_silent_servers(run=run)
-    learn_names(run=run)
+        Slice(shares, seconds=max(until - time.monotonic(), 0)).run()
 
 
 def _shares(run: int, seconds: float) -> list[Share] | None:
-    """Return what to ask at each endpoint that answers; None where nothing is asked by single calls."""
+    """Return what to ask at each endpoint that answers; None where nothing is asked by single calls.
+
+    Before, judgments are answered from what is stored, where the run wants that; nothing is asked until all
+    were looked up.
+    """
+    probe_silent_servers(run=run)
+    learn_names(run=run)
+    if not reuse_answers(run=run, seconds=seconds):
+        return []
     if Run.objects.filter(pk=run, via=Run.Via.BATCH).exists():
         work_on_batches(run=run, seconds=seconds)
         return None

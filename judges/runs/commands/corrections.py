@@ -30,7 +30,7 @@ def set_value(*, judgment: Judgment, value: float, note: str, by: User) -> Judgm
     judgment = _lock_judgment(judgment)
     guideline = current_guideline(judgment.judge.project)
     dimension = next(each for each in guideline.dimensions if each.id == judgment.dimension_id)
-    asked = judgment.judge.asked(dimension)
+    asked = judgment.judge.rescale(dimension)
     if problem := METHODS.get(judgment.judge.method, OF_A_PANEL).refuses_value(value, asked):
         raise InvalidValueError(problem, fields={"value": problem})
     if (judgment.status, judgment.value) == (Status.DONE, value):

@@ -31,6 +31,7 @@ PLAIN: dict[str, Any] = {
     "cached_tokens": None,
     "reasoning_tokens": None,
     "seconds": None,
+    "reused_from_id": None,
     "attempts": 0,  # counted for each asking: its first calls that fail must not be its last
     "is_corrected": False,
 }

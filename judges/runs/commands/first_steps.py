@@ -21,7 +21,7 @@ def adopt_first_steps(run: Run, judge: Judge) -> None:
     """
     if not judge.asks_of_documents:
         return
-    known = _answered(judge)
+    known = _first_answers(judge)
     new = Judgment.objects.filter(run=run, judge=judge, status=Judgment.Status.PLANNED, steps_done=0)
     of_project = _units(run) if judge.method == CONTENT_UNITS.key else {}
     for document, dimension in new.order_by().values_list("item__document", "dimension").distinct():
@@ -34,7 +34,7 @@ def _of_document(judgments: QuerySet[Judgment], document: int, dimension: int) -
     return judgments.filter(item__document=document, dimension=dimension)
 
 
-def _answered(judge: Judge) -> dict[Key, dict[str, Any]]:
+def _first_answers(judge: Judge) -> dict[Key, dict[str, Any]]:
     """Return the first step of each document that the judge was answered, the last one that was."""
     rows = Judgment.objects.filter(judge=judge, steps_done__gte=1).order_by("pk")
     columns = rows.values_list("item__document", "dimension", "steps")

@@ -13,7 +13,9 @@ from itertools import chain
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Q, QuerySet, Value
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotate.webhooks.commands import announce
@@ -29,11 +31,12 @@ from judges.runs.queries.runs import without_living_holder
 from judges.runs.queries.shared import SharedCalls, first_calls, shared_calls
 
 WINDOW = timedelta(seconds=6)  # over which an endpoint's limits are kept
+MOST_AHEAD = 4  # times its places, as many judgments a holder leases before it has places for them
 RUN_FINISHED, RUN_STOPPED = "run.finished", "run.stopped"  # events of webhooks
 
 
 @dataclass(frozen=True)
-class Load:
+class HolderLoad:
     """What a holder is busy with when it asks for more.
 
     held: the places that it may be using. unanswered: its judgments in a call or waiting for one. ahead: how
@@ -45,7 +48,7 @@ class Load:
     ahead: int = 0
 
 
-NOTHING = Load()
+NOTHING = HolderLoad()
 
 
 @dataclass(frozen=True)
@@ -53,21 +56,22 @@ class Leased:
     """What a worker may ask now; `come_back` when there will be more for it, though not at once.
 
     `has_ended`: the run no longer goes on, or its `server_is_silent` (`commands.silence`), and what is leased
-    already should not be asked either. `places`: how many calls it may have in flight. `share`: its part of
-    the endpoint's rate.
+    already should not be asked either. `counts_tokens`: the endpoint limits tokens. `places`: how many
+    calls it may have in flight. `share`: its part of the endpoint's rate.
     """
 
     judgments: Sequence[int]
     come_back: bool = False
     has_ended: bool = False
     server_is_silent: bool = False
+    counts_tokens: bool = True
     resting_until: datetime | None = None
     places: int = 0
     share: float = 1.0
 
 
 @transaction.atomic
-def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, load: Load = NOTHING) -> Leased:
+def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, load: HolderLoad = NOTHING) -> Leased:
     """Lease judgments of a running run on one endpoint for up to `how_many` calls at the same time.
 
     As many as the run has places for, as limits and budget allow, and as no other run has a claim to. Locks
@@ -76,6 +80,8 @@ def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, load: Load = 
     locked = Run.objects.select_for_update().get(pk=run)
     if locked.status != Run.Status.RUNNING:
         return Leased([], has_ended=True)
+    if locked.looked_up_to is not None:  # what is stored is paid for nobody: see commands.reusing
+        return Leased([])
     server = Endpoint.objects.select_for_update().get(pk=endpoint)
     if server.next_probe_at is not None:
         return Leased([], has_ended=True, server_is_silent=True)
@@ -94,7 +100,7 @@ def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, load: Load = 
     claim = holders.claim_places(endpoint=server, run=run, holder=holder, held=load.held, wanted=wanted)
     if claim is None:
         return Leased([])
-    room = claim.places + min(load.ahead, 2 * claim.places) - load.unanswered
+    room = claim.places + min(load.ahead, MOST_AHEAD * claim.places) - load.unanswered
     if allowed < most:  # a window's requests are for all runs
         room = min(room, -(-allowed // claim.runs))
     room = min(room, affordable)
@@ -103,6 +109,7 @@ def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, load: Load = 
     return Leased(
         list(chain.from_iterable(taken)),
         come_back=bool(taken) or room <= 0,
+        counts_tokens=server.tokens_per_minute is not None,
         resting_until=server.resting_until,
         places=claim.places,
         share=claim.share,
@@ -118,7 +125,15 @@ def is_under_way(judgments: QuerySet[Judgment]) -> bool:
 
 
 @transaction.atomic
-def store(*, run: int, endpoint: int, holder: UUID, outcomes: Sequence[Outcome], prices: Prices) -> int:
+def store(
+    *,
+    run: int,
+    endpoint: int,
+    holder: UUID,
+    outcomes: Sequence[Outcome],
+    prices: Prices,
+    counts_tokens: bool = True,
+) -> int:
     """Write outcomes of leases that this holder still has; return how many were written.
 
     Where asking again has failed, the earlier answer stands. What was spent counts for the run whether or not
@@ -134,13 +149,28 @@ def store(*, run: int, endpoint: int, holder: UUID, outcomes: Sequence[Outcome],
     if failed:
         give_back_answers(Judgment.objects.filter(pk__in=failed, status=Judgment.Status.FAILED))
     spent = sum((cost for cost in costs if cost is not None), Decimal(0))
-    if spent:
-        Run.objects.filter(pk=run).update(spent=F("spent") + spent)
-    tokens = sum((each.input_tokens or 0) + (each.output_tokens or 0) for each in outcomes)
-    Endpoint.objects.filter(pk=endpoint, tokens_per_minute__isnull=False).update(
-        window_tokens=F("window_tokens") + tokens
-    )
+    savings = _note_savings(outcomes, prices)
+    if spent or savings:
+        Run.objects.filter(pk=run).update(spent=F("spent") + spent, **savings)
+    if counts_tokens:
+        tokens = sum((each.input_tokens or 0) + (each.output_tokens or 0) for each in outcomes)
+        Endpoint.objects.filter(pk=endpoint, tokens_per_minute__isnull=False).update(
+            window_tokens=F("window_tokens") + tokens
+        )
     return written
+
+
+def _note_savings(outcomes: Sequence[Outcome], prices: Prices) -> dict[str, Combinable]:
+    """Return what servers had cached, and saved by it, as an update of the run; nothing if none told."""
+    told = [each.cached_tokens for each in outcomes if each.cached_tokens is not None]
+    if not told:
+        return {}
+    cached, counted = sum(told), Coalesce("cached_tokens", Value(0))
+    saved = prices.savings(cached)
+    if saved is None:
+        unpriced = F("cached_tokens_unpriced") + cached
+        return {"cached_tokens": counted + cached, "cached_tokens_unpriced": unpriced}
+    return {"cached_tokens": counted + cached, "cache_savings": F("cache_savings") + saved}
 
 
 def renew(*, run: int, holder: UUID) -> None:

@@ -14,7 +14,7 @@ from judges.runs.queries.shared import count_shared_calls, shared_calls
 SMALLEST = Decimal("0.00000001")  # that is stored
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def count_lost_calls(*, run: Run, at: datetime, besides: UUID | None = None) -> None:
     """Count as spent what calls of dead workers may have cost: as many as they had places, at the mean.
 

@@ -14,13 +14,12 @@ from judges.core.models import Judge, Judgment, Run
 from judges.methods import METHODS
 
 ITEMS, DOCUMENTS = (connection.ops.quote_name(model._meta.db_table) for model in (Item, Document))
-# What is judged, in the order of asking: items one by one, or both orders of each pair, document by document.
+# What is judged: items one by one, or both orders of each pair.
 SINGLE = f"""
-    SELECT item.id, CAST(NULL AS bigint), 0, item.id, 0
+    SELECT item.id, CAST(NULL AS bigint), item.id, item.document_id, 0
     FROM {ITEMS} item JOIN {DOCUMENTS} document ON document.id = item.document_id
     WHERE document.project_id = %s
 """
-SINGLE_BY_DOCUMENT = SINGLE.replace("item.id, 0\n", "item.document_id, item.id\n")
 PAIRED = f"""
     SELECT item.id, other.id, pair.place, item.document_id, pair.turn
     FROM pair
@@ -36,7 +35,7 @@ WRITE = """
     SELECT {values}
     FROM subject CROSS JOIN dimension CROSS JOIN sample
     WHERE true
-    ORDER BY subject.place, subject.document, subject.turn, {order}
+    ORDER BY subject.document, {order}
     ON CONFLICT DO NOTHING
 """
 VARYING = {
@@ -71,13 +70,15 @@ def write_judgments(
         tables.append(_values("pair (first, second, place, turn)", both))
         subjects = PAIRED
     else:
-        subjects = SINGLE_BY_DOCUMENT if judge.asks_of_documents else SINGLE
+        subjects = SINGLE
     if documents is not None:
         subjects += f" AND document.id IN ({', '.join(map(str, documents))})"
-    # What one call gives stands together: a sample of all dimensions, or a dimension's samples.
-    order = "dimension.place, sample.number"
+    # Prompts name the dimension, then show the document, then the text. In this order those that begin alike
+    # are asked one after the other, for servers that cache beginnings. What one call gives stands together: a
+    # sample of all dimensions, or a dimension's samples.
+    order = "dimension.place, subject.place, subject.turn, sample.number"
     if judge.asks_several:
-        order = "sample.number, dimension.place"
+        order = "subject.place, subject.turn, sample.number, dimension.place"
     columns, values, constants = _columns(Judgment(run=run, judge=judge))
     statement = WRITE.format(
         tables=", ".join(tables),

@@ -24,10 +24,11 @@ from judges.runs.commands.lost_calls import count_lost_calls
 from judges.runs.commands.planned import write_judgments
 from judges.runs.commands.silence import be_patient_again
 from judges.runs.queries.runs import left_behind
-from judges.runs.queries.samples import sampled_documents
+from judges.runs.queries.samples import documents_of
 from judges.tasks import collect_judgments
 
 _WAITING = ("waits_for", "resumes_until")
+_GOING_ON = (*_WAITING, "finished_at", "looked_up_to")
 
 
 @transaction.atomic
@@ -39,11 +40,13 @@ def plan_run(
     budget: Decimal | None = None,
     via: Run.Via = Run.Via.CALLS,
     keeps_messages: bool = False,
+    reuses_answers: bool = False,
 ) -> Run:
     """Write a run with one row for each judgment of the scope that the project does not have yet.
 
     Locks the project's row. What another run has planned or answered is not planned, and so not paid, again;
-    what a run that is over left without an answer is taken over. Raises RunRefusedError.
+    what a run that is over left without an answer is taken over. reuses_answers: whether identical calls are
+    answered from what is stored. Raises RunRefusedError.
     """
     project = Project.objects.select_for_update().get(pk=project.pk)
     guideline = freeze_guideline(project)
@@ -60,9 +63,10 @@ def plan_run(
         budget=budget,
         via=via,
         keeps_messages=keeps_messages,
+        reuses_answers=reuses_answers,
         created_by=by,
     )
-    documents = sampled_documents(project, scope.documents)
+    documents = documents_of(project, scope)
     _take_over(run, scope.judges, dimensions, documents)
     for judge in scope.judges:
         write_judgments(run, judge, dimensions, scope.pairs, documents)
@@ -92,7 +96,8 @@ def start_run(*, run: Run) -> Run:
     if not is_under_way(Judgment.objects.filter(run=run)):
         run.status, run.finished_at = Run.Status.FINISHED, now
     run.waits_for = run.resumes_until = None
-    run.save(update_fields=["status", "reason", "started_at", "finished_at", *_WAITING, "accepts_unreadable"])
+    run.looked_up_to = _look_up_from(run)
+    run.save(update_fields=["status", "reason", "started_at", *_GOING_ON, "accepts_unreadable"])
     record(run.project, "run.started", run)
     be_patient_again(run=run)
     if run.status == Run.Status.RUNNING:
@@ -156,7 +161,8 @@ def retry_failed(*, run: Run) -> Run:
     run.status, run.reason, run.finished_at = Run.Status.RUNNING, "", None
     run.started_at = run.started_at or timezone.now()
     run.waits_for = run.resumes_until = None
-    run.save(update_fields=["status", "reason", "finished_at", "started_at", *_WAITING])
+    run.looked_up_to = _look_up_from(run)
+    run.save(update_fields=["status", "reason", "started_at", *_GOING_ON])
     record(run.project, "run.retried", run)
     be_patient_again(run=run)
     _wake_after_commit(run)
@@ -166,6 +172,11 @@ def retry_failed(*, run: Run) -> Run:
 def _wake_after_commit(run: Run) -> None:
     # Workers look for work by themselves every few seconds, so a broker that is away loses nothing.
     transaction.on_commit(lambda: collect_judgments.delay(run.pk), robust=True)
+
+
+def _look_up_from(run: Run) -> int | None:
+    """Return behind which of its judgments stored answers are looked up: all, whenever it begins to go on."""
+    return 0 if run.reuses_answers else None
 
 
 def _lock_run(run: Run) -> Run:

@@ -12,6 +12,8 @@ from judges.runs.queries.shared import count_shared_calls
 
 RESERVE = Decimal("1.5")  # how often the mean so far a call may cost
 Status = Judgment.Status
+# What was taken over from another judgment cost nothing and tells nothing about calls.
+_PAID = Q(answered_at__isnull=False, cost__isnull=False, reused_from__isnull=True)
 
 
 @dataclass(frozen=True)
@@ -55,12 +57,12 @@ def expected_costs(run: Run, server: Endpoint, sizes: Mapping[int, int]) -> dict
 
 def _single_calls(run: Run) -> _Calls:
     judgments = Judgment.objects.filter(run=run)
-    answered = judgments.filter(answered_at__isnull=False, cost__isnull=False).count()
+    answered = judgments.filter(_PAID).count()
     return _Calls(1, answered, run.spent, judgments.filter(status=Status.LEASED).count())
 
 
 def _by_size(run: Run, server: Endpoint, sizes: Mapping[int, int]) -> list[_Calls]:
-    answered, leased = Q(answered_at__isnull=False, cost__isnull=False), Q(status=Status.LEASED)
+    answered, leased = _PAID, Q(status=Status.LEASED)
     judges = Judgment.objects.filter(run=run).order_by().values_list("judge", "judge__endpoint")
     counted = judges.annotate(
         paid=Sum("cost", filter=answered),

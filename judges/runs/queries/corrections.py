@@ -67,8 +67,8 @@ def _read_anew(judge: Judge, judgment: Judgment, dimensions: Mapping[int, Frozen
     together = judgment.asked_dimensions or [judgment.dimension_id]
     reading = METHODS[judge.method].read_about(
         judgment.reply,
-        judge.asked(dimensions[judgment.dimension_id]),
-        [judge.asked(dimensions[pk]) for pk in together if pk in dimensions],
+        judge.rescale(dimensions[judgment.dimension_id]),
+        [judge.rescale(dimensions[pk]) for pk in together if pk in dimensions],
         pattern=judge.template.pattern if judge.template else "",
         structured=judge.structured,
     )

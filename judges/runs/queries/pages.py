@@ -1,6 +1,6 @@
 """What the pages of runs show besides the counts."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,9 +8,15 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotate.core.models import Project
-from judges.core.models import Batch, Endpoint, Judgment, Run
+from judges.core.models import Batch, Endpoint, Judge, Judgment, Run
 from judges.runs.queries.batches import batches_of
-from judges.runs.queries.runs import RunProgress, progress_of, runs_of
+from judges.runs.queries.runs import (
+    JudgeStatusCount,
+    RunProgress,
+    count_by_judge,
+    progress_from_counts,
+    runs_of,
+)
 from judges.runs.queries.watching import runs_without_worker
 
 MOST_REASONS = 5
@@ -86,23 +92,30 @@ def moves(progress: RunProgress) -> bool:
 
 
 def run_lines(project: Project) -> list[RunLine]:
-    """Return a project's last runs with their counts and judges, the newest first. Four queries."""
+    """Return a project's last runs with their counts and judges, the newest first.
+
+    Five queries, or two more while judgments are leased.
+    """
     runs = list(runs_of(project.pk)[:LISTED_RUNS])
-    asked = Judgment.objects.filter(run__in=runs).order_by("judge__name")
-    names: defaultdict[int | None, list[str]] = defaultdict(list)
-    for run, name in asked.values_list("run", "judge__name").distinct():
-        names[run].append(name)
-    return [RunLine(progress, names[progress.run.pk]) for progress in progress_of(runs)]
+    counts = count_by_judge([run.pk for run in runs])
+    names = dict(Judge.objects.filter(project=project).values_list("pk", "name"))
+    asked: defaultdict[int, set[str]] = defaultdict(set)
+    for each in counts:
+        asked[each.run].add(names[each.judge])
+    return [
+        RunLine(progress, sorted(asked[progress.run.pk])) for progress in progress_from_counts(runs, counts)
+    ]
 
 
 def run_state(run: Run) -> RunState:
-    """Return everything about a run. Seven queries."""
-    progress = progress_of([run])[0]
+    """Return everything about a run. Eight queries, or two more while judgments are leased."""
+    counts = count_by_judge([run.pk])
+    (progress,) = progress_from_counts([run], counts)
     judgments = Judgment.objects.filter(run=run)
     resting, silent = _waited_for(run, judgments)
     return RunState(
         progress=progress,
-        judges=_judges(judgments),
+        judges=_judges(counts),
         reasons=_reasons(judgments),
         resting=resting,
         silent=silent,
@@ -139,14 +152,20 @@ def with_related(judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
     return judgments.select_related(*related).order_by("pk")
 
 
-def _judges(judgments: QuerySet[Judgment]) -> list[JudgeCounts]:
-    rows = judgments.values_list("judge__name").annotate(
-        total=Count("pk"),
-        done=Count("pk", filter=Q(status=Status.DONE)),
-        unreadable=Count("pk", filter=Q(status=Status.UNREADABLE)),
-        failed=Count("pk", filter=Q(status=Status.FAILED)),
-    )
-    return [JudgeCounts(*row) for row in rows.order_by("judge__name")]
+def _judges(counts: Sequence[JudgeStatusCount]) -> list[JudgeCounts]:
+    """Return each judge's part by its name. One query."""
+    by_judge: defaultdict[int, Counter[str]] = defaultdict(Counter)
+    for each in counts:
+        by_judge[each.judge][each.status] += each.count
+    names = Judge.objects.filter(pk__in=by_judge).order_by("name").values_list("pk", "name")
+    return [
+        JudgeCounts(
+            name,
+            by_judge[pk].total(),
+            *(by_judge[pk][status] for status in (Status.DONE, Status.UNREADABLE, Status.FAILED)),
+        )
+        for pk, name in names
+    ]
 
 
 def _reasons(judgments: QuerySet[Judgment]) -> list[Reason]:

@@ -25,7 +25,7 @@ from judges.endpoints.work import BATCH_WINDOW, Prices
 from judges.methods import METHODS
 from judges.methods.base import Subject
 from judges.runs.queries.runs import left_behind
-from judges.runs.queries.samples import sampled_documents
+from judges.runs.queries.samples import documents_of
 from judges.runs.queries.work import question
 
 Sampled = tuple[Subject, dict[int, str]]
@@ -207,7 +207,7 @@ def plan_of(project: Project, scope: Scope, via: Run.Via = Run.Via.CALLS) -> Run
     """
     guideline = current_guideline(project)
     dimensions = [each for each in guideline.dimensions if each.key in set(scope.dimensions)]
-    documents = sampled_documents(project, scope.documents)
+    documents = documents_of(project, scope)
     subjects = _subjects(project, scope, documents)
     there = _count_there(scope, dimensions, documents)
     used, sample = mean_usage(scope), list(_sample(project, scope))
@@ -346,7 +346,7 @@ def _estimate_usage(
     method = METHODS[judge.method]
     if judge.takes_steps:
         return _estimate_steps(judge, sample)
-    possible = [dimension for dimension in dimensions if not method.refuses(judge.asked(dimension))]
+    possible = [dimension for dimension in dimensions if not method.refuses(judge.rescale(dimension))]
     # A judge that asks about several dimensions asks about all of the scope's, or cannot be planned.
     calls = [possible] if judge.asks_several and possible else [[dimension] for dimension in possible]
     lengths = [

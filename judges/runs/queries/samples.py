@@ -2,6 +2,7 @@
 
 from annotate.agreement.streams import Stream
 from annotate.core.models import Project
+from judges.core.specification import Scope
 
 MOST_DOCUMENTS = 10_000
 """What fits into one statement; a run over more is a run over all."""
@@ -19,3 +20,8 @@ def sampled_documents(project: Project, number: int | None) -> list[int] | None:
     drawn = list(documents.values_list("pk", flat=True))
     Stream(project.seed).of("sample of documents").shuffler().shuffle(drawn)
     return drawn[:number]
+
+
+def documents_of(project: Project, scope: Scope) -> list[int] | None:
+    """Return the keys of the documents that a scope chooses or draws; None for all. One query at the most."""
+    return sampled_documents(project, scope.documents) if scope.chosen is None else list(scope.chosen)

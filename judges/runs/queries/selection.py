@@ -14,7 +14,7 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import current_guideline
 from annotate.core.models import Project
 from annotate.core.rounds import rounds_of
-from judges.core.mapping import mapped
+from judges.core.mapping import map_values
 from judges.core.models import Judge, Judgment
 from judges.core.specification import Scope
 from judges.methods.own_scale import OwnScale
@@ -67,7 +67,8 @@ def _far(project: Project, judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
     Named categories have no mean, and a comparison of two texts is no rating: none of them is far.
     """
     rounds = rounds_of(project)
-    material = material_of(project, rounds[max(rounds)] if rounds else None, current_guideline(project))
+    last = rounds[max(rounds)] if rounds else None
+    material = material_of(project, last, current_guideline(project), with_development=True)
     judges = Judge.objects.filter(project=project, scale_minimum__isnull=False)
     scales = {judge.pk: judge.own_scale for judge in judges}
     far = []
@@ -92,7 +93,7 @@ def among(keys: Sequence[int]) -> RawSQL:
 
 
 def _rescale(value: float, scale: OwnScale | None, dimension: FrozenDimension) -> float:
-    return float(mapped(value, scale, dimension)) if scale else value
+    return float(map_values(value, scale, dimension)) if scale else value
 
 
 def _means(material: Material, key: str) -> dict[int, float]:

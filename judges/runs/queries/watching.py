@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 from django.urls import reverse
 from django.utils import timezone
 
 from annotate.core.models import Project
 from annotate.watching.registry import Need, OverviewSection
-from judges.core.models import Batch, Judgment, Run
+from judges.core.models import Batch, Drafting, Judgment, Run
 
 WORKER_SHOULD_TAKE = timedelta(seconds=10)
 Status = Run.Status
@@ -18,7 +18,7 @@ Status = Run.Status
 
 @dataclass(frozen=True)
 class Spending:
-    """A project's runs by what they do, what they have spent, and what they still may spend.
+    """A project's runs by what they do, what they have spent and saved, and what they still may spend.
 
     `allowed` is the sum of the budgets of runs that can still spend, None where one of them has no budget.
     """
@@ -27,6 +27,7 @@ class Spending:
     waiting: int
     ended: int
     spent: Decimal
+    saved: Decimal
     allowed: Decimal | None
 
 
@@ -73,7 +74,7 @@ def needs_of_runs(project: Project) -> list[Need]:
 
 
 def spending_section(project: Project) -> OverviewSection | None:
-    """Return what judges do and cost, None where there was never a run. One query."""
+    """Return what judges do and cost, drafts of models included, None without a run. Two queries."""
     over = (Status.FINISHED, Status.CANCELLED)
     may_spend = ~Q(status__in=over)
     found = Run.objects.filter(project=project).aggregate(
@@ -82,17 +83,20 @@ def spending_section(project: Project) -> OverviewSection | None:
         ended=Count("pk", filter=Q(status__in=over)),
         unlimited=Count("pk", filter=may_spend & Q(budget__isnull=True)),
         money=Sum("spent"),
+        saved=Sum(F("reused_cost") + F("cache_savings")),
         allowed=Sum("budget", filter=may_spend),
     )
     if not found["all"]:
         return None
+    drafted = Drafting.objects.filter(judge__project=project).aggregate(money=Sum("spent"))
     return OverviewSection(
         "judges/runs/_spending.html",
         Spending(
             running=found["running"],
             waiting=found["all"] - found["running"] - found["ended"],
             ended=found["ended"],
-            spent=found["money"] or Decimal(0),
+            spent=(found["money"] or Decimal(0)) + (drafted["money"] or Decimal(0)),
+            saved=found["saved"] or Decimal(0),
             allowed=None if found["unlimited"] else found["allowed"] or Decimal(0),
         ),
     )

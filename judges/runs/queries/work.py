@@ -8,11 +8,11 @@ from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import Document, Guideline, Item
 from judges.core.models import Judge, Judgment, ScoreFrom
 from judges.endpoints.questions import Question
-from judges.endpoints.work import Call, Chain, Earlier, Outcome, Work
+from judges.endpoints.work import Call, Chain, Earlier, JudgmentWork, Outcome
 from judges.methods import METHODS, Method
 from judges.methods.base import Message, Subject
 from judges.methods.readings import Reading
-from judges.methods.steps import Step, SteppedMethod
+from judges.methods.steps import MethodStep, SteppedMethod
 from judges.runs.queries.shared import shared_by
 
 
@@ -26,7 +26,7 @@ class Questions:
         self._documents: dict[int, tuple[tuple[str, str], ...]] = {}
         self._references: dict[tuple[int, int], str] = {}  # by document and system
 
-    def work_of(self, judgments: Sequence[int]) -> list[Work]:
+    def work_of(self, judgments: Sequence[int]) -> list[JudgmentWork]:
         """Return the questions of these judgments in their order, those of one call together.
 
         At most four queries, five where prompts show a reference.
@@ -66,19 +66,19 @@ class Questions:
         reference = "" if system is None else self._references.get((document, system), "")
         return Subject(self._documents[document], row.item__text, row.other__text, reference)
 
-    def _work(self, row: Any) -> Work:
+    def _work(self, row: Any) -> JudgmentWork:
         judge, dimension = self._judges[row.judge], self._dimensions[row.dimension]
         together = dimensions_asked(judge, dimension, self._in_order, row.item)
         subject = self._subject(row, judge)
-        chain = _chain(judge, subject, judge.asked(dimension), row)
-        return Work(
+        chain = _chain(judge, subject, judge.rescale(dimension), row)
+        return JudgmentWork(
             judgment=row.pk,
             question=question(
                 judge, subject, together, sample=row.sample, replies=replies_of_steps(row.steps)
             ),
             method=METHODS[judge.method],
-            dimension=judge.asked(dimension),
-            together=[judge.asked(each) for each in together],
+            dimension=judge.rescale(dimension),
+            together=[judge.rescale(each) for each in together],
             shared=shared_by(judge, row.item, row.sample, row.item__document, row.dimension, len(row.steps)),
             chain=chain,
             structured=judge.structured,
@@ -117,20 +117,20 @@ def _unreadable(row: Any) -> Outcome:
         reply=row.reply,
         reason=row.reason,
         problem=row.problem,
-        earlier=_spent(row),
+        earlier=_earlier_use(row),
         steps=row.steps,
         call=Call(**{name: getattr(row, name) for name in _CALL}),
     )
 
 
-def _spent(row: Any) -> Earlier | None:
+def _earlier_use(row: Any) -> Earlier | None:
     """Return what earlier calls took, None where the server did not say."""
     if row.input_tokens is None or row.output_tokens is None:
         return None
     return Earlier(row.input_tokens, row.output_tokens, row.cost, row.cached_tokens, row.reasoning_tokens)
 
 
-def work_of(judgments: Sequence[int]) -> list[Work]:
+def work_of(judgments: Sequence[int]) -> list[JudgmentWork]:
     """Return the questions of these judgments of one run, as `Questions` does. At most four queries."""
     return Questions().work_of(judgments)
 
@@ -144,7 +144,7 @@ def dimensions_asked(
     return judge.in_order_for(judge.dimensions_of_call(all_dimensions), item)
 
 
-def _by_call(works: list[Work]) -> list[Work]:
+def _by_call(works: list[JudgmentWork]) -> list[JudgmentWork]:
     """Return work with what one call gives side by side, each call where its first judgment stands."""
     if all(work.shared is None for work in works):
         return works
@@ -169,7 +169,7 @@ def question(
     steps before, where the method takes several calls.
     """
     assert judge.template is not None
-    method, asked = METHODS[judge.method], [judge.asked(each) for each in dimensions]
+    method, asked = METHODS[judge.method], [judge.rescale(each) for each in dimensions]
     text = judge.template.text if judge.asks_several else judge.template.text_about(dimensions[0].id)
     messages, shape = _content(method, text, subject, asked, replies)
     return Question(
@@ -199,7 +199,7 @@ def _content(
     if not isinstance(method, SteppedMethod):
         return method.messages_about(text, subject, asked), lambda: method.schema_about(asked)
     step = method.next_step(text, subject, asked[0], replies)
-    if not isinstance(step, Step):
+    if not isinstance(step, MethodStep):
         raise ValueError("All steps of this judgment are answered.")
     return step.messages, lambda: step.shape
 
@@ -210,12 +210,12 @@ def _chain(judge: Judge, subject: Subject, dimension: FrozenDimension, row: Any)
         return None
     text, replies = judge.template.text_about(dimension.id), replies_of_steps(row.steps)
     step = method.next_step(text, subject, dimension, replies)
-    name = step.name if isinstance(step, Step) else ""
+    name = step.name if isinstance(step, MethodStep) else ""
 
-    def go_on(reply: str) -> Step | Reading:
+    def go_on(reply: str) -> MethodStep | Reading:
         return method.next_step(text, subject, dimension, [*replies, reply])
 
-    return Chain(name, row.steps, _spent(row) if row.steps else None, go_on)
+    return Chain(name, row.steps, _earlier_use(row) if row.steps else None, go_on)
 
 
 def replies_of_steps(steps: Sequence[Mapping[str, Any]]) -> list[str]:

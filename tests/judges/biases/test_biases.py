@@ -14,10 +14,13 @@ from judges.biases import (
     correlation_beyond_people,
     decline_with_quality,
     distribution_distance,
+    later_places,
     modal_excess,
     option_order,
     place_preference,
+    ranges_of,
     round_numbers,
+    scores_given_before,
     self_preference,
     severity,
     slope_of_errors,
@@ -105,6 +108,32 @@ def halo_bias(scene: Scene, planted: float, stream: Stream) -> Bias:
     return correlated_errors(dimensions, generator=stream)
 
 
+def call_of(scene: Scene, planted: float) -> tuple[Scores, Values]:
+    """A dimension whose score, unless it is asked first, is drawn to that of another one."""
+    places = scene.dice.integers(0, 4, size=ITEMS).astype(float)
+    another = 1.5 * scene.dice.normal(size=ITEMS) + 1
+    return scene.scores(scene.quality + scene.noise + planted * another * (places > 0)), places
+
+
+def place_in_call_bias(scene: Scene, planted: float, stream: Stream) -> Bias:
+    scores, places = call_of(scene, planted)
+    return later_places(scores, places, generator=stream).correlation
+
+
+def shift_in_call_bias(scene: Scene, planted: float, stream: Stream) -> Bias:
+    scores, places = call_of(scene, planted)
+    return later_places(scores, places, generator=stream).shift
+
+
+def neighbours_bias(scene: Scene, planted: float, stream: Stream) -> Bias:
+    """Two dimensions that follow each other in a call: the second is drawn to the error of the first."""
+    first = scene.scores(scene.quality + scene.noise)
+    scene.people = scene.quality + 0.5 * scene.dice.normal(size=(PEOPLE, ITEMS))
+    error = first.judge - first.human_means
+    after = scene.scores(scene.quality + 0.5 * scene.dice.normal(size=ITEMS) + planted * error)
+    return correlated_errors([first, after], generator=stream)
+
+
 def option_bias(scene: Scene, planted: float, stream: Stream) -> Bias:
     forward = scene.quality + scene.noise - planted
     return option_order(forward, scene.quality + scene.noise + planted, OF_DOCUMENT, generator=stream)[0]
@@ -142,6 +171,9 @@ PLANTED: dict[Measured, tuple[float, float | None]] = {
     range_bias: (-0.4, 0.6),
     family_bias: (0.6, 0.6),
     halo_bias: (0.6, None),
+    neighbours_bias: (0.8, None),
+    place_in_call_bias: (0.8, None),
+    shift_in_call_bias: (0.6, 0.6),
     option_bias: (0.3, 0.3),
     place_bias: (1.0, None),
     round_bias: (0.4, 0.4 * 0.8),
@@ -168,6 +200,27 @@ def test_a_judge_without_the_bias_is_called_biased_no_more_often_than_the_level_
     assert reached <= TOO_OFTEN
 
 
+def test_the_ratio_of_spreads_has_a_jackknife_interval_of_its_logarithm():
+    judge, person = np.array([1.0, 3, 5, 2]), np.array([2.0, 3, 4, 1])
+    scores = Scores(systems=[0] * 4, documents=range(4), human=[person], judge=judge)
+    without = [np.log(np.delete(judge, each).std() / np.delete(person, each).std()) for each in range(4)]
+    whole = np.log(judge.std() / person.std())
+    reach = 3.182446305 * np.sqrt(3 / 4 * np.sum((without - np.mean(without)) ** 2))  # t of 3 degrees, .975
+    found = spread_ratio(scores, generator=STREAM).measured
+    assert found.value == pytest.approx(np.exp(whole))
+    assert found.interval
+    assert [found.interval.low, found.interval.high] == pytest.approx(
+        [np.exp(whole - reach), np.exp(whole + reach)]
+    )
+
+
+def test_a_judge_with_one_value_has_a_ratio_of_0_and_no_interval():
+    scores = Scores(systems=[0] * 4, documents=range(4), human=[[2.0, 3, 4, 1]], judge=[3.0] * 4)
+    found = spread_ratio(scores, generator=STREAM).measured
+    assert (found.value, found.interval) == (0, None)
+    assert "do not vary" in (found.interval_reason or "")
+
+
 def test_dimensions_that_go_together_more_than_peoples_are_found_beyond_the_control():
     scene, judged = Scene(5), []
     shared, halo = scene.dice.normal(size=(2, ITEMS))
@@ -184,22 +237,39 @@ def test_dimensions_that_go_together_more_than_peoples_are_found_beyond_the_cont
     assert control_of(plain).least <= value_of(plain) <= control_of(plain).largest
 
 
+def test_scores_are_counted_by_the_score_before_them():
+    before = np.array([[1.0, 1.0], [3.0, np.nan], [3.0, 3.0]])
+    after = np.array([[2.0, 2.5], [3.0, 1.0], [np.nan, 1.0]])
+    points = ranges_of([1, 2, 3])
+    assert scores_given_before(before, after, points, points).tolist() == [[0, 1, 1], [0, 0, 0], [1, 0, 1]]
+
+
+def test_a_long_scale_is_counted_in_ten_ranges():
+    ranges = ranges_of(range(1, 101))
+    assert (len(ranges), ranges[0], ranges[-1]) == (10, (1, 10), (91, 100))
+    counts = scores_given_before(np.array([10.0, 11.0]), np.array([1.0, 100.0]), ranges, ranges)
+    assert (counts[0, 0], counts[1, 9], counts.sum()) == (1, 1, 2)
+
+
+FIVE_POINTS = np.arange(1.0, 6.0)
+
+
 def test_a_judge_that_gives_one_point_too_often_is_outside_what_people_do():
     scene = Scene(6)
     same = scene.quality + 0.5 * scene.dice.normal(size=ITEMS)
     for judge, is_like_people in ((same, True), (0.2 * same + 1.5, False)):
         scores = scene.on_a_scale(judge)
         for measure in (modal_excess, distribution_distance):
-            bias = measure(scores, 1, 5, generator=STREAM)
+            bias = measure(scores, FIVE_POINTS, generator=STREAM)
             assert (value_of(bias) <= control_of(bias).largest + 0.08) is is_like_people, measure
 
 
 def test_the_distance_of_distributions_is_how_far_values_are_moved():
     scores = Scores(systems=[0, 0], documents=[0, 1], human=[[1, 2], [1, 2]], judge=[2, 4])
-    bias = distribution_distance(scores, 1, 5, generator=STREAM)
+    bias = distribution_distance(scores, FIVE_POINTS, generator=STREAM)
     assert value_of(bias) == pytest.approx((1 + 2) / 2)  # 1 to 2, and 2 to 4
     assert control_of(bias).largest == 0
-    assert modal_excess(scores, 1, 5, generator=STREAM).measured.value == 0
+    assert modal_excess(scores, FIVE_POINTS, generator=STREAM).measured.value == 0
 
 
 def test_agreement_that_falls_with_quality_lies_below_the_control():
@@ -244,6 +314,10 @@ def test_what_cannot_be_identified_says_what_it_needs():
     assert "two dimensions" in why(alone)
     never = option_order(np.array([1.0]), np.array([np.nan]), np.array([0]), generator=STREAM)
     assert "both orders" in why(never[0])
+    for places in ([0.0, 0.0], [1.0, 2.0]):
+        in_one_order = later_places(people, np.array(places), generator=STREAM)
+        assert "rotate the order" in why(in_one_order.correlation)
+        assert "rotate the order" in why(in_one_order.shift)
     nothing = correlated_errors([], generator=STREAM)
     assert nothing.measured.value is None
 

@@ -11,8 +11,8 @@ from judges.comparison import (
     category_agreement,
     compare_two_judges,
     correct_preferences,
+    highest_judges,
     holm_over_pairs,
-    standing,
 )
 
 pytestmark = pytest.mark.fast
@@ -75,13 +75,13 @@ def test_holm_goes_over_the_pairs_and_says_who_may_be_highest() -> None:
         [pair("A", "B", 0.1, 0.03), pair("A", "C", 0.3, 0.001), pair("B", "C", 0.2, 0.02)]
     )
     assert [each.adjusted["alpha"] for each in pairs] == pytest.approx([0.04, 0.003, 0.04])
-    found = standing(pairs, "alpha")
+    found = highest_judges(pairs, "alpha")
     assert found is not None
     assert (found.highest, found.may_be_highest, found.is_sure) == (("A",), ("A",), True)
-    unsure = standing(holm_over_pairs([pair("A", "B", -0.1, 0.3), pair("A", "C", 0.3, 0.001)]), "alpha")
+    unsure = highest_judges(holm_over_pairs([pair("A", "B", -0.1, 0.3), pair("A", "C", 0.3, 0.001)]), "alpha")
     assert unsure is not None
     assert (unsure.highest, unsure.may_be_highest, unsure.is_sure) == (("B",), ("A", "B"), False)
-    assert standing(pairs, "spearman") is None
+    assert highest_judges(pairs, "spearman") is None
 
 
 def test_judges_that_are_equally_good_are_told_apart_no_more_often_than_the_level_says() -> None:

@@ -4,17 +4,21 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from annotate.agreement import Coefficient, Measure, Resampling, kendall_tau_b, pearson, spearman
+from annotate.agreement import Coefficient, PairMeasure, Resampling, kendall_tau_b, pearson, spearman
+from annotate.agreement.streams import Stream
 from judges.comparison import (
     CORRELATIONS,
     Level,
     Scores,
     SystemCoefficient,
+    coefficient_values,
     correlation_by_system,
+    correlation_of_systems,
     correlation_with_humans,
     meta_correlation,
     reliability_and_correlation,
     reliability_by_system,
+    reliability_of_systems,
 )
 from tests.judges.comparison.tables import GAP, grid, scores
 
@@ -154,7 +158,7 @@ def random_scores(seed: int, *, systems: int = 25, documents: int = 12) -> Score
 
 
 @pytest.mark.parametrize("measure", CORRELATIONS.values(), ids=CORRELATIONS)
-def test_the_order_of_items_does_not_matter(measure: Measure) -> None:
+def test_the_order_of_items_does_not_matter(measure: PairMeasure) -> None:
     table = random_scores(1)
     shuffled = table.of_items(np.random.default_rng(5).permutation(len(table.judge)))
     for level in Level:
@@ -200,3 +204,33 @@ def test_every_system_and_every_figure_over_systems_can_have_an_interval() -> No
         ),
     ]
     assert all(each.interval is not None for each in coefficients)
+
+
+@pytest.mark.parametrize("measure", CORRELATIONS.values(), ids=CORRELATIONS)
+def test_all_systems_at_once_have_the_values_of_each(measure: PairMeasure) -> None:
+    generator = np.random.default_rng(5)
+    human, judge, other = generator.integers(1, 6, (3, 90)).astype(float)
+    judge[:40], other[80:] = 3, GAP  # one system without variation, one with gaps
+    table = grid([human], judge, documents=30)
+    of_people, of_pair = correlation_by_system(table, measure), reliability_by_system(table, other, measure)
+    assert correlation_of_systems(table, measure) == pytest.approx(coefficient_values(of_people), nan_ok=True)
+    assert reliability_of_systems(table, other, measure) == pytest.approx(
+        coefficient_values(of_pair), nan_ok=True
+    )
+    assert of_people[0].coefficient.value is None
+
+
+def test_the_interval_of_a_system_is_the_same_whichever_other_systems_there_are() -> None:
+    generator = np.random.default_rng(6)
+    human, judge = generator.integers(1, 6, (2, 90)).astype(float)
+    table = grid([human], judge, documents=30)
+    alone = table.of_items(table.systems == 2)
+    found = correlation_by_system(table, spearman, generator=Stream(4))[2].coefficient
+    assert found.interval is not None
+    assert found.interval.method == "percentile bootstrap of documents"
+    assert correlation_by_system(alone, spearman, generator=Stream(4))[0].coefficient == found
+
+
+def test_another_judge_has_a_value_or_a_gap_for_every_item() -> None:
+    with pytest.raises(ValueError, match="5 values of the other judge, but 6 items"):
+        reliability_by_system(scores(), [1, 2, 3, 4, 5], spearman)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from annotate.agreement import Measure
+from annotate.agreement import PairMeasure
 from judges.comparison import (
     CORRELATIONS,
     Level,
@@ -46,7 +46,7 @@ def split(table: np.ndarray, documents: int) -> tuple[Scores, np.ndarray]:
     return grid(table[:-2], table[-2], documents), table[-1]
 
 
-def figures(scores: Scores, other: np.ndarray, measure: Measure) -> Iterator[Any]:
+def figures(scores: Scores, other: np.ndarray, measure: PairMeasure) -> Iterator[Any]:
     with_interval: dict[str, Any] = {"generator": np.random.default_rng(0)}
     for level in Level:
         yield correlation_with_humans(scores, measure, level, **with_interval)
@@ -75,7 +75,7 @@ def all_said(figure: object) -> bool:
 @examples
 @given(made=tables)
 def test_every_figure_of_scores_is_a_number_or_a_reason(
-    measure: Measure, made: tuple[np.ndarray, int]
+    measure: PairMeasure, made: tuple[np.ndarray, int]
 ) -> None:
     scores, other = split(*made)
     for figure in figures(scores, other, measure):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.coverage_spread import RARE, held_f1
-from judges.comparison.ratio_interval import ratio_interval
+from judges.comparison.categories import ratio_interval
 
 pytestmark = pytest.mark.fast
 

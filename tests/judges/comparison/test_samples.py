@@ -9,7 +9,7 @@ from annotate.agreement import Coefficient, Stream, kendall_tau_b, pearson, spea
 from judges.comparison import (
     Level,
     Scores,
-    binned,
+    bin_values,
     correlation_with_humans,
     sample_curve,
     share_repeated,
@@ -111,8 +111,8 @@ def test_without_items_of_people_and_judge_there_is_no_point():
 
 
 def test_values_between_points_go_to_the_nearest_halves_up():
-    assert binned([0.2, 1.49, 2.5, 3.5, 5.4], 1, 5).tolist() == [1, 1, 3, 4, 5]
-    assert np.isnan(binned([np.nan], 1, 5)).all()
+    assert bin_values([0.2, 1.49, 2.5, 3.5, 5.4], range(1, 6)).tolist() == [1, 1, 3, 4, 5]
+    assert np.isnan(bin_values([np.nan], range(1, 6))).all()
 
 
 def test_pairs_of_samples_with_the_same_value_are_counted_within_items():

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from judges.comparison import scores_by_system
+from annotate.agreement.streams import Stream
+from judges.comparison import human_scores_by_system, scores_by_system
 from tests.judges.comparison.tables import GAP, scores
 
 
@@ -44,3 +45,11 @@ def test_means_have_intervals() -> None:
     table = scores(judge=[1, 2, 3, 4, 5, 3])
     first = scores_by_system(table, generator=np.random.default_rng(0))[0]
     assert first.judge_mean.interval is not None
+
+
+def test_peoples_figures_are_the_same_beside_every_judge() -> None:
+    of_people = human_scores_by_system(scores(), generator=Stream(1).of("people"))
+    for judge in ([2, 3, 3, 3, 4, 1], [1, 1, 5, 2, 4, 4]):
+        found = scores_by_system(scores(judge=judge), generator=Stream(1).of("judge"), people=of_people)
+        assert [each.human_mean for each in found] == [each.mean for each in of_people]
+        assert [each.human_spread for each in found] == [each.spread for each in of_people]

@@ -23,7 +23,7 @@ OTHERS_VALUE, JUDGES_VALUE = 73913, 61747
 SECRETS = (b"UNSEEN-SYSTEM", b"OTHERS-COMMENT", b"73913", b"61747", b"UNSEEN-JUDGE", b"UNSEEN-MODEL")
 CHANGING = re.compile(
     rb'(csrfmiddlewaretoken" value="|X-CSRFToken": "|csrftoken=|expires=)[^";]+'
-    rb"|('Expires': )'[^']+'"  # now, where nothing may be kept
+    rb"|('Expires': |'X-Request-ID': )'[^']+'"  # now, where nothing may be kept; drawn for each request
 )
 
 

@@ -8,19 +8,15 @@ import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.test import Client as Browser
 
 from annotate.core.models import AuditEntry
-from annotate.core.outbound.permits import Place
+from annotate.core.outbound.permits import PermittedHost
 from judges.core.models import Endpoint, EndpointKey
 from judges.endpoints.batch_client import BatchClient
 from judges.endpoints.client import Client
@@ -29,6 +25,7 @@ from judges.endpoints.encryption import UnreadableKeyError, decrypt
 from judges.endpoints.failures import RequestFailed
 from judges.endpoints.questions import Server
 from tests.api.client import ApiClient
+from tests.certificates import make_certificate
 from tests.factories import PASSWORD, make_project
 from tests.judges.endpoints.test_client import ask, failure
 from tests.judges.factories import make_endpoint, make_permit
@@ -186,7 +183,7 @@ def test_a_redirect_is_not_followed_and_carries_no_key(cast, provider):
     ],
 )
 def test_an_address_of_a_network_of_its_own_is_refused_by_page_and_api(client, cast, settings, url):
-    settings.LOCAL_ENDPOINTS = (Place("127.0.0.1", 8090),)
+    settings.LOCAL_ENDPOINTS = (PermittedHost("127.0.0.1", 8090),)
     assert save(client, cast, base_url=url).status_code == 422
     body = {"name": "x", "base_url": url, "calls_in_flight": 4, "timeout_seconds": 5}
     answer = ApiClient(cast.admin).post(f"projects/{cast.project.slug}/endpoints/", body)
@@ -214,7 +211,7 @@ def test_a_client_that_is_made_without_these_pages_is_guarded_too(provider, sett
 
 def test_a_name_that_the_operator_lists_may_lead_to_this_machine(cast, provider, settings):
     port = int(provider.base_url.split(":")[2].removesuffix("/v1"))
-    settings.LOCAL_ENDPOINTS = (Place("localhost", port),)
+    settings.LOCAL_ENDPOINTS = (PermittedHost("localhost", port),)
     assert not problem(make_endpoint(cast.project, f"http://localhost:{port}/v1"))
     assert provider.keys == ["none"]
 
@@ -260,7 +257,7 @@ def test_the_certificate_is_that_of_the_name_although_a_checked_address_is_asked
     kind, tmp_path, monkeypatch, settings
 ):
     with encrypted(tmp_path) as (port, heard):
-        settings.LOCAL_ENDPOINTS = (Place("localhost", port), Place("127.0.0.1", port))
+        settings.LOCAL_ENDPOINTS = (PermittedHost("localhost", port), PermittedHost("127.0.0.1", port))
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "certificate.pem"))
         with pytest.raises(RequestFailed):
             ask_with(kind, f"https://127.0.0.1:{port}/v1")
@@ -396,27 +393,10 @@ def ask_with(kind, url):
 @contextmanager
 def encrypted(folder) -> Iterator[tuple[int, list[tuple[str, str, str]]]]:
     """Serve HTTPS with a certificate for localhost; give the port, and the names, hosts and keys it heard."""
-    key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name.from_rfc4514_string("CN=localhost")
-    now, heard, names = datetime.now(UTC), [], []
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - timedelta(hours=1))
-        .not_valid_after(now + timedelta(hours=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    pem = serialization.Encoding.PEM
-    (folder / "certificate.pem").write_bytes(certificate.public_bytes(pem))
-    (folder / "key.pem").write_bytes(
-        key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    )
+    certificate, key, heard, names = folder / "certificate.pem", folder / "key.pem", [], []
+    make_certificate("localhost", certificate, key)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(folder / "certificate.pem", folder / "key.pem")
+    context.load_cert_chain(certificate, key)
     context.sni_callback = lambda _socket, asked, _context: names.append(asked)
 
     def handle(request) -> None:

@@ -5,7 +5,7 @@ import pytest
 from annotate.core.models import Role
 from judges.core.models import Judgment, PromptTemplate
 from judges.methods import METHODS
-from judges.runs.calls import call_of
+from judges.runs.asking import call_of
 from judges.runs.queries.corrections import rereadings
 from judges.runs.queries.work import work_of
 from tests.api.client import ApiClient
@@ -169,10 +169,10 @@ def test_each_dimension_is_asked_about_in_its_wording_and_others_in_the_common_o
     template = make_template(cast.project, text=PAPER, wordings={str(cast.dimensions[0].pk): OWN})
     run = make_run(cast.project, make_judge(cast.project, template=template))
     works = work_of(list(run.judgments.order_by("pk").values_list("pk", flat=True)))
-    text = cast.items[0].text
-    fluency, coherence = (work.question.messages[-1].content for work in works[:2])
-    assert fluency == f"How well does {text} read?"
-    assert coherence == f"Score the Coherence of {text} from 1 to 5.\n"
+    asked = {work.question.messages[-1].content for work in works}
+    for item in cast.items:
+        assert f"How well does {item.text} read?" in asked
+        assert f"Score the Coherence of {item.text} from 1 to 5.\n" in asked
     assert len({call_of(work).messages_hash for work in works}) == len(works) == 8
 
 

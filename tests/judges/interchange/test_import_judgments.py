@@ -151,6 +151,14 @@ def test_columns_are_mapped_by_options_and_what_is_given_holds_for_all_rows(cast
     assert (judge.name, judge.method, judge.model) == ("GPT", "g_eval", "")
 
 
+def test_an_option_overrides_what_a_name_says_and_leaves_the_other_columns_as_recognised(cast, tmp_path):
+    path = jsonl(tmp_path, {**row(value=3, reply="5"), "score": 4, "cost": 0.5, "seconds": 2})
+    imported(cast, path, "--map", "value=score", "--map", "reply=", "--map", "seconds=cost")
+    found = Judgment.objects.get()
+    assert (found.judge.name, found.value, found.reply, found.seconds) == ("GPT elsewhere", 4, "", 0.5)
+    assert found.cost is None
+
+
 def test_without_a_name_judges_are_called_by_model_and_method(cast, tmp_path):
     rows = [row(method=method, model="m", value=3) for method in ("rts", "mcq")]
     for each in rows:
@@ -376,3 +384,48 @@ def test_every_documented_column_is_recognised():
     assert sorted(fields) == sorted(WORDS)
     for of_row, names in documented:
         assert set(names) <= {word for field in of_row for word in WORDS[field]}
+
+
+PREFERENCES = """rater,document,system_a,system_b,dimension,preference
+Dora,{document},{one},{other},{dimension},1
+Dora,{document},{other},{one},{dimension},0.5
+Emil,{document},{one},{other},{dimension},0
+"""
+
+
+def preferences_file(cast, tmp_path):
+    one, other = cast.items[:2]
+    assert one.document == other.document
+    path = tmp_path / "preferences.csv"
+    path.write_text(
+        PREFERENCES.format(
+            document=one.document.key,
+            one=one.system.name,
+            other=other.system.name,
+            dimension=cast.dimensions[0].key,
+        )
+    )
+    return path
+
+
+def test_preferences_of_people_come_in_under_each_raters_name(cast, tmp_path):
+    out = imported(cast, preferences_file(cast, tmp_path), "--method", "h2h")
+    assert out == "Imported 2 judges, 3 judgments.\n"
+    one, other = cast.items[:2]
+    found = Judgment.objects.order_by("pk").values_list("judge__name", "item", "other", "value")
+    assert list(found) == [
+        ("Dora", one.pk, other.pk, 1),
+        ("Dora", other.pk, one.pk, 0.5),
+        ("Emil", one.pk, other.pk, 0),
+    ]
+    sections = json.loads(run("results", cast.project.slug, "judges", "--json")[1])
+    assert "Systems by strength (Dora)" in json.dumps(sections)
+
+
+def test_preferences_of_several_people_can_be_one_judge_whose_samples_they_are(cast, tmp_path):
+    columns = ["document=document", "system=system_a", "other=system_b", "dimension=dimension"]
+    mapped = [part for each in [*columns, "value=preference"] for part in ("--map", each)]
+    imported(cast, preferences_file(cast, tmp_path), "--method", "h2h", "--judge", "People", *mapped)
+    one = cast.items[0]
+    found = Judgment.objects.filter(item=one).order_by("sample").values_list("judge__name", "sample", "value")
+    assert list(found) == [("People", 0, 1), ("People", 1, 0)]

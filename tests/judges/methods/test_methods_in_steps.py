@@ -8,11 +8,10 @@ import pytest
 from judges.methods import METHODS
 from judges.methods.base import Readable, Subject
 from judges.methods.content_units import ContentUnits
-from judges.methods.factuality import FactualityBySentence
+from judges.methods.factuality import FactualityBySentence, sentences_of
 from judges.methods.reading.booleans import read_answers, read_yes_or_no
 from judges.methods.readings import Reading, Unreadable
-from judges.methods.sentences import sentences_of
-from judges.methods.steps import Step, SteppedMethod
+from judges.methods.steps import MethodStep, SteppedMethod
 from judges.methods.summequal import SummEQuAL
 from tests.judges.methods.dimensions import BINARY, FIVE, TOPICS
 
@@ -20,13 +19,13 @@ ARTICLE = Subject((("", "The article."),), "Dr. Smith came at 4 p.m. He left. No
 STEPPED = [method for method in METHODS.values() if isinstance(method, SteppedMethod)]
 
 
-def after(method: SteppedMethod, *replies: str, subject: Subject = ARTICLE) -> Step | Reading:
+def after(method: SteppedMethod, *replies: str, subject: Subject = ARTICLE) -> MethodStep | Reading:
     return method.next_step(method.default_template, subject, FIVE, replies)
 
 
 def message_of(method: SteppedMethod, *replies: str, subject: Subject = ARTICLE) -> str:
     step = after(method, *replies, subject=subject)
-    assert isinstance(step, Step), step
+    assert isinstance(step, MethodStep), step
     return step.messages[-1].content
 
 
@@ -130,9 +129,9 @@ def summequal(
     method = METHODS["summequal"]
     assert isinstance(method, SummEQuAL)
     for place in range(5):
-        assert isinstance(after(method, *replies[:place]), Step)
+        assert isinstance(after(method, *replies[:place]), MethodStep)
     reading = after(method, *replies)
-    assert not isinstance(reading, Step)
+    assert not isinstance(reading, MethodStep)
     return reading
 
 

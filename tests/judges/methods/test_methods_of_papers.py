@@ -137,6 +137,20 @@ def test_a_further_wording_suits_its_method(variant) -> None:
     assert len(variant.label) <= 80  # characters of a prompt's name
 
 
+@pytest.mark.parametrize("method", ["rts", "mcq", "direct", "several"])
+def test_with_the_document_first_prompts_of_one_document_begin_with_the_same_words(method: str) -> None:
+    about = [Subject(SUBJECT.document_parts, text) for text in ("One summary.", "Another summary.")]
+    prompts = [
+        messages(method, scale, VARIANTS[f"{method}-first"].text, subject)[0].content
+        for subject in about
+        for scale in (FIVE, LABELLED)
+    ]
+    (beginning,) = {prompt.partition("\n<text>\n")[0] for prompt in prompts}
+    assert "The article." in beginning
+    (default,) = messages(method, FIVE, subject=about[0])
+    assert sorted(default.content.split()) == sorted(prompts[0].split())
+
+
 def test_further_wordings_differ_from_each_other_and_from_the_default() -> None:
     for key in METHODS:
         texts = [each.text for each in shipped_prompts_of(key)]

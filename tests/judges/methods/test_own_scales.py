@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from judges.core.mapping import mapped
+from judges.core.mapping import map_values
 from judges.methods import METHODS
 from judges.methods.base import Subject
 from judges.methods.own_scale import OwnScale
@@ -15,7 +15,7 @@ MODIFIED = OwnScale(1, 5, modifiers=True)
 
 
 def test_a_prompt_says_the_own_scale_and_the_reply_is_read_on_it():
-    asked = ONE_TO_TEN.asked(LABELLED)
+    asked = ONE_TO_TEN.rescale(LABELLED)
     (message,) = METHODS["rts"].messages(METHODS["rts"].default_template, Subject((), "A text."), asked)
     assert "a number from 1 to 10" in message.content
     assert "Well ordered" not in message.content
@@ -25,7 +25,7 @@ def test_a_prompt_says_the_own_scale_and_the_reply_is_read_on_it():
 
 
 def test_labels_are_told_where_the_points_are_the_same():
-    assert MODIFIED.asked(LABELLED).points == LABELLED.points
+    assert MODIFIED.rescale(LABELLED).points == LABELLED.points
 
 
 @pytest.mark.parametrize(
@@ -40,14 +40,14 @@ def test_labels_are_told_where_the_points_are_the_same():
     ],
 )
 def test_weak_and_strong_are_read(reply, value):
-    reading = METHODS["rts"].read(reply, MODIFIED.asked(FIVE))
+    reading = METHODS["rts"].read(reply, MODIFIED.rescale(FIVE))
     assert isinstance(reading, Readable)
     assert reading.value == pytest.approx(value)
 
 
 def test_weak_and_strong_count_only_where_the_scale_has_them():
     assert METHODS["rts"].read("Score: strong 4", FIVE) == Readable(4)
-    asked = MODIFIED.asked(FIVE)
+    asked = MODIFIED.rescale(FIVE)
     assert isinstance(METHODS["rts"].read("Score: strong 4\nScore: weak 4", asked), Unreadable)
     assert METHODS["rts"].refuses_value(5.33, asked) is None
     assert METHODS["rts"].refuses_value(5.33, FIVE)
@@ -58,11 +58,11 @@ def test_weak_and_strong_count_only_where_the_scale_has_them():
 
 
 def test_values_are_mapped_ends_to_ends_or_by_the_table():
-    assert mapped([1, 5.5, 10, np.nan], ONE_TO_TEN, FIVE).tolist()[:3] == [1, 3, 5]
-    assert np.isnan(mapped([np.nan], ONE_TO_TEN, FIVE)).all()
-    assert mapped([0.67, 3, 5.33], MODIFIED, TEN) == pytest.approx([1, 5.5, 10])
+    assert map_values([1, 5.5, 10, np.nan], ONE_TO_TEN, FIVE).tolist()[:3] == [1, 3, 5]
+    assert np.isnan(map_values([np.nan], ONE_TO_TEN, FIVE)).all()
+    assert map_values([0.67, 3, 5.33], MODIFIED, TEN) == pytest.approx([1, 5.5, 10])
     table = OwnScale(0, 2, table=(1, 1, 4))
-    assert mapped([0, 1, 1.5, 2], table, FIVE).tolist() == [1, 1, 2.5, 4]
+    assert map_values([0, 1, 1.5, 2], table, FIVE).tolist() == [1, 1, 2.5, 4]
 
 
 @pytest.mark.parametrize(
@@ -91,11 +91,11 @@ def test_it_stands_for_amounts_within_the_dimensions_scale_only():
 
 def test_thirds_are_said_in_numbers():
     thirds = OwnScale(1, 5, thirds=True)
-    asked = thirds.asked(FIVE)
+    asked = thirds.rescale(FIVE)
     (message,) = METHODS["direct"].messages("{{ answer }} {{ text }}", Subject((), ""), asked)
     assert "in steps of a third: 1, 1.33, 1.67" in message.content
     assert METHODS["direct"].read("3.67", asked) == Readable(3.67)
     scores = METHODS["direct"].json_schema(asked)["properties"]["score"]["enum"]
     assert (len(scores), scores[:3], scores[-1]) == (13, [1, 1.33, 1.67], 5)
-    assert mapped([1, 3.67, 5], thirds, FIVE).tolist() == [1, 3.67, 5]
+    assert map_values([1, 3.67, 5], thirds, FIVE).tolist() == [1, 3.67, 5]
     assert "choose one" in OwnScale(1, 5, modifiers=True, thirds=True).problem

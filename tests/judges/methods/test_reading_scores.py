@@ -334,6 +334,43 @@ def test_other_scales_without_a_score(reply: str, scale: FrozenDimension, expect
     assert reason(reply, scale) == expected
 
 
+@pytest.mark.parametrize(
+    ("reply", "labels", "expected"),
+    [
+        ("Yes, 2.", ("no", "somewhat", "yes"), 2),
+        ("No, 1", ("no", "somewhat", "yes"), 1),
+        ("The response is somewhat interesting.", ("dull", "somewhat interesting", "interesting"), 2),
+        ("This text is dull", ("dull", "somewhat interesting", "interesting"), 1),
+        ("Yes. It goes on from there.", ("no", "somewhat", "yes"), 3),
+        ("3. Coherent", ("no", "somewhat", "yes"), 3),
+        ("1. Incoherent", ("no", "somewhat", "yes"), 1),
+    ],
+)
+def test_a_reply_that_is_one_short_sentence(reply: str, labels: tuple[str, ...], expected: float) -> None:
+    assert value(reply, dimension("Coherence", 1, 3, labels=labels)) == expected
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Yes, 1",  # the lowest point
+        "No, 3",
+        "The response is yes or no.",
+        "The response is not somewhat.",
+        "Yes. i like pop stars",  # the judged text
+        "1. Coherent",  # the entry of a list: 1 is the lowest point
+    ],
+)
+def test_a_short_sentence_that_states_no_score(reply: str) -> None:
+    scale = dimension("Coherence", 1, 3, labels=("no", "somewhat", "yes"))
+    assert reason(reply, scale) == "No score was found."
+
+
+def test_the_highest_of_two_points_praises() -> None:
+    assert value("1. Grounded", dimension("Groundedness", 0, 1, labels=("no", "yes"))) == 1
+    assert value("Yes, 1", dimension("Groundedness", 0, 1, labels=("no", "yes"))) == 1
+
+
 def test_labels_that_two_points_share_name_neither() -> None:
     assert (
         reason("Score: Fine", dimension(maximum=3, labels=("Bad", "Fine", "fine"))) == "No score was found."

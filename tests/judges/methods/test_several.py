@@ -8,7 +8,7 @@ import pytest
 from annotate.core.guideline import FrozenDimension
 from judges.methods import METHODS
 from judges.methods.base import Readable, Subject, Unreadable
-from judges.methods.several import rotated
+from judges.methods.several import rotate
 from tests.judges.methods.dimensions import FIVE, TOPICS
 
 SEVERAL = METHODS["several"]
@@ -178,9 +178,9 @@ def test_a_reply_of_blanks_is_read_at_once() -> None:
 
 
 def test_items_begin_with_each_dimension_about_as_often() -> None:
-    firsts = [rotated(THREE, item)[0].name for item in range(3000)]
+    firsts = [rotate(THREE, item)[0].name for item in range(3000)]
     assert all(900 < firsts.count(name) < 1100 for name in NAMES)
-    assert {tuple(each.name for each in rotated(THREE, item)) for item in range(50)} == {
+    assert {tuple(each.name for each in rotate(THREE, item)) for item in range(50)} == {
         NAMES,
         (NAMES[1], NAMES[2], NAMES[0]),
         (NAMES[2], NAMES[0], NAMES[1]),

@@ -13,7 +13,7 @@ from config.celery import app
 from judges.core.errors import MetricRefusedError
 from judges.core.models import Metric, MetricValue
 from judges.metrics.commands import compute_metrics
-from judges.metrics.computing import MEASURES, Texts
+from judges.metrics.computing import MEASURES, MetricTexts
 from tests.factories import make_project
 from tests.judges.factories import make_judge
 from tests.judges.importing import jsonl, run
@@ -131,10 +131,10 @@ def test_an_upload_shows_its_columns_and_is_imported_by_a_worker(client, cast, m
 def test_measures_are_shares_of_words():
     """By hand: 6 of 8 and of 9 words are shared, 5 of them in order."""
     fox = "The quick brown fox jumps over the lazy dog"
-    texts = Texts("The quick brown dog jumps on the log.", "", (fox,))
+    texts = MetricTexts("The quick brown dog jumps on the log.", "", (fox,))
     assert MEASURES["rouge1"].value(texts) == pytest.approx(2 * (6 / 8) * (6 / 9) / (6 / 8 + 6 / 9))
     assert MEASURES["rougeL"].value(texts) == pytest.approx(2 * (5 / 8) * (5 / 9) / (5 / 8 + 5 / 9))
-    same = Texts(fox, fox + " and " + fox, ("nothing of it", fox))
+    same = MetricTexts(fox, fox + " and " + fox, ("nothing of it", fox))
     assert [MEASURES[key].value(same) for key in ("rouge2", "chrf")] == [1, 100]
     assert MEASURES["bleu"].value(same) == pytest.approx(100)
     assert (MEASURES["words"].value(same), MEASURES["compression"].value(same)) == (9, 19 / 9)

@@ -17,7 +17,7 @@ from judges.reliability import (
     minus_root_mean_squared_error,
     share_of_equal_values,
 )
-from judges.reliability.mean_test import p_value_below
+from judges.reliability.alternative_annotator import p_value_below
 from tests.reference import reference_data
 
 GAP: Any = float("nan")

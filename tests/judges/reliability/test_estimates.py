@@ -14,6 +14,7 @@ from judges.reliability import (
     active_inference,
     active_probabilities,
     beyond_batch,
+    cut_to_scale,
     draw,
     humans_only,
     judge_only,
@@ -93,6 +94,16 @@ def test_intervals_of_ppi_hold_their_level_with_few_ratings(ratings: int) -> Non
     assert 930 <= held <= 990
 
 
+def test_an_interval_of_a_mean_is_cut_to_the_ends_of_the_scale() -> None:
+    few = humans_only(RatedSample(judge=[4, 5, 5, 5, 5, 4], human=[5, 5, 4, GAP, GAP, GAP]))
+    assert ((few.interval and few.interval.high) or 0) > 5
+    low, _ = ends(few)
+    assert ends(cut_to_scale(few, 1, 5)) == (low, 5)
+    assert cut_to_scale(few, 1, 5).standard_error == few.standard_error
+    alone = humans_only(RatedSample(judge=[4, 5], human=[5, GAP]))
+    assert cut_to_scale(alone, 1, 5) == alone
+
+
 def test_three_ratings_are_too_few_for_an_interval_of_ppi() -> None:
     people, judge = population(3)
     found = prediction_powered(rated(people, judge, [0, 1, 2]))
@@ -107,9 +118,21 @@ def test_the_regression_estimate_is_the_line_at_the_mean_of_all_judgments() -> N
     assert estimate.weight == pytest.approx(line.slope)
     assert estimate.value == pytest.approx(line.intercept + line.slope * mean)
     sse = np.sum((np.array(Y) - line.intercept - line.slope * np.array(F)) ** 2)
-    assert estimate.standard_error == pytest.approx(np.sqrt((1 - 10 / 30) * sse / 8 / 10))
+    of_slope = (mean - np.mean(F)) ** 2 / (10 * np.var(F))
+    assert estimate.standard_error == pytest.approx(np.sqrt(sse / 8 * ((1 - 10 / 30) / 10 + of_slope)))
     reach = stats.t.ppf(0.975, 8) * (estimate.standard_error or 0)
     assert ends(estimate) == pytest.approx(((estimate.value or 0) - reach, (estimate.value or 0) + reach))
+
+
+def test_the_regression_interval_holds_where_the_judge_rates_the_drawn_units_lower_than_the_others() -> None:
+    generator, held = np.random.default_rng(13), 0
+    judge = np.repeat([1.0, 2.0, 3.0, 4.0, 5.0], [8, 6, 6, 10, 30])
+    for _ in range(1000):
+        people = judge + generator.normal(size=60)
+        low, high = ends(regression_estimate(rated(people, judge, slice(20))))
+        held += bool(low <= people.mean() <= high)
+    # Most of the variance is the slope’s here: without it half of the intervals held.
+    assert 930 <= held <= 970
 
 
 def test_people_only_is_students_interval_with_the_finite_population() -> None:

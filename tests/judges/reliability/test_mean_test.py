@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from benchmarks.coverage_replacement import KINDS, LosingJudge, rejected_true_nulls
-from judges.reliability.mean_test import p_value_below
+from judges.reliability.alternative_annotator import p_value_below
 
 pytestmark = pytest.mark.fast
 

@@ -48,7 +48,8 @@ def test_of_one_system_it_is_nearly_its_own_estimate() -> None:
     sample = RatedSample(judge=judge, human=human)
     one, pooled = regression_estimate(sample), pooled_estimate([sample])
     assert pooled.value == pytest.approx(one.value)
-    assert pooled.standard_error == pytest.approx(one.standard_error)
+    # One slope for many systems is taken as known once its degree of freedom is paid for.
+    assert pooled.standard_error == pytest.approx(one.standard_error, rel=0.02)
     chances = np.where(judge > 3, 0.6, 0.3)
     human = np.where(generator.random(200) < chances, human, GAP)
     active = RatedSample(judge=judge, human=human, probabilities=chances, strata=["left"] * 200)

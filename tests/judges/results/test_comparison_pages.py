@@ -62,6 +62,9 @@ def test_the_page_compares_judges_with_people(client, cast):
     assert held == ["Echo", "Fluency", "4", "1", "1"]
     found = [float(row[name]) for name in ("spearman", "with_mean", "among_people")]
     assert found == pytest.approx([1, 1, 1])
+    (texts,) = rows(client, cast, "text_preferences")
+    assert [texts[name] for name in ("accuracy", "compared", "ties")] == ["1.0", "2", "0"]
+    assert float(texts["accuracy_low"]) < 1
     (preferences,) = rows(client, cast, "preferences")
     assert [preferences[name] for name in ("share", "neighbours_correct", "neighbours_compared")] == [
         "1.0",
@@ -92,6 +95,26 @@ def test_a_judge_with_gaps_says_how_many_of_its_replies_were_read(client, capsys
     # The figures are what they are: the command says so, and has done what it was asked to.
     assert "Echo" in command(cast.project.slug)
     assert said in capsys.readouterr().err
+
+
+def test_a_judge_of_whose_replies_on_a_dimension_none_was_read_is_named_all_the_same(client):
+    cast = make_project(dimensions=("fluency", "coherence"), documents=4)
+    judge = make_judge(cast.project, name="Echo")
+    for item in cast.items:
+        make_judgment(judge, item, cast.dimensions[0])
+        make_judgment(
+            judge,
+            item,
+            cast.dimensions[1],
+            status="unreadable",
+            value=None,
+            reply="Well.",
+            reason="No score.",
+        )
+    client.force_login(cast.admin)
+    said = text_of(client.get(page_of(cast)))
+    assert "Echo on Coherence: 0 of 8 read; figures leave the others out." in said
+    assert "Echo on Fluency" not in said
 
 
 def test_two_judges_are_compared_with_each_other_and_the_better_one_is_named(client, cast):
@@ -355,13 +378,13 @@ def test_who_rates_in_an_open_round_one_sees_no_comparison(client):
 def test_the_number_of_queries_does_not_grow_with_judgments(client, cast, django_assert_num_queries):
     assert Assignment.objects.count() == 8
     client.get(page_of(cast))
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(13):
         client.get(page_of(cast))
     other = make_judge(cast.project, name="Other")
     for item in cast.items:
         make_judgment(other, item, cast.dimensions[0], value=2)
     client.get(page_of(cast))
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(13):
         client.get(page_of(cast))
 
 

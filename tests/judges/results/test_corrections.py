@@ -6,7 +6,7 @@ import pytest
 
 from annotate.results.commands import current_page
 from annotate.results.registry import PAGES, result_of
-from annotate.results.table import Kind, Table
+from annotate.results.table import ColumnKind, Table
 from tests.judges.results.test_doors import scene
 
 pytestmark = pytest.mark.django_db
@@ -15,7 +15,7 @@ SAYS_OVER_WHAT = re.compile(r"corrected.*(over|nor over) (dimensions|\d+ dimensi
 
 
 def with_p_values(tables: list[Table]) -> list[Table]:
-    return [table for table in tables if any(column.kind is Kind.P_VALUE for column in table.columns)]
+    return [table for table in tables if any(column.kind is ColumnKind.P_VALUE for column in table.columns)]
 
 
 def test_tables_with_p_values_say_what_they_are_corrected_over() -> None:
@@ -34,5 +34,6 @@ def test_tables_with_p_values_say_what_they_are_corrected_over() -> None:
         ("reliability", "validity"),
         ("judges", "pairs-of-judges"),
         ("experiments", "pairs-of-judges"),
+        ("alignment", "alignment"),
     }
     assert [place for place, says in found.items() if not SAYS_OVER_WHAT.search(says)] == []

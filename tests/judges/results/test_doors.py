@@ -24,7 +24,7 @@ from annotate.exports.folder import write_folder
 from annotate.exports.formats.datasheet import datasheet
 from annotate.rating.commands.rounds import close_round_one, open_round_two
 from annotate.results.registry import PAGES, Chosen
-from annotate.results.table import Cell, Column, Kind, Table
+from annotate.results.table import Cell, Column, ColumnKind, Table
 from annotate.results.text import number
 from judges.core.models import Judgment
 from tests.api.client import ApiClient
@@ -50,6 +50,7 @@ NAMES = [
     "laboratory",
     "biases",
     "experiments",
+    "alignment",
 ]
 OF_JUDGES = ["estimates", "replacement", "judges", "reliability", "laboratory", "biases", "experiments"]
 DIMENSIONS = ("fluency", "coherence")
@@ -110,7 +111,9 @@ def of_api(cast: Cast, name: str, **chosen: str) -> dict[str, Any]:
 
 
 def tables_of(plain: dict[str, Any]) -> list[Table]:
-    return [Table.from_dict(table) for section in plain["sections"] for table in section["tables"]]
+    tables = [table for section in plain["sections"] for table in section["tables"]]
+    assert all(table.pop("rows_in_all") == len(table["rows"]) for table in tables)
+    return [Table.from_dict(table) for table in tables]
 
 
 def figures_of(cast: Cast, names: Sequence[str] = NAMES, **chosen: str) -> dict[Place, Figure]:
@@ -158,21 +161,21 @@ def by_csv_of_the_page(client: Client, cast: Cast, name: str, tables: list[Table
                 assert row[column.key] == ("" if cell.value is None else str(cell.value))
                 for part in ("low", "high", "count"):
                     written = row.get(f"{column.key}_{part}", "")
-                    if column.kind not in {Kind.TEXT, Kind.COUNT}:
+                    if column.kind not in {ColumnKind.TEXT, ColumnKind.COUNT}:
                         assert written == ("" if getattr(cell, part) is None else str(getattr(cell, part)))
 
 
 def by_markdown(client: Client, cast: Cast, name: str, tables: list[Table], chosen: Chosen) -> None:
     for table in tables:
-        content = file_of(client, cast, name, table, "md", **chosen)
+        content = without_marks(file_of(client, cast, name, table, "md", **chosen))
         for cell, column in figures_in(table):
             assert re.sub(r"([\[\]<])", r"\\\1", shown(cell, column)) in content
 
 
 def by_latex(client: Client, cast: Cast, name: str, tables: list[Table], chosen: Chosen) -> None:
     for table in tables:
-        fitting = file_of(client, cast, name, table, "tex", **chosen)
-        beside = file_of(client, cast, name, table, "tex", **chosen, intervals="beside")
+        fitting = without_marks(file_of(client, cast, name, table, "tex", **chosen))
+        beside = without_marks(file_of(client, cast, name, table, "tex", **chosen, intervals="beside"))
         for cell, column in figures_in(table):
             assert in_latex(shown(cell, column)) in beside
             assert all(in_latex(part) in fitting for part in shown(cell, column).split(" [", 1))
@@ -193,7 +196,11 @@ def by_the_page(client: Client, cast: Cast, name: str, tables: list[Table], chos
                 assert text.startswith("undefined" if cell.value is None else plain(cell, column))
                 if cell.low is not None:
                     assert f"[{number(cell.low, column)}, {number(cell.high or 0.0, column)}]" in text
-                if cell.count is not None and column.kind in {Kind.NUMBER, Kind.SHARE, Kind.P_VALUE}:
+                if cell.count is not None and column.kind in {
+                    ColumnKind.NUMBER,
+                    ColumnKind.SHARE,
+                    ColumnKind.P_VALUE,
+                }:
                     assert f"n = {cell.count}" in text
 
 
@@ -264,6 +271,12 @@ def shown(cell: Cell, column: Column) -> str:
         return "undefined ("
     bounds = "" if cell.low is None else f" [{number(cell.low, column)}, {number(cell.high or 0, column)}]"
     return plain(cell, column) + bounds
+
+
+def without_marks(text: str) -> str:
+    """Return a table's text without what marks the best and the second best system."""
+    text = re.sub(r"(\*\*|_)([\d.]+)\1", r"\2", text)
+    return re.sub(r"\\(?:textbf|underline)\{([\d.]+)\}", r"\1", text)
 
 
 def in_latex(text: str) -> str:

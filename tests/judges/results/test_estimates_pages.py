@@ -20,6 +20,7 @@ from judges.reliability import (
     Betting,
     RatedSample,
     beyond_batch,
+    cut_to_scale,
     guaranteed_mean,
     humans_only,
     judge_only,
@@ -106,6 +107,10 @@ def test_the_page_its_files_the_command_and_the_api_have_the_same_figures(cast, 
         assert decimals(float(row["combined"])) in html
 
 
+def test_the_page_says_that_raters_are_taken_as_given(client, cast):
+    assert "other raters may rank systems otherwise" in text_of(client.get(address(cast, PAGE), follow=True))
+
+
 @pytest.mark.parametrize("beyond", [True, False])
 def test_every_estimate_is_that_of_its_function(cast, beyond):
     for index, row in enumerate(means(cast, about="documents" if beyond else "texts")):
@@ -119,7 +124,7 @@ def test_every_estimate_is_that_of_its_function(cast, beyond):
             "guaranteed": guaranteed_mean(sample, low=1, high=5, generator=stream, beyond_batch=beyond),
         }
         for name, estimate in expected.items():
-            assert bounds(row[name]) == pytest.approx(bounds(estimate)), name
+            assert bounds(row[name]) == pytest.approx(bounds(cut_to_scale(estimate, 1, 5))), name
         assert (row["rated"].value, row["items"].value) == (8, 12)
         assert row["worth"].value == pytest.approx(expected["combined"].effective_sample_size)
 
@@ -154,7 +159,7 @@ def test_widths_are_told_for_more_ratings_and_drawn(client, cast):
     assert [each["ratings"].value for each in more] == [5, 10]
     assert [each["humans"].value for each in more] == pytest.approx(list(expected))
     assert (now["now"].value, now["ratings"].value) == ("yes", 8)
-    there = [each.width for each in humans]
+    there = [cut_to_scale(each, 1, 5).width for each in humans]
     assert now["humans"].value == pytest.approx(np.mean(np.array(there, dtype=float)))
     assert now["guaranteed"].value > now["humans"].value
     assert more[1]["guaranteed"].value < more[0]["guaranteed"].value
@@ -238,7 +243,7 @@ def test_a_system_of_which_some_units_were_sent_for_certain_is_a_stratified_samp
     )
     first, second, together = means(cast)
     expected = beyond_batch(stratified_estimate(sample), sample)
-    assert bounds(first["combined"]) == pytest.approx(bounds(expected))
+    assert bounds(first["combined"]) == pytest.approx(bounds(cut_to_scale(expected, 1, 5)))
     assert "only a weighted estimate is unbiased" in first["humans"].reason
     assert "1 assigned units have no rating" in first["guaranteed"].reason
     assert second["combined"].value is None
@@ -353,11 +358,11 @@ def test_who_rates_in_an_open_round_one_sees_no_estimates(client, cast):
 def test_the_number_of_queries_is_fixed(client, cast, django_assert_num_queries):
     page = reverse("results_page", args=[cast.project.slug, "estimates"])
     client.get(page)
-    with django_assert_num_queries(15):
+    with django_assert_num_queries(14):
         client.get(page)
     let_judge(make_judge(cast.project, name="Second"), cast, JUDGE)
     client.get(page)
-    with django_assert_num_queries(15):
+    with django_assert_num_queries(14):
         client.get(page)
 
 

@@ -371,11 +371,11 @@ def test_the_page_says_which_command_leaves_corrected_judgments_out(cast, client
 
 def test_the_page_reads_what_is_kept_in_a_fixed_number_of_queries(client, cast, django_assert_num_queries):
     client.get(page_of(cast))
-    with django_assert_num_queries(16):
+    with django_assert_num_queries(15):
         client.get(page_of(cast))
     let_judge(make_judge(cast.project, "mcq", name="Third"), cast, RTS)
     client.get(page_of(cast))
-    with django_assert_num_queries(16):
+    with django_assert_num_queries(15):
         client.get(page_of(cast))
 
 

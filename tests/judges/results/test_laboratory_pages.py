@@ -3,14 +3,17 @@
 import csv
 from io import StringIO
 
+import numpy as np
 import pytest
 from django.urls import reverse
+from scipy.stats import kendalltau
 
 from annotate.core.models import ItemTag
 from tests.factories import make_project
 from tests.judges.factories import make_judge, make_judgment, make_metric
 from tests.judges.measured import MCQ, PEOPLE, RTS, measured_project
 from tests.judges.pages import text_of
+from tests.rating.rounds import opened, rate
 
 pytestmark = pytest.mark.django_db
 
@@ -54,6 +57,16 @@ def test_variants_of_a_model_say_what_differs(client, cast):
     other = make_judge(cast.project, name="Other model", model="another")
     make_judgment(other, cast.items[0], cast.dimensions[0])
     assert len(rows(client, cast, "variants")) == 1
+
+
+def test_each_rater_is_held_against_the_others_by_the_chosen_coefficient(client, cast):
+    found = rows(client, cast, "raters")
+    assert len(found) == cast.project.memberships.filter(role="annotator").count() > 1
+    assert {row["dimension"] for row in found} == {"Fluency"}
+    for row in found:
+        assert float(row["dataset_with_own"]) > float(row["dataset"])
+    kendall = rows(client, cast, "raters", coefficient="kendall_tau_b")
+    assert [row["dataset"] for row in kendall] != [row["dataset"] for row in found]
 
 
 def test_the_curve_ends_with_the_figure_of_the_page_of_judges(client, cast):
@@ -123,6 +136,73 @@ def test_a_perplexity_that_was_imported_gives_familiarity(client, cast):
     make_metric(cast, [2.0 + number for number in range(len(cast.items))], name="Perplexity, small model")
     found = rows(client, cast, "familiarity", "biases")
     assert [row["judge"] for row in found] == ["Chooser", "Reasoner"]
+
+
+def several_dimensions():
+    """Two raters and a judge with two dimensions in one call, the other way round for every second item."""
+    cast = make_project(
+        dimensions=("fluency", "coherence"), documents=4, systems=3, annotators=2, raters_per_item=2
+    )
+    round = opened(cast)
+    for annotator, values in zip(cast.annotators, PEOPLE, strict=True):
+        for item, value, other in zip(cast.items, values, MCQ, strict=True):
+            rate(cast, round, annotator, item, value)
+            rate(cast, round, annotator, item, other, key="coherence")
+    judge = make_judge(cast.project, "several", name="Several", call_order="rotated")
+    fluency, coherence = cast.dimensions
+    for place, item in enumerate(cast.items):
+        asked = [fluency.pk, coherence.pk] if place % 2 == 0 else [coherence.pk, fluency.pk]
+        for dimension, values in ((fluency, RTS), (coherence, RTS)):
+            make_judgment(judge, item, dimension, value=values[place], asked_dimensions=asked)
+    return cast
+
+
+def test_scores_of_one_call_are_held_against_the_score_before(client):
+    cast = several_dimensions()
+    client.force_login(cast.admin)
+    found = {row["dimension"]: row for row in rows(client, cast, "score-before", "biases")}
+    assert found["Coherence"]["before"] == "Fluency"
+    assert (found["Coherence"]["items"], found["Fluency"]["items"]) == ("6", "6")
+    means = [(first + second) / 2 for first, second in zip(*PEOPLE, strict=True)]
+    assert float(found["Coherence"]["judge_r"]) == pytest.approx(1)  # it gave the same on both
+    assert float(found["Coherence"]["people_r"]) == pytest.approx(np.corrcoef(means[::2], MCQ[::2])[0, 1])
+    assert float(found["Fluency"]["people_r"]) == pytest.approx(np.corrcoef(means[1::2], MCQ[1::2])[0, 1])
+
+
+def test_distributions_by_the_score_before_stand_beside_people_s(client):
+    cast = several_dimensions()
+    client.force_login(cast.admin)
+    (judge,) = cast.project.judges.all()
+    found = {
+        (row["dimension"], row["score_before"], row["who"]): row
+        for row in rows(client, cast, f"given-before-{judge.pk}", "biases")
+    }
+    # Of the items at even places, fluency first: RTS has two 3s there.
+    own = found["Coherence", "3", "judge"]
+    assert (own["number"], own["share_3"], own["share_2"]) == ("2", "1.0", "0.0")
+    followed = [
+        other for values in PEOPLE for value, other in list(zip(values, MCQ, strict=True))[::2] if value == 3
+    ]
+    people = found["Coherence", "3", "people"]
+    assert people["number"] == str(len(followed))
+    assert float(people["share_4"]) == pytest.approx(followed.count(4) / len(followed))
+
+
+def test_places_in_a_call_are_compared_where_the_order_was_rotated(client):
+    cast = several_dimensions()
+    client.force_login(cast.admin)
+    (fluency,) = [row for row in rows(client, cast, "place", "biases") if row["dimension"] == "Fluency"]
+    means = [(first + second) / 2 for first, second in zip(*PEOPLE, strict=True)]
+    later, first = (np.corrcoef(RTS[start::2], means[start::2])[0, 1] for start in (1, 0))
+    assert float(fluency["correlation"]) == pytest.approx(later - first)
+    errors = [said - mean for said, mean in zip(RTS, means, strict=True)]
+    assert float(fluency["shift"]) == pytest.approx(np.mean(errors[1::2]) - np.mean(errors[::2]))
+    assert float(fluency["place_2"]) == pytest.approx(kendalltau(RTS[1::2], means[1::2]).statistic)
+
+
+def test_a_judge_with_one_dimension_a_call_says_what_its_order_needs(client, cast):
+    words = text_of(client.get(page_of(cast, "biases")))
+    assert "A judge by the method “Several dimensions in one call”, in rotated order, is needed." in words
 
 
 def test_options_in_reverse_order_show_what_their_order_does(client, cast):

@@ -1,9 +1,11 @@
 """Every page of results at every measurement level: what needs amounts is not shown of names."""
 
+import numpy as np
 import pytest
 from django.core.cache import caches
 from django.test import Client
 
+from annotate.agreement import ReliabilityData, krippendorff_alpha
 from annotate.core.models import Dimension, ScalePoint
 from annotate.results.commands import current_page
 from annotate.results.registry import PAGES, result_of
@@ -22,6 +24,8 @@ DOCUMENTS, SYSTEMS = 12, 2
 LABELS = ("Nothing", "Slips", "Nonsense")
 PEOPLE = [[1, 2, 3, 1, 2, 2] * 4, [1, 2, 3, 2, 2, 1] * 4]
 JUDGE = [1, 2, 2, 1, 2, 1, 3, 2] * 3
+HALVES = [[1, 1.5, 3, 1, 2.5, 2] * 4, [1.5, 2, 3, 2, 2, 1] * 4]
+JUDGE_IN_TENTHS = [1.1, 1.6, 2.9, 1, 2.2, 1.4, 3, 2] * 3
 OF_AMOUNTS = {"scoring", "correlations", "alphas", "differences", "meta", "preferences"}
 OF_NAMES = {"categories", "category-f1"}
 
@@ -41,6 +45,19 @@ def at_level(level: str, *, low: int = 1) -> Cast:
     let_judge(make_judge(cast.project, "mcq", name="Chooser"), cast, list(map(shift, [*JUDGE[2:], 1, 3])))
     make_metric(cast, range(len(cast.items)))
     rated_at_once(cast, [list(map(shift, row)) for row in PEOPLE])
+    return cast
+
+
+def with_half_points(level: str) -> Cast:
+    """A project with one dimension of 1 to 3 by halves, people who use them, and a judge of tenths."""
+    cast = make_project(documents=DOCUMENTS, systems=SYSTEMS, annotators=2, raters_per_item=2)
+    changed = {"measurement_level": level, "scale_minimum": 1, "scale_maximum": 3, "scale_step": 0.5}
+    Dimension.objects.filter(pk=cast.dimensions[0].pk).update(**changed)
+    ScalePoint.objects.all().delete()
+    let_judge(make_judge(cast.project, name="Reasoner"), cast, JUDGE_IN_TENTHS)
+    let_judge(make_judge(cast.project, "mcq", name="Chooser"), cast, [*JUDGE[2:], 1, 3])
+    make_metric(cast, range(len(cast.items)))
+    rated_at_once(cast, HALVES)
     return cast
 
 
@@ -129,6 +146,53 @@ def test_of_several_samples_a_category_is_the_most_frequent_and_no_mean() -> Non
     rows = of_judge(cast, "category-f1", "Wavering")
     judged = {row["category"].value: row["judged"].value for row in rows}
     assert judged == {"Nothing": 0, "Slips": 0, "Nonsense": 24}
+
+
+@pytest.mark.parametrize("level", ["ordinal", "interval", "ratio"])
+def test_every_page_reads_half_points(level: str) -> None:
+    cast = with_half_points(level)
+    for page in PAGES:
+        assert tables_on(cast, page), page
+    judges = set(tables_on(cast, "judges"))
+    assert judges >= OF_AMOUNTS
+    assert not OF_NAMES & judges
+    rows = cells_of(cast.project, "agreement", "round-1-distribution")
+    given = [value for row in HALVES for value in row]
+    of_all = next(row for row in rows if row["rater"].value == "all")
+    counted = {name: cell.value for name, cell in of_all.items() if name.startswith("value_")}
+    assert counted == {f"value_{value}": given.count(value) for value in (1, 1.5, 2, 2.5, 3)}
+    assert of_all["mean"].value == pytest.approx(sum(given) / len(given))
+    data = ReliabilityData(
+        HALVES, measurement_level=level, value_domain=[1, 1.5, 2, 2.5, 3], documents=np.arange(24) // SYSTEMS
+    )
+    (alpha,) = cells_of(cast.project, "agreement", "alpha")
+    assert alpha["round_1"].value == pytest.approx(krippendorff_alpha(data).value)
+
+
+def test_a_judge_is_put_beside_people_at_the_nearest_half_point() -> None:
+    cast = with_half_points("interval")
+    judge = Judge.objects.get(project=cast.project, name="Reasoner")
+    confusion = tables_on(cast, "judges")[f"judge-{judge.pk}-confusion"]
+    columns = [column.key for column in confusion.columns[2:]]
+    assert columns == ["judge_1", "judge_1.5", "judge_2", "judge_2.5", "judge_3"]
+    pairs = [(person, said) for row in HALVES for person, said in zip(row, JUDGE_IN_TENTHS, strict=True)]
+    counted = {
+        (row[1].value, key): cell.value
+        for row in confusion.rows
+        for key, cell in zip(columns, row[2:], strict=True)
+    }
+    assert counted["1.5", "judge_1.5"] == sum(person == 1.5 and 1.3 <= said < 1.7 for person, said in pairs)
+    assert sum(value for value in counted.values() if isinstance(value, int)) == len(pairs)
+
+
+def test_every_door_gives_every_figure_of_half_points(client: Client) -> None:
+    caches["process"].clear()
+    cast = with_half_points("interval")
+    client.force_login(cast.researcher)
+    for name in ("agreement", "systems", "estimates", "judges"):
+        tables = tables_of(of_api(cast, name))
+        for door in DOORS:
+            door(client, cast, name, tables, NONE)
 
 
 def test_every_door_gives_every_figure_of_names(client: Client) -> None:

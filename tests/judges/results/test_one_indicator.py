@@ -207,7 +207,7 @@ def test_a_policy_reads_r_that_is_kept_until_a_judgment_changes(client: Client, 
     row = ComputedResult.objects.get(name__startswith="reliability?")
     low = by_hand(cast)[DOUBTED, "fluency"][1]
     ComputedResult.objects.filter(pk=row.pk).update(
-        content=row.content.replace(f'"low": {low}', '"low": -0.75')
+        content=row.content.replace(f'low\\": {low}', 'low\\": -0.75')
     )
     assert by_plan(cast)[DOUBTED, "fluency"][1] == -0.75
     round = opened(cast)

@@ -150,9 +150,9 @@ def test_the_number_of_queries_is_fixed(client, django_assert_num_queries):
     cast = tried(client, TRUTH)
     page = reverse("results_page", args=[cast.project.slug, "replacement"])
     client.get(page)
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(13):
         client.get(page)
     let_judge(make_judge(cast.project, name="Second"), cast, TRUTH)
     client.get(page)
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(13):
         client.get(page)

@@ -12,7 +12,7 @@ from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.rounds import close_round_one, open_round_one
 from judges.core.errors import RoutingChangedError, RoutingRefusedError
-from judges.core.models import CalibrationUnit, Judgment, RoutedUnit, RoutingPolicy
+from judges.core.models import CalibrationUnit, DevelopmentDocument, Judgment, RoutedUnit, RoutingPolicy
 from judges.reliability import thin_to_one_probability, uniform_numbers
 from judges.routing.commands.policies import (
     draft_policy,
@@ -30,6 +30,7 @@ from tests.factories import make_project
 from tests.judges.factories import make_judge
 from tests.judges.routing.project import (
     CONSTANT,
+    DOCUMENTS,
     DOUBTED,
     TRUSTED,
     judges_of,
@@ -451,6 +452,21 @@ def test_an_audit_that_contradicts_is_told(cast):
     assert state.audit.errors == state.audit.rated > 5
     assert state.audit.contradicts
     assert state.audit.exact.low > policy.risk
+
+
+@pytest.mark.parametrize("audit", ["random", "active"])
+def test_no_unit_of_a_development_document_is_audited(cast, audit):
+    documents = sorted({item.document_id for item in cast.items})[: DOCUMENTS // 2]
+    DevelopmentDocument.objects.bulk_create(DevelopmentDocument(document_id=pk) for pk in documents)
+    plan = plan_of(cast, audit=audit, audit_share=1.0)
+    audited = {unit.item for unit in plan.units if unit.why == RoutedUnit.Why.AUDIT}
+    trusted = {item.pk for item in cast.items if item.system.name == TRUSTED}
+    learned = {item.pk for item in cast.items if item.document_id in documents}
+    assert trusted - learned <= audited, "all of it, by the share"
+    assert not audited & learned
+    assert plan.sent == 90, "what the rule sends to people is sent"
+    cells = [each for each in plan.decided.audit if each.system == TRUSTED]
+    assert {each.kept for each in cells} == {DOCUMENTS // 2}
 
 
 def test_an_active_audit_draws_more_where_rts_and_mcq_differ_with_a_probability_that_is_stored(cast):

@@ -70,6 +70,8 @@ def test_it_keeps_what_was_sent_and_what_the_server_says(client: Client) -> None
     # 400 tokens at 2, 600 at 0.50, 50 at 8 for a million.
     assert judgment.cost == Decimal("0.0015")
     assert run_progress(run).run.spent == judgment.cost
+    # 600 tokens at 0.50 instead of 2 for a million.
+    assert (run.cached_tokens, run.saved_by_cache) == (600, Decimal("0.0009"))
     client.force_login(cast.researcher)
     html = client.get(reverse("judgment", args=[cast.project.slug, judgment.pk])).content.decode()
     for shown in ("small-2026-01-01", "fp_1", "600 of those sent were cached", "Messages as sent", "Seed"):
@@ -107,6 +109,26 @@ def test_tokens_of_an_unreadable_reply_and_of_the_second_one_are_added() -> None
     (judgment,) = Judgment.objects.all()
     assert (judgment.status, judgment.attempts) == ("unreadable", 2)
     assert (judgment.input_tokens, judgment.cached_tokens, judgment.reasoning_tokens) == (2000, 1200, 60)
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (completion("Score: 4"), "The endpoint has no price of cached input tokens."),
+        (None, "No server has said how many input tokens it had cached."),
+    ],
+)
+def test_what_caches_saved_is_undefined_with_its_reason(
+    client: Client, body: str | None, reason: str
+) -> None:
+    cast = make_project(documents=1, systems=1)
+    with providing(body=body) as provider:
+        judge = make_judge(cast.project, endpoint=make_priced_endpoint(cast.project, provider.base_url))
+        run = worked(running(cast.project, judge, dimensions=["fluency"]))
+    assert (run.saved_by_cache, run.saved_by_cache_reason) == (None, reason)
+    client.force_login(cast.admin)
+    page = client.get(reverse("run", args=[cast.project.slug, run.pk])).content.decode()
+    assert f"undefined: {reason}" in " ".join(page.split())
 
 
 def test_cached_tokens_cost_as_others_where_there_is_no_price_of_them() -> None:

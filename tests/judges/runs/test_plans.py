@@ -241,3 +241,14 @@ def test_neighbours_need_ratings():
     cast = make_project()
     with pytest.raises(RunRefusedError, match="need ratings by people"):
         neighbouring_pairs(cast.project)
+
+
+def test_calls_whose_prompts_begin_with_the_same_words_are_planned_one_after_the_other():
+    cast = make_project(dimensions=("fluency", "style"), documents=2, systems=2)
+    single, pairs = make_judge(cast.project), make_judge(cast.project, "h2h")
+    (pair,) = [each.pair for each in all_pairs(cast.project)]
+    planned = make_run(cast.project, single, pairs, pairs=[pair]).judgments.order_by("pk")
+    by_prompt = [(f"product-{number}", key) for number in (1, 2) for key in ("fluency", "style")]
+    for judge in (single, pairs):
+        asked = planned.filter(judge=judge).values_list("item__document__key", "dimension__key")
+        assert list(asked) == [each for each in by_prompt for _ in range(2)]

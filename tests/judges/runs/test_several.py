@@ -15,7 +15,7 @@ from annotate.core.guidelines import current_guideline
 from judges.core.errors import RunRefusedError
 from judges.core.models import Batch, CallOrder, Judge, Judgment, LeaseHolder, Run
 from judges.core.specification import Scope
-from judges.methods.several import rotated
+from judges.methods.several import rotate
 from judges.runs.batch_lines import write_requests
 from judges.runs.commands.asking_again import ask_again
 from judges.runs.commands.collecting import collect
@@ -159,7 +159,7 @@ def test_the_order_is_rotated_by_item_and_recorded() -> None:
     orders = set()
     for item in cast.items:
         (recorded,) = {tuple(each.asked_dimensions) for each in of_item(run, item)}
-        assert list(recorded) == [each.id for each in rotated(dimensions, item.pk)]
+        assert list(recorded) == [each.id for each in rotate(dimensions, item.pk)]
         prompts = [body["messages"][0]["content"] for body in provider.asked]
         (prompt,) = [each for each in prompts if f"<text>\n{item.text}\n</text>" in each]
         assert order_in(prompt) == [keys[pk] for pk in recorded]

@@ -328,7 +328,7 @@ def test_webhooks_are_sent_that_a_run_stopped(lab, clock):
 
 @pytest.mark.long
 def test_a_server_that_dies_and_comes_back_costs_no_judgment_and_nobody_has_to_do_anything(tmp_path):
-    project = news_project(documents=20, systems=12)
+    project = news_project(documents=8, systems=12)
     port = free_port()
     endpoint = make_endpoint(project, f"http://127.0.0.1:{port}/v1")
     run = running(project, make_judge(project, endpoint=endpoint))
@@ -345,4 +345,4 @@ def test_a_server_that_dies_and_comes_back_costs_no_judgment_and_nobody_has_to_d
             ended = wait_until(lambda: Run.objects.get(pk=run.pk).status == "finished")
             assert ended, at_work.log.read_text()
             assert server.stats()["repeated"] == 0
-    assert statuses(run) == {"done": 960}
+    assert statuses(run) == {"done": 384}

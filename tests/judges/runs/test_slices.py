@@ -225,11 +225,11 @@ def test_calls_that_take_longer_than_rabbitmq_waits_for_consumers_cost_no_worker
             def finished(run):
                 return Run.objects.get(pk=run.pk).status == "finished"
 
-            assert wait_until(lambda: finished(first), seconds=120), running_worker.log.read_text()
+            assert wait_until(lambda: finished(first)), running_worker.log.read_text()
             assert "timed out" not in broker.log(), "a slice acknowledges its message when it begins"
             # Both threads are at work and a message waits behind them: RabbitMQ closes the channel.
             others = [slow_run(provider), slow_run(provider)]
-            assert wait_until(lambda: all(map(finished, others)), seconds=120), running_worker.log.read_text()
+            assert wait_until(lambda: all(map(finished, others))), running_worker.log.read_text()
             assert running_worker.process is not None
             assert running_worker.process.poll() is None
             assert wait_until(lambda: "celery\t1" in consumers(broker))

@@ -1,4 +1,4 @@
-"""A real model judges the demonstration project from the plan to the comparison with people."""
+"""A real model judges the demonstration project, and learns from what people settled, by the commands."""
 
 import json
 from functools import partial
@@ -9,9 +9,13 @@ from django.core.management import call_command
 
 from annotate.management.demonstration import load
 from annotate.management.demonstration.material import PRODUCTS
+from annotate.rating.commands.rounds import close_round_one
 from judges.core.models import Judge, Judgment
-from tests.judges.factories import make_endpoint, make_judge
+from judges.results.tables.alignment import alignment_sections
+from tests.factories import make_project
+from tests.judges.factories import make_endpoint, make_judge, make_priced_endpoint
 from tests.judges.small_model import small_model
+from tests.rating.rounds import opened, rate
 
 pytestmark = [pytest.mark.long, pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
@@ -22,7 +26,7 @@ def address():
         yield served
 
 
-def test_a_small_model_judges_texts_of_the_demonstration_project(address, monkeypatch):
+def test_a_small_model_judges_the_demonstration_project_and_learns(address, monkeypatch):
     monkeypatch.setattr(load, "PRODUCTS", PRODUCTS[:1])  # a third: it takes seconds for a text
     project = load.load_demonstration()
     endpoint = make_endpoint(
@@ -44,6 +48,50 @@ def test_a_small_model_judges_texts_of_the_demonstration_project(address, monkey
     together, *of_each = json.loads(out.getvalue())["sections"]
     assert together["tables"]
     assert {each["title"] for each in of_each} == {"reasons", "probabilities", "options"}
+    learn_from_development_documents(address)  # here, so that the model is loaded once
+
+
+def learn_from_development_documents(address):
+    """Draw, judge, let the model draft, accept, judge again, and look at what was held out."""
+    cast = make_project(documents=3, annotators=2, raters_per_item=2)
+    slug, round = cast.project.slug, opened(cast)
+    for item in cast.items:
+        item.text = f"These boots keep feet dry, and the soles last. Sold by {item.system.name}."
+        item.save()
+        for annotator in cast.annotators:
+            rate(cast, round, annotator, item, 5, comment="Every sentence reads well.")
+    close_round_one(project=cast.project, by=cast.admin)
+    endpoint = make_priced_endpoint(
+        cast.project, address, calls_in_flight=1, timeout_seconds=300, input_price=0, output_price=0
+    )
+    make_judge(
+        cast.project,
+        "mcq",
+        endpoint=endpoint,
+        model="smollm2",
+        name="small",
+        max_tokens=4,
+        score_from="probabilities",
+    )
+    aligned(slug, draw=0.34)
+    assert judged(slug, "small", "fluency")["done"] == 6
+    (proposal,) = aligned(slug, judge="small", dimension="fluency", clarifications=1, here=True)["proposals"]
+    assert (proposal["status"], len(proposal["units"])) == ("proposed", 2)
+    (accepted,) = aligned(slug, accept=proposal["number"])["proposals"]
+    assert judged(slug, accepted["candidate"], "fluency")["done"] == 6
+    (section,) = alignment_sections(cast.project, {})
+    (table,) = section.tables
+    (row,) = table.rows
+    cells = dict(zip([column.key for column in table.columns], row, strict=True))
+    assert (cells["development_items"].value, cells["items"].value) == (2, 4)
+    assert cells["after"].value != cells["before"].value, "what was accepted stands in the prompt"
+
+
+def aligned(project, **steps):
+    """Take steps of learning by the command; return what it prints."""
+    out = StringIO()
+    call_command("align", project, stdout=out, json=True, **steps)
+    return json.loads(out.getvalue())
 
 
 def judged(project, judge, dimension):

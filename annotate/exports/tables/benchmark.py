@@ -1,0 +1,68 @@
+"""One row for each item with what most people want of a benchmark: texts, values, judges' scores."""
+
+from collections.abc import Callable, Iterator
+from itertools import chain
+
+from annotate.core.models import Item, Project
+from annotate.exports.registry import ExportPart, ExportTable, Row, ValueKind, kinds
+from annotate.exports.tables.outcomes import final_values_by_item
+from annotate.exports.tables.rows import TEXTS_AT_ONCE
+
+ByItem = Iterator[tuple[int, Row]]
+JUDGE_SCORES: dict[str, Callable[[Project], ByItem]] = {}
+"""By app: yields a judge, a dimension and a score after the key of each item, in the order of these keys."""
+
+
+def _benchmark(project: Project) -> Iterator[Row]:
+    items = Item.objects.filter(document__project=project).select_related("document", "system")
+    units = _RowsOfItems(final_values_by_item(project))
+    scores = _RowsOfItems(chain.from_iterable(scores_of(project) for scores_of in JUDGE_SCORES.values()))
+    for item in items.order_by("pk").iterator(TEXTS_AT_ONCE):
+        found = units.take(item.pk)
+        yield {
+            "document": item.document.key,
+            "system": item.system.name,
+            "title": item.document.title,
+            "source": [{name: part[name] for name in _LISTS["source"]} for part in item.document.parts],
+            "text": item.text,
+            "values": [
+                {"dimension": unit["dimension"], "rater": rater, "value": value}
+                for unit in found
+                for rater, value in unit["values"].items()
+            ],
+            "final_values": [{name: unit[name] for name in _LISTS["final_values"]} for unit in found],
+            "judge_scores": scores.take(item.pk),
+        }
+
+
+class _RowsOfItems:
+    """Rows in the order of items, taken item by item: none is held but the next."""
+
+    def __init__(self, rows: ByItem) -> None:
+        self._rows = rows
+        self._next = next(rows, None)
+
+    def take(self, item: int) -> list[Row]:
+        found = []
+        while self._next is not None and self._next[0] == item:
+            found.append(self._next[1])
+            self._next = next(self._rows, None)
+        return found
+
+
+_TEXT, _NUMBER = ValueKind.TEXT, ValueKind.NUMBER
+_LISTS = {
+    "source": {"label": _TEXT, "text": _TEXT},
+    "values": {"dimension": _TEXT, "rater": _TEXT, "value": ValueKind.POINTS},
+    "final_values": {"dimension": _TEXT, "status": _TEXT, "mean": _NUMBER, "final_value": _NUMBER},
+    "judge_scores": {"judge": _TEXT, "dimension": _TEXT, "score": _NUMBER},
+}
+BENCHMARK_TABLE = ExportTable(
+    "benchmark",
+    "one row for each item: texts, every rater's last values, what each unit came to, judges' scores",
+    ("document", "system", "title", "source", "text", "values", "final_values", "judge_scores"),
+    _benchmark,
+    kinds(listed=" ".join(_LISTS)),
+    {"source": ExportPart.SOURCES},
+    lists=_LISTS,
+)

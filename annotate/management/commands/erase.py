@@ -1,0 +1,37 @@
+"""manage.py erase EMAIL --yes."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotate.core.errors import InvalidValueError
+from annotate.management.people import account_called
+from annotate.management.printing import print_rows
+from annotate.people.erasure import erase_person
+
+
+class Command(BaseCommand):
+    """Erases a person: name, address, ways to sign in and mails; ratings stay under a pseudonym."""
+
+    help = __doc__
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare whom, and why."""
+        parser.add_argument("email", help="the address of their account")
+        parser.add_argument("--yes", action="store_true", help="do it: nothing brings the person back")
+        parser.add_argument("--note", default="", help="the reason, for the audit log of their projects")
+        parser.add_argument("--json", action="store_true", help="print the same as JSON")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        """Do it, and print under which pseudonyms their ratings stay."""
+        user = account_called(options["email"])
+        if not options["yes"]:
+            raise CommandError("Nothing brings an erased person back: say --yes to erase this one.")
+        try:
+            person = erase_person(user=user, note=options["note"])
+        except InvalidValueError as error:
+            raise CommandError(error.message) from error
+        places = person.memberships.select_related("project").order_by("project__slug", "pk")
+        rows = [{"project": place.project.slug, "pseudonym": place.pseudonym} for place in places]
+        print_rows(self.stdout, rows, as_json=options["json"], nothing="Erased; they were in no project.")

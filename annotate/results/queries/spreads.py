@@ -1,0 +1,97 @@
+"""How far apart the Round I values of each unit lie: counts by dimension, and every unit in little room."""
+
+import base64
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from django.db.models import Count, Max, Min
+
+from annotate.core.models import Project, Rating
+from annotate.core.scale import distance, normalize
+from annotate.results.page import Section
+from annotate.results.queries.kept import KeptPage
+from annotate.results.queries.version import ratings_of, version_of_round_one
+from annotate.results.registry import Chosen, ResultsPage
+from annotate.results.table import Cell, Column, ColumnKind, Table, text
+
+UnitArray = npt.NDArray[Any]
+UNIT = np.dtype(
+    [
+        ("item", np.int64),
+        ("dimension", np.int64),
+        ("lowest", np.float64),
+        ("highest", np.float64),
+        ("ratings", np.int32),
+        ("apart", np.float64),
+    ]
+)
+_COLUMNS = [
+    Column("dimension", "Dimension", ColumnKind.TEXT),
+    Column("apart", "apart", ColumnKind.COUNT),
+    Column("units", "units", ColumnKind.COUNT),
+]
+BATCH = 20_000
+
+
+def spread_sections(project: Project, _chosen: Chosen) -> list[Section]:
+    """Return how many units with two values or more lie how far apart, with all units beside. Two queries."""
+    keys = dict(project.dimensions.values_list("pk", "key"))
+    units = np.fromiter(_units(project), UNIT)
+    rank = {pk: place for place, pk in enumerate(sorted(keys, key=keys.__getitem__))}
+    ranks = np.array([rank[pk] for pk in units["dimension"].tolist()], int)
+    units = units[np.lexsort((ranks, units["item"], -units["apart"]))]
+    paired = units[units["ratings"] >= 2]
+    counts = Counter(zip(paired["dimension"].tolist(), paired["apart"].tolist(), strict=True))
+    rows = [
+        [text(keys[pk], key=str(pk)), Cell(normalize(apart)), Cell(count)]
+        for (pk, apart), count in sorted(counts.items())
+    ]
+    table = Table("units", "Units by how far apart their values are", _COLUMNS, rows, heads=2)
+    return [Section("How far apart values are", "", [table], packed=_pack(units))]
+
+
+SPREADS = ResultsPage(
+    "spreads",
+    "How far apart values are",
+    "Round I values of each unit, the largest minus the smallest.",
+    spread_sections,
+    version_of_round_one,
+    ratings_of,
+    shown_on="disagreements",
+)
+
+
+def counted_spreads(kept: KeptPage) -> Mapping[int, Counter[float]]:
+    """Return for the key of each dimension how many units lie how many points apart."""
+    counted: dict[int, Counter[float]] = {}
+    for dimension, apart, units in (row for table in kept.tables for row in table.rows):
+        counted.setdefault(int(dimension.key), Counter())[float(apart.value or 0)] = int(units.value or 0)
+    return counted
+
+
+def units_of(kept: KeptPage) -> UnitArray:
+    """Return every rated unit, the farthest apart first, then by item and the key of its dimension."""
+    packed = b"".join(base64.b64decode(section.packed) for section in kept.sections)
+    return np.frombuffer(zlib.decompress(packed), UNIT) if packed else np.empty(0, UNIT)
+
+
+def _units(project: Project) -> Iterator[tuple[float, ...]]:
+    given = Rating.objects.filter(
+        assignment__round__project=project,
+        assignment__round__number=1,
+        assignment__annotator__counted=True,
+        value__isnull=False,
+    )
+    units = given.values_list("assignment__item", "dimension").annotate(
+        lowest=Min("value"), highest=Max("value"), ratings=Count("pk")
+    )
+    for item, dimension, lowest, highest, ratings in units.order_by().iterator(BATCH):
+        yield item, dimension, lowest, highest, ratings, distance(lowest, highest)
+
+
+def _pack(units: UnitArray) -> str:
+    return base64.b64encode(zlib.compress(units.tobytes(), 1)).decode()

@@ -1,0 +1,29 @@
+"""What both commands take and print."""
+
+import json
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+from django.core.serializers.json import DjangoJSONEncoder
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """Take the file, and where its passphrase stands."""
+    parser.add_argument("file", help="the file of the backup, such as concord-2026-12-31.backup")
+    parser.add_argument(
+        "--passphrase-file",
+        metavar="PATH",
+        help="a file with the passphrase; otherwise it is CONCORD_BACKUP_PASSPHRASE",
+    )
+    parser.add_argument("--json", action="store_true", help="print what the backup holds as JSON")
+
+
+def print_summary(command: BaseCommand, holds: dict[str, Any], *, as_json: bool, done: str) -> None:
+    """Say what a backup holds."""
+    if as_json:
+        command.stdout.write(json.dumps(holds, cls=DjangoJSONEncoder))
+        return
+    command.stdout.write(
+        f"The backup of {holds['made_at']:%Y-%m-%d %H:%M:%S %Z} {done}: {holds['rows']:,} rows in "
+        f"{holds['tables']} tables of {holds['database']}, {holds['files']} files."
+    )

@@ -1,0 +1,118 @@
+"""What the database knows of the whole installation, as metrics.
+
+All hosts answer the same, so one of them is scraped, or their largest value taken.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.apps import apps
+from django.core.cache import caches
+from django.db import DatabaseError
+from django.db.models import Count, Min, QuerySet, Sum
+from django.utils import timezone
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from annotate.core.models import (
+    ComputedResult,
+    DataImport,
+    Delivery,
+    Export,
+    Invitation,
+    Nudge,
+    Push,
+    WorkerHeartbeat,
+)
+
+ALIVE = timedelta(minutes=1)
+COUNTED_EVERY = 60  # seconds: judgments may be a million
+
+
+def queues() -> dict[str, tuple["QuerySet[Any]", str]]:
+    """Return what waits for a worker, with the column that says since when."""
+    return {
+        "imports": (DataImport.objects.filter(status=DataImport.Status.WAITING), "touched_at"),
+        "exports": (Export.objects.filter(status=Export.Status.WAITING), "touched_at"),
+        "pushes": (Push.objects.filter(status=Push.Status.WAITING), "touched_at"),
+        "results": (ComputedResult.objects.filter(asked_at__isnull=False), "asked_at"),
+        "deliveries": (Delivery.objects.filter(status=Delivery.Status.WAITING), "created_at"),
+        "invitation_mails": (Invitation.objects.filter(mail_due_at__isnull=False), "mail_asked_at"),
+        "nudge_mails": (Nudge.objects.filter(mail_due_at__isnull=False), "at"),
+    }
+
+
+class DatabaseCollector(Collector):
+    """Asks the database once for each scrape."""
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield all metrics; while the database is away, only that it is."""
+        try:
+            found = [*_queues(), *_states(), *_of_judges(), _workers()]
+        except DatabaseError:
+            found = []
+        up = GaugeMetricFamily("concord_database_up", "Whether the database answered.")
+        up.add_metric([], float(bool(found)))
+        yield up
+        yield from found
+
+
+def _queues() -> Iterator[Metric]:
+    depth = GaugeMetricFamily("concord_queue_depth", "How many wait for a worker.", labels=["queue"])
+    age = GaugeMetricFamily("concord_queue_age_seconds", "How long the oldest has waited.", labels=["queue"])
+    now = timezone.now()
+    for name, (rows, since) in queues().items():
+        found = rows.aggregate(count=Count("pk"), oldest=Min(since))
+        depth.add_metric([name], found["count"])
+        age.add_metric([name], _seconds(found["oldest"], now))
+    yield depth
+    yield age
+
+
+def _seconds(oldest: datetime | None, now: datetime) -> float:
+    return max(0.0, (now - oldest).total_seconds()) if oldest else 0.0
+
+
+def _states() -> Iterator[Metric]:
+    jobs = GaugeMetricFamily("concord_jobs", "Jobs by what they are and how far.", labels=["kind", "status"])
+    kinds: dict[str, QuerySet[Any]] = {
+        "import": DataImport.objects.all(),
+        "export": Export.objects.all(),
+        "push": Push.objects.all(),
+        "delivery": Delivery.objects.all(),
+    }
+    for kind, rows in kinds.items():
+        for status, count in _by_status(rows):
+            jobs.add_metric([kind, status], count)
+    yield jobs
+
+
+def _of_judges() -> Iterator[Metric]:
+    if not apps.is_installed("judges"):
+        return
+    every_run = apps.get_model("judges", "Run").objects.all()
+    every_judgment = apps.get_model("judges", "Judgment").objects.all()
+    runs = GaugeMetricFamily("concord_runs", "Runs of judges by status.", labels=["status"])
+    for status, count in _by_status(every_run):
+        runs.add_metric([status], count)
+    cost = GaugeMetricFamily("concord_cost", "What all runs have cost, in the currency of their prices.")
+    cost.add_metric([], float(every_run.aggregate(all=Sum("spent"))["all"] or 0))
+    yield from (runs, cost)
+    calls = GaugeMetricFamily("concord_judgments", "Judgments by status.", labels=["status"])
+    counted = caches["process"].get_or_set(
+        "metrics.judgments", lambda: _by_status(every_judgment), COUNTED_EVERY
+    )
+    for status, count in counted or []:
+        calls.add_metric([status], count)
+    yield calls
+
+
+def _workers() -> Metric:
+    workers = GaugeMetricFamily("concord_workers", "Workers that gave a heartbeat within a minute.")
+    workers.add_metric([], WorkerHeartbeat.objects.filter(seen_at__gte=timezone.now() - ALIVE).count())
+    return workers
+
+
+def _by_status(rows: "QuerySet[Any]") -> list[tuple[str, int]]:
+    return list(rows.order_by("status").values_list("status").annotate(Count("pk")))

@@ -1,0 +1,132 @@
+"""The log: lines or JSON, each with the request, person and address that it is about, and never a secret.
+
+With CONCORD_LOG_FORMAT=json there is also a line for each request, by its route: addresses can hold tokens.
+"""
+
+import json
+import logging
+import re
+import time
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.utils.functional import LazyObject, empty
+
+ID = "X-Request-ID"
+GIVEN_ID = re.compile(r"[\w.-]{8,64}", re.ASCII)
+# Whoever has such an address is let in by it.
+SECRET_PATH = re.compile(
+    r"(/(?:accounts/password/reset/key|account/address|signup|first-account|invitations)/)[^/\s\"'?#]+"
+)
+SECRET_WORD = re.compile(
+    r"\b(concord_|whsec_|hf_|sk-)[\w-]{8,}|(?<=Bearer )\S+|(?<=://)([^/@\s:]*):[^/@\s]+(?=@)"
+)
+logger = logging.getLogger("concord.request")
+
+
+@dataclass(frozen=True)
+class Logged:
+    """A request that is being answered, and its identifier."""
+
+    request: HttpRequest
+    identifier: str
+
+
+_logged: ContextVar[Logged | None] = ContextVar("logged", default=None)
+
+
+class RequestLogMiddleware:
+    """Gives each request an identifier, which the answer and every line about it bear."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Answer the request."""
+        logged = Logged(request, _identifier(request))
+        token, started = _logged.set(logged), time.monotonic()
+        try:
+            response = self.get_response(request)
+            response[ID] = logged.identifier
+            if settings.LOG_FORMAT == "json":
+                _log(request, response, time.monotonic() - started)
+            return response
+        finally:
+            _logged.reset(token)
+
+
+def _identifier(request: HttpRequest) -> str:
+    given = request.headers.get(ID, "")
+    is_believed = settings.ALLAUTH_TRUSTED_PROXY_COUNT and GIVEN_ID.fullmatch(given)
+    return given if is_believed else uuid4().hex
+
+
+def _log(request: HttpRequest, response: HttpResponse, seconds: float) -> None:
+    route = request.resolver_match.route if request.resolver_match else ""
+    facts = {"method": request.method, "route": route, "status": response.status_code}
+    extra = {"event": {**facts, "milliseconds": round(1000 * seconds, 1)}}
+    logger.info("%s %s %s", request.method, route, response.status_code, extra=extra)
+
+
+def hide_secrets(text: str) -> str:
+    """Return a line without tokens, passwords in addresses, and the secret part of links."""
+    return SECRET_WORD.sub(lambda found: f"{found[1] or found[2] or ''}…", SECRET_PATH.sub(r"\1…", text))
+
+
+def facts_of_request() -> dict[str, Any]:
+    """Return identifier, person and address of the request that is being answered, asking no database."""
+    logged = _logged.get()
+    if logged is None:
+        return {}
+    person = logged.request.__dict__.get("user")
+    if isinstance(person, LazyObject) and person.__dict__.get("_wrapped", empty) is empty:
+        person = None  # nobody has asked yet who it is
+    return {
+        "request": logged.identifier,
+        "person": getattr(person, "pk", None),
+        "address": _address(logged.request),
+    }
+
+
+def _address(request: HttpRequest) -> str:
+    forwarded = [
+        each.strip() for each in request.headers.get("X-Forwarded-For", "").split(",") if each.strip()
+    ]
+    count = settings.ALLAUTH_TRUSTED_PROXY_COUNT
+    return forwarded[-count] if 0 < count <= len(forwarded) else str(request.META.get("REMOTE_ADDR", ""))
+
+
+class LineFormatter(logging.Formatter):
+    """Writes lines for people."""
+
+    def __init__(self) -> None:
+        super().__init__("{asctime} {levelname} {name}: {message}", style="{")
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write a record, with the identifier of the request that it is about."""
+        request = facts_of_request().get("request")
+        return hide_secrets(super().format(record)) + (f" [{request}]" if request else "")
+
+
+class JsonFormatter(logging.Formatter):
+    """Writes an object a line for programs."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write a record."""
+        said = {
+            "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+            **facts_of_request(),
+            **getattr(record, "event", {}),
+        }
+        if record.exc_info:
+            said["error"] = self.formatException(record.exc_info)
+        hidden = {name: hide_secrets(each) if isinstance(each, str) else each for name, each in said.items()}
+        return json.dumps(hidden, default=lambda each: hide_secrets(str(each)), ensure_ascii=False)

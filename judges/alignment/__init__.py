@@ -1,0 +1,1 @@
+"""Judges that learn from the experts' discussions: what is proposed, accepted and compared."""

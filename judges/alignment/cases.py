@@ -1,0 +1,41 @@
+"""What a judge can learn from: units of the development documents with people's value and their reasons."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class CaseKind(StrEnum):
+    """Why a unit is worth learning from."""
+
+    DISPUTE = "dispute"
+    DIFFERENCE = "difference"
+    AGREED = "agreed"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A unit of a development document.
+
+    name: the same in every copy of a project. before: people's values of Round I. value: the value that
+    they settled on, or their mean. judge: the judge's, if it has one. reasons: of raters who held the settled
+    value, of the discussion, and of who decided.
+    """
+
+    item: int
+    name: str
+    kind: CaseKind
+    before: tuple[float, ...]
+    value: float
+    judge: float | None = None
+    text: str = ""
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def error(self) -> float:
+        """How far the judge is above people; 0 where it said nothing."""
+        return 0.0 if self.judge is None else self.judge - self.value
+
+    @property
+    def direction(self) -> str:
+        """Whether the judge is too high or too low, by half a point or more."""
+        return "too high" if self.error >= 0.5 else "too low" if self.error <= -0.5 else "as people"

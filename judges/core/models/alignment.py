@@ -1,0 +1,184 @@
+"""What judges learn from people: the documents that are set apart for it, what is proposed, and tried."""
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+
+class DevelopmentDocument(models.Model):
+    """A document that judges may learn from, drawn once; figures about judges leave it out from then on."""
+
+    document = models.OneToOneField("annotate.Document", models.CASCADE, related_name="development")
+    drawn_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return f"development document {self.document_id}"
+
+
+class Drafting(models.Model):
+    """Proposals that a model is asked to draft, one call for each; a worker asks, within the budget."""
+
+    class Status(models.TextChoices):
+        PLANNED = "planned", _("planned")
+        WAITING = "waiting", _("waiting for a worker")
+        ASKING = "asking", _("a model is asked")
+        FINISHED = "finished", _("finished")
+        STOPPED = "stopped", _("stopped")
+
+    UNDER_WAY = (Status.WAITING, Status.ASKING)
+
+    judge = models.ForeignKey("judges.Judge", models.CASCADE, related_name="draftings")
+    dimension = models.ForeignKey("annotate.Dimension", models.CASCADE, related_name="+")
+    drafter = models.ForeignKey(
+        "judges.Judge", models.CASCADE, related_name="+", help_text="The judge whose model is asked."
+    )
+    status = models.CharField(max_length=8, choices=Status.choices, default=Status.PLANNED)
+    reason = models.TextField(blank=True, help_text="Why it stopped, in a sentence.")
+    budget = models.DecimalField(max_digits=12, decimal_places=4, null=True)
+    spent = models.DecimalField(max_digits=14, decimal_places=8, default=0)
+    lease = models.UUIDField(null=True, help_text="The worker that is at it; no other writes what came.")
+    attempts = models.PositiveSmallIntegerField(default=0, help_text="How many workers took it.")
+    created_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+    touched_at = models.DateTimeField(default=timezone.now, help_text="When it was last heard of.")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=~Q(status="stopped") | Q(reason__gt=""), name="stopped_draftings_say_why"
+            ),
+            models.CheckConstraint(
+                condition=Q(budget__isnull=True) | Q(budget__gt=0), name="budgets_of_draftings_allow_a_call"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"drafting {self.pk}"
+
+
+class PromptSearch(models.Model):
+    """A search for the wording that agrees best with people on development documents, by halving.
+
+    Its candidates are proposals. Each stage is a run: those that ask the candidates about ever more
+    development documents, and one that asks the chosen one about the documents held out.
+    """
+
+    class Status(models.TextChoices):
+        PLANNED = "planned", _("planned")
+        RUNNING = "running", _("running")
+        STOPPED = "stopped", _("stopped")
+        CANCELLED = "cancelled", _("cancelled")
+        FINISHED = "finished", _("finished")
+
+    judge = models.ForeignKey("judges.Judge", models.CASCADE, related_name="searches")
+    dimension = models.ForeignKey("annotate.Dimension", models.CASCADE, related_name="+")
+    status = models.CharField(max_length=9, choices=Status.choices, default=Status.PLANNED)
+    reason = models.TextField(blank=True, help_text="Why it stopped, or chose nothing, in a sentence.")
+    stages = models.JSONField(
+        default=list, help_text="How many candidates each stage asks about how many development documents."
+    )
+    stage = models.PositiveSmallIntegerField(default=0, help_text="Under way; after the last: held out.")
+    documents = models.JSONField(default=list, help_text="Ids of its development documents as drawn.")
+    most_calls = models.PositiveIntegerField(null=True)
+    planned_calls = models.PositiveIntegerField(help_text="At the most, as it was planned.")
+    planned_cost = models.DecimalField(max_digits=14, decimal_places=8, null=True)
+    budget = models.DecimalField(max_digits=12, decimal_places=4, null=True)
+    run = models.ForeignKey(
+        "judges.Run", models.SET_NULL, null=True, related_name="+", help_text="Of the stage under way."
+    )
+    runs = models.ManyToManyField("judges.Run", related_name="searches")
+    created_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+    touched_at = models.DateTimeField(default=timezone.now, help_text="When it last went on.")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=~Q(status="stopped") | Q(reason__gt=""), name="stopped_searches_say_why"
+            ),
+            models.CheckConstraint(
+                condition=Q(budget__isnull=True) | Q(budget__gt=0), name="budgets_of_searches_allow_a_call"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"search {self.pk}"
+
+
+class Proposal(models.Model):
+    """A change of a judge's prompt on one dimension, to be edited and accepted by a person, or tried."""
+
+    class Kind(models.TextChoices):
+        EXAMPLES = "examples", _("examples")
+        CLARIFICATION = "clarification", _("clarification")
+        WORDING = "wording", _("wording")
+
+    class Status(models.TextChoices):
+        DRAFTING = "drafting", _("being drafted")
+        FAILED = "failed", _("not drafted")
+        PROPOSED = "proposed", _("proposed")
+        ACCEPTED = "accepted", _("accepted")
+        DISMISSED = "dismissed", _("dismissed")
+        TRIED = "tried", _("tried by a search")
+
+    judge = models.ForeignKey("judges.Judge", models.CASCADE, related_name="proposals")
+    dimension = models.ForeignKey("annotate.Dimension", models.CASCADE, related_name="+")
+    kind = models.CharField(max_length=13, choices=Kind.choices)
+    status = models.CharField(max_length=9, choices=Status.choices, default=Status.PROPOSED)
+    text = models.TextField(
+        blank=True, help_text="What is added to the prompt; of a wording the whole prompt."
+    )
+    about = models.CharField(max_length=200, blank=True, help_text="What its units have in common.")
+    items = models.ManyToManyField("annotate.Item", related_name="+", help_text="The units it comes from.")
+    drafting = models.ForeignKey(Drafting, models.SET_NULL, null=True, related_name="proposals")
+    request = models.TextField(blank=True, help_text="What the model is asked that drafts it.")
+    is_in_flight = models.BooleanField(default=False, help_text="Whether the model is asked just now.")
+    problem = models.TextField(blank=True, help_text="Why it was not drafted, in a sentence.")
+    drafted_by = models.CharField(max_length=120, blank=True, help_text="The model; empty: no model did.")
+    input_tokens = models.PositiveIntegerField(null=True)
+    output_tokens = models.PositiveIntegerField(null=True)
+    cost = models.DecimalField(max_digits=14, decimal_places=8, null=True)
+    search = models.ForeignKey(
+        PromptSearch, models.CASCADE, null=True, related_name="candidates", help_text="That tries it."
+    )
+    parts = models.ManyToManyField("self", symmetrical=False, help_text="The proposals that it combines.")
+    dropped_after = models.PositiveSmallIntegerField(
+        null=True, help_text="The stage after which its search asked it no more."
+    )
+    is_chosen = models.BooleanField(default=False, help_text="Whether its search chose it.")
+    candidate = models.ForeignKey(
+        "judges.Judge",
+        models.SET_NULL,
+        null=True,
+        related_name="accepted_proposals",
+        help_text="The judge whose prompt has it.",
+    )
+    guideline = models.ForeignKey(
+        "annotate.Guideline",
+        models.SET_NULL,
+        null=True,
+        related_name="+",
+        help_text="The version in which raters read it.",
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+    decided_at = models.DateTimeField(null=True, help_text="When it was accepted or dismissed.")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(status="accepted")
+                | Q(status="tried", guideline__isnull=True)
+                | Q(candidate__isnull=True, guideline__isnull=True),
+                name="only_what_is_accepted_or_tried_is_used",
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=["drafting", "failed"]) | Q(text__gt=""), name="proposals_have_a_text"
+            ),
+            models.CheckConstraint(
+                condition=~Q(status="failed") | Q(problem__gt=""), name="failed_drafts_say_why"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} for {self.judge}"

@@ -1,0 +1,41 @@
+"""In which order judges that ask about several dimensions in one call asked about them."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from judges.core.models import Judge, Judgment
+
+
+@dataclass(frozen=True, eq=False)
+class AskedPlaces:
+    """Where a dimension stood in the calls about items, each (items,).
+
+    places: 0 where it was the first, NaN where it was not asked about together with others. before: the id of
+    the dimension before it, 0 where there is none.
+    """
+
+    places: npt.NDArray[np.float64]
+    before: npt.NDArray[np.int64]
+
+
+def asked_places(judges: Sequence[Judge], items: Sequence[int]) -> Mapping[tuple[int, int], AskedPlaces]:
+    """Return places by judge and dimension id; none of judges that ask about one dimension a call. One query.
+
+    items: ids in the order of the result.
+    """
+    index = {pk: place for place, pk in enumerate(items)}
+    found: defaultdict[tuple[int, int], AskedPlaces] = defaultdict(
+        lambda: AskedPlaces(np.full(len(items), np.nan), np.zeros(len(items), dtype=np.int64))
+    )
+    done = Judgment.objects.filter(judge__in=judges, other__isnull=True, status=Judgment.Status.DONE)
+    # Rotated orders are drawn for each item, so that all samples of an item have the same.
+    calls = done.exclude(asked_dimensions=[]).order_by("judge", "item")
+    for judge, item, asked in calls.values_list("judge", "item", "asked_dimensions").distinct():
+        for place, (before, dimension) in enumerate(zip([0, *asked], asked, strict=False)):
+            own = found[judge, dimension]
+            own.places[index[item]], own.before[index[item]] = place, before
+    return dict(found)

@@ -1,0 +1,148 @@
+"""What the order of dimensions in a call does: the score before, and the place in the call."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from annotate.agreement import Resampling, kendall_tau_b, pearson
+from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
+from judges.biases import Range, ranges_of, scores_given_before
+from judges.comparison import Scores, correlation_with_humans
+from judges.core.models import Judge
+from judges.results.queries.calls import AskedPlaces
+from judges.results.tables.columns import DIMENSION, number_or_reason
+from judges.results.tables.compared import Scored
+
+BEFORE = [
+    Column("before", "dimension before", ColumnKind.TEXT),
+    Column("items", "items", ColumnKind.COUNT),
+    Column("judge_r", "Pearson, judge", decimals=2),
+    Column("people_r", "Pearson, people", decimals=2),
+]
+"""The columns of `Following.beside`."""
+ABOUT_SCORES_BEFORE = (
+    "A row holds where a score on the dimension before stood in the same call (every sample counts), and how "
+    "often the judge’s next score was which; a row of people has each person’s values of the same items. "
+    "Scores that nobody gave before have no row. Where the judge’s rows differ more than people’s, its next "
+    "score follows the one before."
+)
+_OTHER_SCALE = "This dimension has another scale."
+
+
+@dataclass(frozen=True, eq=False)
+class Following:
+    """A judge's scores on a dimension and on the one before it in the same calls.
+
+    chosen: (items,), those asked in this order, and with values of people on both where there are any.
+    """
+
+    before: Scored
+    after: Scored
+    chosen: npt.NDArray[np.bool_]
+
+    @property
+    def scores(self) -> list[Scores]:
+        """Both as scores of the chosen items, the dimension before first."""
+        return [each.scores.of_items(self.chosen) for each in (self.before, self.after)]
+
+    @property
+    def beside(self) -> list[Cell]:
+        """The dimension before, how many items there are, and r of both dimensions of judge and people."""
+        first, second = self.scores
+        named = self.before.dimension
+        return [
+            text(named.name, key=named.key),
+            Cell(int(self.chosen.sum())),
+            self._correlate(first.as_read, second.as_read, "judge"),
+            self._correlate(first.human_means, second.human_means, "people"),
+        ]
+
+    def _correlate(self, first: npt.NDArray[np.float64], second: npt.NDArray[np.float64], who: str) -> Cell:
+        documents = self.after.scores.documents[self.chosen]
+        stream = self.after.stream.of("before", self.before.dimension.key, who)
+        by_documents = Resampling(by="documents")
+        return figure(pearson(first, second, documents=documents, generator=stream, resampling=by_documents))
+
+    def distribution(self, columns: Sequence[Range]) -> Iterator[list[Cell]]:
+        """Yield the rows of `distribution_table`: of judge and people by the score before."""
+        ranges_before, ranges = (ranges_of(each.dimension.values) for each in (self.before, self.after))
+        samples = [each.said.values[self.chosen] for each in (self.before, self.after)]
+        judge = scores_given_before(samples[0], samples[1], ranges_before, ranges)
+        rated_before, rated = self._same_people()
+        people = scores_given_before(rated_before, rated, ranges_before, ranges)
+        names = [self.after.dimension.name, self.before.dimension.name]
+        for place, range_before in enumerate(ranges_before):
+            before = [text(each) for each in [*names, name_of_range(range_before)]]
+            for who, counts in (("judge", judge[place]), ("people", people[place])):
+                if total := int(counts.sum()):
+                    found = dict(zip(ranges, (counts / total).tolist(), strict=True))
+                    shares = [number_or_reason(found.get(each), _OTHER_SCALE) for each in columns]
+                    yield [*before, text(who), Cell(total), *shares]
+
+    def _same_people(self) -> list[npt.NDArray[np.float64]]:
+        """Return (raters, items) on each dimension, of the raters who rated both."""
+        raters = [list(each.people.raters) for each in (self.before, self.after)]
+        shared = [rater for rater in raters[0] if rater in raters[1]]
+        rows = [[names.index(rater) for rater in shared] for names in raters]
+        return [scores.human[own] for scores, own in zip(self.scores, rows, strict=True)]
+
+
+def followings(
+    scored: Sequence[Scored], places: Mapping[tuple[int, int], AskedPlaces]
+) -> Iterator[Following]:
+    """Yield each two dimensions of one judge that followed each other in calls."""
+    own = {(each.judge.pk, each.dimension.id): each for each in scored}
+    for (judge, dimension), after in own.items():
+        asked = places.get((judge, dimension))
+        for before_id in np.unique(asked.before[asked.before > 0]).tolist() if asked else []:
+            before = own.get((judge, before_id))
+            if asked and before:
+                chosen = (asked.before == before_id) & before.said.given & after.said.given
+                rated = chosen & ~np.isnan(before.scores.human_means) & ~np.isnan(after.scores.human_means)
+                yield Following(before, after, rated if rated.any() else chosen)
+
+
+def distribution_table(judge: Judge, following: Sequence[Following]) -> Table:
+    """Return how often a judge's next score was which, by the score before, beside people's."""
+    ranges = sorted({each for pair in following for each in ranges_of(pair.after.dimension.values)})
+    columns = [
+        DIMENSION,
+        Column("before", "dimension before", ColumnKind.TEXT),
+        Column("score_before", "score before", ColumnKind.TEXT),
+        Column("who", "who", ColumnKind.TEXT),
+        Column("number", "scores", ColumnKind.COUNT),
+        *(
+            Column(f"share_{number}", name_of_range(each), ColumnKind.SHARE, decimals=2)
+            for number, each in enumerate(ranges, start=1)
+        ),
+    ]
+    rows = [row for pair in following for row in pair.distribution(ranges)]
+    title = f"Scores by the score before ({judge.name})"
+    return Table(f"given-before-{judge.pk}", title, columns, rows, heads=4)
+
+
+def correlations_by_place(each: Scored, asked: AskedPlaces, most: int) -> list[Cell]:
+    """Return Kendall's correlation with people by the place of the dimension in the call."""
+    return [
+        figure(
+            correlation_with_humans(
+                each.scores.of_items(asked.places == place),
+                kendall_tau_b,
+                generator=each.stream.of("place", str(place)),
+            )
+        )
+        for place in range(most)
+    ]
+
+
+def columns_by_place(most: int) -> list[Column]:
+    """Return the columns of `correlations_by_place`."""
+    return [Column(f"place_{place}", f"Kendall, place {place}", decimals=2) for place in range(1, most + 1)]
+
+
+def name_of_range(ends: Range) -> str:
+    """Return a point, or the first and the last of several."""
+    lowest, highest = ends
+    return f"{lowest:g}" if lowest == highest else f"{lowest:g} to {highest:g}"

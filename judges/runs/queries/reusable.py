@@ -1,0 +1,86 @@
+"""Answers that the project has stored and that identical calls may take over."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import F, Q
+
+from judges.core.models import Judge, Judgment, Run, ScoreFrom
+from judges.methods import METHODS
+
+CUT_OFF = ("length", "content_filter")  # how replies end that are not whole
+_ONE_CALL = [key for key, method in METHODS.items() if not method.takes_steps]
+
+
+@dataclass(frozen=True)
+class StoredAnswer:
+    """A stored answer: its judgment, the reply, and what its call had cost (None: unknown)."""
+
+    judgment: int
+    reply: str
+    cost: Decimal | None
+
+
+Key = tuple[int | None, str]
+"""Endpoint and hash of the messages."""
+
+
+class StoredAnswers:
+    """The answers that some calls may take over; of several to one call the last one counts."""
+
+    def __init__(self, rows: Collection[Any]) -> None:
+        self._by_key: dict[Key, list[Any]] = {}
+        for row in rows:
+            self._by_key.setdefault((row.judge__endpoint, row.messages_hash), []).append(row)
+
+    def answer_to(
+        self, endpoint: int | None, messages_hash: str, parameters: Mapping[str, Any], dimension: int
+    ) -> StoredAnswer | None:
+        """Return the answer to a call, of the same dimension where its call gave several."""
+        rows = [
+            each for each in self._by_key.get((endpoint, messages_hash), ()) if each.parameters == parameters
+        ]
+        if not rows:
+            return None
+        row = max(rows, key=lambda each: (each.dimension == dimension, each.pk))
+        return StoredAnswer(row.pk, row.reply, row.cost)
+
+
+def judges_that_reuse(run: Run) -> dict[int, Judge]:
+    """Return the judges of a project whose calls always get the same reply, by id. One query.
+
+    Without sampling, and read from the text of one reply: probabilities are not stored, and what a method of
+    several calls asks depends on the replies before.
+    """
+    found = Judge.objects.filter(
+        project=run.project_id,
+        endpoint__isnull=False,
+        temperature=0,
+        samples=1,
+        score_from=ScoreFrom.TEXT,
+        method__in=_ONE_CALL,
+    )
+    return {judge.pk: judge for judge in found}
+
+
+def stored_answers(run: Run, hashes: Collection[str]) -> StoredAnswers:
+    """Return the whole answers of the run's project to calls with these messages. One query.
+
+    Not those that a person corrected, that were cut off or refused, that were taken over themselves, or that
+    an endpoint gave before it had its present address.
+    """
+    here = Q(judge__endpoint__moved_at__isnull=True) | Q(answered_at__gte=F("judge__endpoint__moved_at"))
+    whole = Judgment.objects.filter(
+        here,
+        status=Judgment.Status.DONE,
+        messages_hash__in=hashes,
+        judge__project=run.project_id,
+        is_corrected=False,
+        reused_from__isnull=True,
+        refusal="",
+        steps_done=0,
+    ).exclude(finish_reason__in=CUT_OFF)
+    columns = ("pk", "judge__endpoint", "messages_hash", "parameters", "dimension", "reply", "cost")
+    return StoredAnswers(list(whole.exclude(reply="").values_list(*columns, named=True)))

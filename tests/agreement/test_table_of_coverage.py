@@ -1,0 +1,123 @@
+"""The table of intervals and tests in docs/statistics.md has a row for all that the code makes."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from annotate.agreement import COEFFICIENTS, MEASURES
+from benchmarks.coverage import REPORTS
+
+ROOT = Path(__file__).resolve().parents[2]
+PURE = ("annotate/agreement", "judges/comparison", "judges/reliability", "judges/biases")
+AND_QUERIES = "judges/routing/queries/audit.py"
+NOT_SIMULATED = "Not simulated here"
+# The module that makes an interval or a p value, and how its row begins; several modules may share a row.
+ROWS = {
+    "annotate/agreement/always_valid.py": "alpha, always valid",
+    "annotate/agreement/bootstrap.py": "alpha, bootstrap of units",
+    "annotate/agreement/crossed.py": "test of systems, crossed model",
+    "annotate/agreement/dependent_correlations.py": "two judges",
+    "annotate/agreement/group_means.py": "correlations over systems",
+    "annotate/agreement/icc_interval.py": "ICC by F distributions",
+    "annotate/agreement/order_effects.py": "order of work",
+    "annotate/agreement/paired_difference.py": "two judges",
+    "annotate/agreement/rare_values.py": "alpha, nearly all values the same",
+    "annotate/agreement/severity.py": "severity of raters",
+    "annotate/agreement/severity_drift.py": "change of severity over time",
+    "annotate/agreement/summary.py": "standard deviation of a system's scores",
+    "annotate/agreement/system_differences.py": "test of systems, crossed model; paired t",
+    "judges/biases/pairs.py": "biases of a judge",
+    "judges/comparison/categories.py": "F1 of one category",
+    "judges/comparison/strengths.py": "strengths of systems",
+    "judges/reliability/alternative_annotator.py": "replacement of an annotator",
+    "judges/reliability/betting.py": "guaranteed (betting)",
+    "judges/reliability/controls.py": NOT_SIMULATED,
+    "judges/reliability/differences.py": "means, differences and ranks after routing",
+    "judges/reliability/estimates.py": "means of one system or all",
+    "judges/reliability/indicator.py": "R and P of one system",
+    "judges/reliability/selective.py": NOT_SIMULATED,
+    AND_QUERIES: NOT_SIMULATED,
+}
+OF_COEFFICIENTS = {
+    "krippendorff_alpha": "alpha",
+    "percent_agreement": "percent agreement",
+    "within_one_agreement": "within one",
+    "weighted_kappa": "weighted kappa",
+    "fleiss_kappa": "Fleiss' kappa",
+    "gwet_ac": "Gwet's AC",
+    "icc_a1": "ICC",
+    "icc_ak": "ICC",
+    "icc_ck": "ICC",
+    "kendall_w": "Kendall's W",
+    "pearson": "Pearson",
+    "spearman": "Spearman",
+    "kendall_tau_b": "Kendall",
+    "rmse": "RMSE",
+    "mae": "MAE",
+    "bias": "bias",
+}
+
+
+def section() -> str:
+    text = (ROOT / "docs/statistics.md").read_text()
+    return text.partition("### All intervals and tests")[2].partition("\n## ")[0]
+
+
+def rows() -> list[list[str]]:
+    lines = [each for each in section().splitlines() if each.startswith("| ")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[1:]]
+
+
+def trees() -> dict[str, ast.Module]:
+    paths = [path for folder in PURE for path in sorted((ROOT / folder).rglob("*.py"))]
+    return {str(path.relative_to(ROOT)): ast.parse(path.read_text()) for path in [*paths, ROOT / AND_QUERIES]}
+
+
+def results_of_inference(modules: dict[str, ast.Module]) -> set[str]:
+    """Names of classes that hold the ends of an interval, or a p value."""
+    found = set()
+    for node in (node for tree in modules.values() for node in ast.walk(tree)):
+        if isinstance(node, ast.ClassDef):
+            assigned = [each.target for each in node.body if isinstance(each, ast.AnnAssign)]
+            fields = {each.id for each in assigned if isinstance(each, ast.Name)}
+            if {"low", "high"} <= fields or any(each.endswith("p_value") for each in fields):
+                found.add(node.name)
+    return found - {"Betting"}  # the ends of a scale
+
+
+def makers() -> Iterator[str]:
+    modules = trees()
+    names = results_of_inference(modules)
+    for module, tree in modules.items():
+        calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+        if any(isinstance(each, ast.Name) and each.id in names for each in calls):
+            yield module
+
+
+def test_every_module_that_makes_an_interval_or_a_p_value_has_a_row():
+    assert set(makers()) == set(ROWS)
+    heads = [row[0] for row in rows()]
+    for module, head in ROWS.items():
+        if head == NOT_SIMULATED:
+            assert NOT_SIMULATED in section()
+        else:
+            assert any(each.startswith(head) for each in heads), f"{module}: no row begins with “{head}”"
+
+
+def test_every_coefficient_and_measure_has_a_row():
+    assert {*COEFFICIENTS, *MEASURES} == set(OF_COEFFICIENTS)
+    heads = " ".join(row[0] for row in rows())
+    assert [word for word in OF_COEFFICIENTS.values() if word not in heads] == []
+
+
+def test_every_row_says_what_was_reached_at_which_n_and_where():
+    for head, reached, size, where in rows():
+        assert re.search(r"\d", reached), head
+        assert re.search(r"\d", size), head
+        assert where, head
+
+
+def test_every_simulation_has_a_row_and_every_name_a_simulation():
+    named = {name for row in rows() for name in re.findall(r"`(\w+)`", row[3])}
+    assert named == set(REPORTS)

@@ -1,0 +1,71 @@
+"""The table of items, which most people load: texts, values, what came of them, judges' scores."""
+
+import pytest
+
+from annotate.core.models import Dimension
+from annotate.exports.registry import TABLES, Row
+from annotate.rating.commands.rounds import close_round_one
+from tests.factories import Cast, make_project
+from tests.judges.factories import make_judge, make_judgment
+from tests.rating.rounds import opened, rate
+
+pytestmark = pytest.mark.django_db
+
+
+def rows(cast: Cast) -> list[Row]:
+    return list(TABLES["benchmark"].rows(cast.project))
+
+
+def rated_project() -> Cast:
+    """Of two items the first has the values 3 and 4."""
+    cast = make_project(documents=1, annotators=2, raters_per_item=2)
+    round = opened(cast)
+    for annotator, value in zip(cast.annotators, (3, 4), strict=True):
+        rate(cast, round, annotator, cast.items[0], value)
+    close_round_one(project=cast.project, by=cast.admin)
+    return cast
+
+
+def test_an_item_has_its_texts_every_rater_s_value_and_what_came_of_them() -> None:
+    cast = rated_project()
+    first, second = rows(cast)
+    document = cast.items[0].document
+    assert (first["document"], first["title"], first["text"]) == (
+        document.key,
+        document.title,
+        cast.items[0].text,
+    )
+    assert first["source"] == document.parts
+    values = zip(cast.annotators, (3, 4), strict=True)
+    by_rater = sorted((place.pseudonym, value) for place, value in values)
+    assert [(each["rater"], each["value"]) for each in first["values"]] == by_rater
+    assert first["final_values"] == [
+        {"dimension": "fluency", "status": "undisputed", "mean": 3.5, "final_value": 3.5}
+    ]
+    assert (second["values"], second["final_values"], second["judge_scores"]) == ([], [], [])
+
+
+def test_a_judge_s_score_is_the_mean_of_its_samples_on_the_dimension_s_scale() -> None:
+    # 3, 5 and 8 of 1 to 9 are 2, 3 and 4.5 of 1 to 5; what failed is no score.
+    cast = rated_project()
+    (fluency,) = cast.dimensions
+    ninths = make_judge(cast.project, name="Ninths", scale_minimum=1, scale_maximum=9)
+    plain = make_judge(cast.project, name="Plain")
+    for sample, value in enumerate((3, 5, 8)):
+        make_judgment(ninths, cast.items[1], fluency, sample=sample, value=value)
+    make_judgment(plain, cast.items[0], fluency, value=4)
+    make_judgment(plain, cast.items[1], fluency, value=None, status="failed", reason="It refused.")
+    assert [each["judge_scores"] for each in rows(cast)] == [
+        [{"judge": "Plain", "dimension": "fluency", "score": 4.0}],
+        [{"judge": "Ninths", "dimension": "fluency", "score": pytest.approx((2 + 3 + 4.5) / 3)}],
+    ]
+
+
+def test_of_named_categories_a_judge_s_score_is_the_most_frequent() -> None:
+    cast = rated_project()
+    Dimension.objects.update(measurement_level="nominal")
+    judge = make_judge(cast.project, name="Sorter")
+    for sample, value in enumerate((5, 2, 2, 5, 1)):
+        make_judgment(judge, cast.items[0], cast.dimensions[0], sample=sample, value=value)
+    first, _ = rows(cast)
+    assert [each["score"] for each in first["judge_scores"]] == [5.0]  # as often as 2, and given first

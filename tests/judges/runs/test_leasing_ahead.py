@@ -1,0 +1,62 @@
+"""Judgments that a worker leases before it has places for them."""
+
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from judges.core.models import Endpoint, Judgment, Run
+from judges.endpoints.work import Outcome, Prices
+from judges.runs.commands.leases import MOST_AHEAD, HolderLoad, Leased, lease, store
+from judges.runs.queries.runs import run_progress
+from tests.factories import make_user
+from tests.judges.factories import make_endpoint, make_judge
+from tests.judges.news import DIMENSIONS, news_project
+from tests.judges.running import running
+
+pytestmark = pytest.mark.django_db
+PLACES = 2
+
+
+def lease_ahead(method: str = "rts", /, **endpoint: Any) -> tuple[Run, Endpoint, UUID, Leased]:
+    project, holder = news_project(documents=1, systems=6, user=make_user()), uuid4()
+    server = make_endpoint(project, calls_in_flight=PLACES, **endpoint)
+    run = running(project, make_judge(project, method, endpoint=server))
+    load = HolderLoad(ahead=100)
+    return (
+        run,
+        server,
+        holder,
+        lease(run=run.pk, endpoint=server.pk, holder=holder, how_many=PLACES, load=load),
+    )
+
+
+def test_only_what_is_in_a_call_counts_as_in_flight() -> None:
+    run, _, _, leased = lease_ahead()
+    assert len(leased.judgments) == PLACES + MOST_AHEAD * PLACES
+    progress = run_progress(run)
+    assert (progress.in_flight, progress.planned, progress.total) == (PLACES, 22, 24)
+
+
+def test_a_call_about_several_dimensions_has_all_of_them_in_flight() -> None:
+    run, _, _, _ = lease_ahead("several")
+    assert run_progress(run).in_flight == PLACES * len(DIMENSIONS)
+
+
+@pytest.mark.parametrize(("limit", "counted"), [({}, 0), ({"tokens_per_minute": 10_000}, 120)])
+def test_tokens_are_counted_where_an_endpoint_limits_them(limit: dict[str, int], counted: int) -> None:
+    run, server, holder, leased = lease_ahead(**limit)
+    assert leased.counts_tokens == bool(limit)
+    outcome = Outcome(
+        leased.judgments[0], Judgment.Status.DONE, 1, value=4, input_tokens=100, output_tokens=20
+    )
+    store(
+        run=run.pk,
+        endpoint=server.pk,
+        holder=holder,
+        outcomes=[outcome],
+        prices=Prices(None, None),
+        counts_tokens=leased.counts_tokens,
+    )
+    server.refresh_from_db()
+    assert server.window_tokens == counted
