@@ -63,7 +63,7 @@ def test_a_run_at_a_slow_server_goes_on_after_its_worker_was_killed(
         endpoint = make_endpoint(project, provider.base_url, calls_in_flight=1, timeout_seconds=300)
         page = open_run(context, admin, running(project, make_judge(project, endpoint=endpoint)))
         state = page.locator("#run")
-        with worker(tmp_path, lease=3) as at_work:
+        with worker(tmp_path) as at_work:
             expect(state.locator("dt", has_text="in flight")).to_be_visible()
             at_work.kill()
             answers.release(10)
