@@ -34,7 +34,7 @@ class Migration(TablesTogether):
     initial = True
 
     dependencies = [
-        ('annotate', '0001_initial'),
+        ('annotate', '0002_initial'),
     ]
 
     operations = [

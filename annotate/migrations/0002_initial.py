@@ -1,4 +1,4 @@
-"""Accounts, projects, rounds, ratings, disputes, and everything else about people.
+"""Projects, rounds, ratings, disputes, and everything else about people.
 
 Histories are append-only: the database itself refuses to change their rows, and to delete them but where the deleting
 transaction has written a row of ProjectDeletion.
@@ -10,7 +10,6 @@ import annotate.core.models.imports
 import annotate.core.models.people
 import annotate.core.models.projects
 import django.db.models.deletion
-import django.db.models.functions.text
 import django.utils.timezone
 import uuid
 from django.conf import settings
@@ -124,31 +123,16 @@ class Migration(TablesTogether):
 
     initial = True
 
+    # Accounts' own tables come first: each of their changes renders all models that lead to a user anew.
     dependencies = [
-        ('auth', '0012_alter_user_first_name_max_length'),
+        ('account', '0009_emailaddress_unique_primary_email'),
+        ('annotate', '0001_user'),
+        ('mfa', '0003_authenticator_type_uniq'),
+        ('socialaccount', '0006_alter_socialaccount_extra_data'),
+        ('usersessions', '0001_initial'),
     ]
 
     operations = [
-        migrations.CreateModel(
-            name='User',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('password', models.CharField(max_length=128, verbose_name='password')),
-                ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
-                ('is_superuser', models.BooleanField(default=False, help_text='Designates that this user has all permissions without explicitly assigning them.', verbose_name='superuser status')),
-                ('email', models.EmailField(max_length=254, unique=True)),
-                ('name', models.CharField(blank=True, max_length=150)),
-                ('is_active', models.BooleanField(default=True)),
-                ('is_staff', models.BooleanField(default=False)),
-                ('date_joined', models.DateTimeField(auto_now_add=True)),
-                ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
-                ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
-            ],
-            options={
-                'constraints': [models.UniqueConstraint(django.db.models.functions.text.Lower('email'), name='one_account_per_email')],
-                'indexes': [],
-            },
-        ),
         migrations.CreateModel(
             name='ApiToken',
             fields=[
