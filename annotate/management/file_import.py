@@ -11,8 +11,8 @@ from django.core.management.base import BaseCommand, CommandError, OutputWrapper
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
 from annotate.management.projects import project_called
-from annotate.material.commands.imports import import_file
-from annotate.material.queries.check import check_file
+from annotate.material.commands.imports import Writing, import_file
+from annotate.material.queries.check import FileCheck
 from annotate.material.reading.mapping_json import MappingError, mapping_from_options, shipped_mapping
 from annotate.material.reading.mappings import SHIPPED, Mapping, guess_mapping, misfit
 from annotate.material.reading.readers import FORMATS, first_records
@@ -28,6 +28,8 @@ class FileImportCommand(BaseCommand):
 
     items = False
     ratings = False
+    checking = FileCheck
+    writing = Writing
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
@@ -96,7 +98,7 @@ class FileImportCommand(BaseCommand):
         on_progress = ProgressLine(self.stderr, options["verbosity"] > 0)
         try:
             if options["dry_run"]:
-                return check_file(project=project, source=source, on_progress=on_progress, refused_to=kept)
+                return self.checking(project, source, refused_to=kept).check(None, on_progress)
             good = options["only_good"]
             return import_file(
                 project=project,
@@ -105,6 +107,8 @@ class FileImportCommand(BaseCommand):
                 on_progress=on_progress,
                 only_good=good,
                 refused_to=kept,
+                checking=self.checking,
+                writing=self.writing,
             )
         except DomainError as error:
             raise CommandError(error.message) from error

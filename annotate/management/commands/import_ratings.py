@@ -1,23 +1,38 @@
-"""`manage.py import_ratings PROJECT FILE`: ratings recorded elsewhere, as Round I."""
+"""`manage.py import_ratings PROJECT FILE`: ratings recorded elsewhere, of Round I or Round II."""
 
 from argparse import ArgumentParser
 from typing import Any
 
+from django.core.management.base import CommandError
+
+from annotate.disputes.commands.recorded import RoundTwoCheck, RoundTwoWriting
 from annotate.management.file_import import FileImportCommand
 
 
 class Command(FileImportCommand):
     """Imports recorded ratings."""
 
-    help = "Import ratings recorded elsewhere as ratings of Round I, which is opened if it is not open yet."
+    help = "Import ratings recorded elsewhere, of Round I or Round II, which is opened if it is not open yet."
     ratings = True
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
         super().add_arguments(parser)
         parser.add_argument("--with-items", action="store_true", help="import the file's items before")
+        parser.add_argument(
+            "--round",
+            type=int,
+            choices=(1, 2),
+            default=1,
+            help="which round they are of; those of Round II answer its disputes, and settle them where all "
+            "values have met",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Import the ratings, and before them the items if wanted."""
         self.items = options["with_items"]
+        if options["round"] == 2:
+            if self.items:
+                raise CommandError("Items come in with Round I: use --with-items without --round 2.")
+            self.checking, self.writing = RoundTwoCheck, RoundTwoWriting
         super().handle(*args, **options)

@@ -25,7 +25,7 @@ from annotate.rating.commands.rounds import add_places, open_round_one
 What = DataImport.What
 
 
-class _RefusedWhileWritingError(Exception):
+class RefusedWhileWritingError(Exception):
     """Something that was free when the file was checked is no longer so."""
 
 
@@ -38,6 +38,8 @@ def import_file(
     data_import: DataImport | None = None,
     only_good: bool = False,
     refused_to: Path | None = None,
+    checking: type[FileCheck] = FileCheck,
+    writing: "type[Writing] | None" = None,
 ) -> ImportReport:
     """Import the file if not one line of it is refused; what is there already is not made again.
 
@@ -47,30 +49,32 @@ def import_file(
 
     only_good: leave out the lines with something refused, and what needs them. refused_to: a file for them.
     data_import: what brings it; without, one is made with what is written, so that it can be undone.
+    checking, writing: how the file is read in both passes where its ratings are not those of Round I.
     """
-    check = FileCheck(project, source, refused_to=refused_to)
+    check = checking(project, source, refused_to=refused_to)
     report = check.check(None, on_progress)
     while only_good and check.refused_lines and not check.stopped:
         skip = check.skip | check.refused_lines
-        check = FileCheck(project, source, skip=skip, refused_to=refused_to)
+        check = checking(project, source, skip=skip, refused_to=refused_to)
         report = check.check(None, on_progress)
     if report.is_refused or not report.made.total:
         return report
     on_progress("writing", 0.0, report.lines)
-    writing = _Writing(project, source, skip=check.skip)
+    written = (writing or Writing)(project, source, skip=check.skip)
     try:
-        return writing.write(report, data_import, by, on_progress)
-    except _RefusedWhileWritingError:
-        return writing.report(opens_round_one=False)
+        return written.write(report, data_import, by, on_progress)
+    except RefusedWhileWritingError:
+        return written.report(opens_round_one=False)
 
 
-class _Writing(FileCheck):
+class Writing(FileCheck):
     """A reading of the file that makes every check again, and writes."""
 
     @transaction.atomic
     def write(
         self, checked: ImportReport, data_import: DataImport | None, by: User | None, on_progress: OnProgress
     ) -> ImportReport:
+        """Write what the first reading found to be new; RefusedWhileWritingError where it no longer is."""
         self.project = lock_project(self.project)
         self.data_import = data_import or _import_without_upload(self.project, self.source, by)
         round = round_one(self.project)
@@ -78,10 +82,10 @@ class _Writing(FileCheck):
         if self.source.items:
             self._write_items(catalogue, round, on_progress)
         if self.source.ratings and checked.made.ratings:
-            self._write_ratings(catalogue, by, on_progress)
+            self.write_ratings(catalogue, by, on_progress)
         report = self.report(opens_round_one=checked.opens_round_one)
         if report.is_refused:
-            raise _RefusedWhileWritingError
+            raise RefusedWhileWritingError
         if data_import is None:
             self.data_import.report, self.data_import.lines = report.to_json(), report.lines
             self.data_import.save(update_fields=["report", "lines"])
@@ -98,9 +102,10 @@ class _Writing(FileCheck):
         if round and round.is_open and round.every_item and importer.new_items:
             add_places(round=round, items=importer.new_items)
 
-    def _write_ratings(self, catalogue: Catalogue, by: User | None, on_progress: OnProgress) -> None:
+    def write_ratings(self, catalogue: Catalogue, by: User | None, on_progress: OnProgress) -> None:
+        """Write what is new of the file's ratings, and nothing if one line of it is refused now."""
         if self.refusals.count:
-            raise _RefusedWhileWritingError
+            raise RefusedWhileWritingError
         round = round_one(self.project) or open_round_one(project=self.project, by=by, as_planned=False)
         self.ratings = importer = RatingImporter(self.project, catalogue, round, by)
         self.refuse_on_error(lambda: self.take_all("writing ratings", on_progress, items=False))

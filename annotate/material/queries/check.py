@@ -71,13 +71,18 @@ class FileCheck:
         catalogue = Catalogue(self.project, None if limit is None else self._names_in_first_records(limit))
         self.items = ItemCheck(catalogue)
         if self.source.ratings:
-            places = Places(self.project, catalogue, round, self.members)
-            self.ratings = RatingCheck(self.project, catalogue, round, places)
-        with self.kept or nullcontext():
-            self.refuse_on_error(lambda: self.take_all("checking", on_progress, limit))
+            self.refuse_on_error(lambda: self.begin_ratings(catalogue, round))
+        if not self.stopped:
+            with self.kept or nullcontext():
+                self.refuse_on_error(lambda: self.take_all("checking", on_progress, limit))
         self.refuse_on_error(lambda: refuse_items_after_round_one(round, self.items))
         opens = round is None and self.ratings is not None and self.ratings.made.ratings > 0
         return self.report(opens_round_one=opens)
+
+    def begin_ratings(self, catalogue: Catalogue, round: Round | None) -> None:
+        """Prepare to take the file's ratings; a DomainError says why the project takes none."""
+        places = Places(self.project, catalogue, round, self.members)
+        self.ratings = RatingCheck(self.project, catalogue, round, places)
 
     @property
     def new_raters(self) -> list[str]:

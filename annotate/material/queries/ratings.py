@@ -38,9 +38,7 @@ class RatingCheck:
         self.already_there = ImportCounts()
         self.scales = scales_of(project, round)
         self._scale_by_word = {plain_word(word): s for s in self.scales for word in (s.name, s.key)}
-        self._values: dict[tuple[int, int, int], float | None] = {}
-        if round:
-            self._load_values(round)
+        self._values = self._values_of(round) if round else {}
 
     def take(self, row: ImportedRating) -> RefusedLine | None:
         """Take a rating; a refusal tells what is unknown, off the scale, full or different."""
@@ -60,7 +58,7 @@ class RatingCheck:
         unit = (item.number, rater.number, scale.id)
         if unit in self._values:
             return self._compare(row, scale, self._values[unit])
-        return self._take_new(row, item, rater, scale)
+        return self.take_new(row, item, rater, scale)
 
     def accept(self, place: int, item: KnownItem, rater: ImportedRater, scale: Scale, value: float) -> None:  # noqa: ARG002
         """Note a rating that the project does not have; an importer writes it to its place."""
@@ -78,9 +76,10 @@ class RatingCheck:
         )
         return RefusedLine(row.line, "value", reason)
 
-    def _take_new(
+    def take_new(
         self, row: ImportedRating, item: KnownItem, rater: ImportedRater, scale: Scale
     ) -> RefusedLine | None:
+        """Take a rating that is neither in the project nor in an earlier row."""
         if self.round and not self.round.is_open:
             raise RoundClosedError("Round I is closed and takes no more ratings; import into a new project.")
         if self.places.are_for_units:
@@ -107,15 +106,17 @@ class RatingCheck:
         self.made.raters += 1
         return self.places.new_rater(label)
 
-    def _load_values(self, round: Round) -> None:
+    def _values_of(self, round: Round) -> dict[tuple[int, int, int], float | None]:
+        """Return what was rated in a round, by the numbers of item and rater and the key of the dimension."""
         items, raters = self.places.item_numbers, self.places.rater_numbers
         ratings = Rating.objects.filter(assignment__round=round, assignment__annotator__isnull=False)
         if self.catalogue.named:
             ratings = ratings.filter(assignment__item__in=items)
-        for item, annotator, dimension, value in ratings.values_list(
-            "assignment__item", "assignment__annotator", "dimension", "value"
-        ).iterator(BATCH):
-            self._values[items[item], raters[annotator], dimension] = value
+        rows = ratings.values_list("assignment__item", "assignment__annotator", "dimension", "value")
+        return {
+            (items[item], raters[annotator], dimension): value
+            for item, annotator, dimension, value in rows.iterator(BATCH)
+        }
 
 
 def scales_of(project: Project, round: Round | None) -> list[Scale]:

@@ -1,0 +1,142 @@
+"""Ratings of Round II recorded elsewhere: answers to disputes, which they settle where the values met."""
+
+from collections.abc import Mapping
+
+from annotate.core.errors import NotReadyError, RoundClosedError
+from annotate.core.models import Assignment, Dispute, Project, Rating, RatingChange, Round, User
+from annotate.core.rounds import rounds_of
+from annotate.disputes.commands.state import current_values, settle_or_reopen
+from annotate.material.commands.imports import RefusedWhileWritingError, Writing
+from annotate.material.queries.catalogue import BATCH, Catalogue, KnownItem
+from annotate.material.queries.check import FileCheck
+from annotate.material.queries.places import ImportedRater, Places
+from annotate.material.queries.ratings import RatingCheck, Scale
+from annotate.material.reading.progress import OnProgress
+from annotate.material.reading.rows import ImportedRating, RefusedLine
+from annotate.rating.commands.ratings import Answer, write_rating
+from annotate.rating.commands.rounds import open_round_two
+
+DECIDED = (Dispute.Status.ADJUDICATED, Dispute.Status.LEFT_OPEN)
+
+
+class AnswerCheck(RatingCheck):
+    """Takes rows one by one, each the value that a rater of Round I holds in Round II.
+
+    A unit without a dispute was not rated again: the value of Round I is there already, another is refused.
+    """
+
+    def __init__(self, project: Project, catalogue: Catalogue, rounds: Mapping[int, Round]) -> None:
+        if 1 not in rounds or rounds[1].is_open:
+            raise NotReadyError("Close Round I before ratings of Round II are imported.")
+        first, second = rounds[1], rounds.get(2)
+        super().__init__(project, catalogue, second, Places(project, catalogue, second or first))
+        self._first = self._values_of(first)
+        self.disputes = self._disputes_of(first)
+
+    def take(self, row: ImportedRating) -> RefusedLine | None:
+        """Take a rating as Round I's are taken, but of nobody who did not rate then."""
+        if row.rater not in self.places.raters:
+            reason = (
+                f"The project has no rater “{row.rater}”; Round II is rated by those who rated in Round I."
+            )
+            return RefusedLine(row.line, "rater", reason)
+        return super().take(row)
+
+    def take_new(
+        self, row: ImportedRating, item: KnownItem, rater: ImportedRater, scale: Scale
+    ) -> RefusedLine | None:
+        """Take a value of a rater who has not answered in Round II."""
+        first = self._first.get((item.number, rater.number, scale.id))
+        unit = f"{scale.name} of “{row.system}” on document “{row.document}”"
+        if first is None:
+            reason = f"“{row.rater}” gave no value in Round I for {unit}, and so has none in Round II."
+            return RefusedLine(row.line, "rater", reason)
+        dispute = self.disputes.get((item.number, scale.id))
+        if dispute is None:
+            if first == row.value:
+                self.already_there.ratings += 1
+                return None
+            reason = f"{unit} is not disputed, so “{row.rater}” holds the {first} of Round I."
+            return RefusedLine(row.line, "value", reason)
+        if dispute.status in DECIDED:
+            reason = f"The dispute about {unit} is {dispute.get_status_display()} and takes no more values."
+            return RefusedLine(row.line, "value", reason)
+        if self.round and not self.round.is_open:
+            raise RoundClosedError("Round II is closed and takes no more ratings; import into a new project.")
+        self.accept(0, item, rater, scale, row.value)
+        return None
+
+    def _disputes_of(self, first: Round) -> dict[tuple[int, int], Dispute]:
+        numbers = self.places.item_numbers
+        disputes = Dispute.objects.filter(round=first)
+        if self.catalogue.named:
+            disputes = disputes.filter(item__in=numbers)
+        return {
+            (numbers[dispute.item_id], dispute.dimension_id): dispute for dispute in disputes.iterator(BATCH)
+        }
+
+
+class AnswerImporter(AnswerCheck):
+    """Takes rows one by one and writes what is new, inside the caller's transaction.
+
+    Disputes are locked before anything is read of them, as an answer in the browser locks its own.
+    """
+
+    def __init__(self, project: Project, catalogue: Catalogue, by: User | None) -> None:
+        self.by = by
+        second = open_round_two(project=project, by=by)
+        list(
+            Dispute.objects.select_for_update()
+            .filter(round__project=project)
+            .order_by("pk")
+            .values_list("pk")
+        )
+        super().__init__(project, catalogue, rounds_of(project))
+        places = Assignment.objects.filter(round=second, annotator__isnull=False)
+        self._places = {(place.item_id, place.annotator_id): place for place in places}
+        self._answered: dict[int, Dispute] = {}
+        self._guideline = second.guideline
+
+    def accept(self, place: int, item: KnownItem, rater: ImportedRater, scale: Scale, value: float) -> None:
+        """Note a rating and write it with its row of history."""
+        super().accept(place, item, rater, scale, value)
+        dispute = self.disputes[item.number, scale.id]
+        own = self._places[dispute.item_id, rater.pk]
+        write_rating(
+            Rating(
+                assignment=own,
+                dimension_id=scale.id,
+                revision=0,
+                value=self._first[item.number, rater.number, scale.id],
+            ),
+            Answer(value=value),
+            by=self.by,
+            cause=RatingChange.Cause.IMPORTED,
+            guideline=self._guideline,
+        )
+        self._answered[dispute.pk] = dispute
+
+    def finish(self) -> None:
+        """Settle the disputes whose values have met, or say of each what is left to do."""
+        for dispute in self._answered.values():
+            settle_or_reopen(dispute, current_values(dispute), self.by)
+
+
+class RoundTwoCheck(FileCheck):
+    """One reading of a file with ratings of Round II."""
+
+    def begin_ratings(self, catalogue: Catalogue, round: Round | None) -> None:  # noqa: ARG002
+        """Prepare to take them; a DomainError says why the project takes none."""
+        self.ratings = AnswerCheck(self.project, catalogue, rounds_of(self.project))
+
+
+class RoundTwoWriting(Writing):
+    """A reading that makes every check again, and writes. Round II is opened if it is not open."""
+
+    def write_ratings(self, catalogue: Catalogue, by: User | None, on_progress: OnProgress) -> None:
+        """Write what is new of the file's ratings, and nothing if one line of it is refused now."""
+        if self.refusals.count:
+            raise RefusedWhileWritingError
+        self.ratings = importer = AnswerImporter(self.project, catalogue, by)
+        self.refuse_on_error(lambda: self.take_all("writing ratings", on_progress, items=False))
+        importer.finish()

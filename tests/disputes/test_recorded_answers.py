@@ -1,0 +1,122 @@
+"""`manage.py import_ratings --round 2`: recorded answers to disputes."""
+
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError
+
+from annotate.core.models import Dispute, DisputeEvent, DisputeRater, Project, Rating, RatingChange
+from annotate.disputes.commands.disputes import adjudicate
+from annotate.material.commands.imports import import_file
+from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two
+from tests.factories import make_user
+from tests.material.files import empty_project, item, jsonl, rating, source
+from tests.material.test_import_command_line import run
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A project in which three recorded raters differ about the first of two texts; Round I is closed."""
+    project = rated(tmp_path)
+    close_round_one(project=project, by=None)
+    return project
+
+
+def rated(folder: Path) -> Project:
+    project = empty_project(dimensions=("fluency",))
+    items = jsonl(folder, item(system="s1"), item(system="s2"), name="items.jsonl")
+    import_file(project=project, source=source(items, items=True), by=None)
+    first = jsonl(folder, *answers(1, 3, 5), *answers(4, 4, 4, system="s2"), name="first.jsonl")
+    import_file(project=project, source=source(first, ratings=True), by=None)
+    return project
+
+
+def answers(*values: float, system: str = "s1") -> list[dict[str, object]]:
+    return [rating(f"A{number}", value, system=system) for number, value in enumerate(values, start=1)]
+
+
+def load(folder: Path, *rows: dict[str, object]) -> tuple[int, str, str]:
+    return run("import_ratings", "empty", jsonl(folder, *rows), "--round", 2)
+
+
+def given() -> list[tuple[str, float | None]]:
+    ratings = Rating.objects.filter(assignment__round__number=2)
+    return sorted(ratings.values_list("assignment__annotator__label", "value"))
+
+
+def test_recorded_answers_settle_a_dispute_and_open_round_two(project: Project, tmp_path: Path) -> None:
+    code, out, _ = load(tmp_path, *answers(3, 3, 4), *answers(4, 4, 4, system="s2"))
+    assert code == 0, out
+    assert "Imported 3 ratings.\nAlready there: 3 ratings." in out
+    assert given() == [("A1", 3), ("A2", 3), ("A3", 4)]
+    dispute = Dispute.objects.get()
+    assert dispute.status == "settled"
+    assert list(dispute.events.values_list("kind", flat=True)) == ["opened", "settled"]
+    changes = RatingChange.objects.filter(rating__assignment__round__number=2).order_by("pk")
+    assert list(changes.values_list("cause", "value_before", "value_after")) == [
+        ("imported", 1, 3),
+        ("imported", 3, 3),
+        ("imported", 5, 4),
+    ]
+    code, out, _ = load(tmp_path, *answers(3, 3, 4))
+    assert (code, "Imported nothing new." in out) == (0, True)
+    assert changes.count() == 3
+    assert DisputeEvent.objects.count() == 2
+
+
+def test_values_that_stay_apart_leave_it_to_an_adjudicator(project: Project, tmp_path: Path) -> None:
+    assert load(tmp_path, *answers(1, 3, 5))[0] == 0
+    assert Dispute.objects.get().status == "irresolvable"
+
+
+def test_whose_answer_is_not_in_the_file_is_waited_for(project: Project, tmp_path: Path) -> None:
+    assert load(tmp_path, rating("A1", 2))[0] == 0
+    assert Dispute.objects.get().status == "open"
+    waits = DisputeRater.objects.filter(since__isnull=False)
+    assert list(waits.values_list("rater__label", flat=True)) == ["A3"]
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        (rating("A4", 3), "The project has no rater “A4”"),
+        (rating("A1", 3, system="s2"), "is not disputed, so “A1” holds the 4 of Round I."),
+        (rating("A1", 7), "Fluency is rated from 1 to 5; 7 is not on this scale."),
+        (rating("A1", 2), "“A1” has given 3 for Fluency of “s1” on document “d1” already"),
+    ],
+)
+def test_what_nobody_can_have_answered_is_refused(
+    project: Project, tmp_path: Path, row: dict[str, object], reason: str
+) -> None:
+    assert load(tmp_path, rating("A1", 3))[0] == 0
+    code, _, err = load(tmp_path, rating("A2", 3), row)
+    assert code == 1
+    assert reason in err
+    assert given() == [("A1", 3)], "nothing of the file was imported"
+
+
+def test_who_gave_no_value_in_round_one_has_none_in_round_two(project: Project, tmp_path: Path) -> None:
+    Rating.objects.filter(assignment__annotator__label="A1").update(value=None, cannot_rate=True)
+    _, _, err = load(tmp_path, rating("A1", 3))
+    assert "“A1” gave no value in Round I for Fluency of “s1” on document “d1”" in err
+
+
+def test_decided_disputes_take_no_recorded_answers(project: Project, tmp_path: Path) -> None:
+    open_round_two(project=project, by=None)
+    adjudicate(dispute=Dispute.objects.get(), value=3, note="Read again.", by=make_user())
+    _, _, err = load(tmp_path, rating("A1", 3))
+    assert "is adjudicated and takes no more values." in err
+
+
+def test_rounds_that_take_none_say_so(tmp_path: Path) -> None:
+    project = rated(tmp_path)
+    assert "Close Round I before ratings of Round II" in load(tmp_path, rating("A1", 3))[2]
+    close_round_one(project=project, by=None)
+    open_round_two(project=project, by=None)
+    close_round_two(project=project, by=None)
+    _, _, err = load(tmp_path, rating("A1", 3))
+    assert "is left open and takes no more values." in err
+    with pytest.raises(CommandError, match="Items come in with Round I"):
+        run("import_ratings", "empty", tmp_path / "file.jsonl", "--round", 2, "--with-items")
