@@ -557,6 +557,9 @@ class Migration(TablesTogether):
                 ('drafter', models.ForeignKey(help_text='The judge whose model is asked.', on_delete=django.db.models.deletion.CASCADE, related_name='+', to='judges.judge')),
                 ('judge', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='draftings', to='judges.judge')),
             ],
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('status', 'stopped'), _negated=True), ('reason__gt', ''), _connector='OR'), name='stopped_draftings_say_why'), models.CheckConstraint(condition=models.Q(('budget__isnull', True), ('budget__gt', 0), _connector='OR'), name='budgets_of_draftings_allow_a_call')],
+            },
         ),
         migrations.CreateModel(
             name='PromptSearch',
@@ -579,6 +582,9 @@ class Migration(TablesTogether):
                 ('run', models.ForeignKey(help_text='Of the stage under way.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='judges.run')),
                 ('runs', models.ManyToManyField(related_name='searches', to='judges.run')),
             ],
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('status', 'stopped'), _negated=True), ('reason__gt', ''), _connector='OR'), name='stopped_searches_say_why'), models.CheckConstraint(condition=models.Q(('budget__isnull', True), ('budget__gt', 0), _connector='OR'), name='budgets_of_searches_allow_a_call')],
+            },
         ),
         migrations.CreateModel(
             name='Proposal',
@@ -608,34 +614,9 @@ class Migration(TablesTogether):
                 ('parts', models.ManyToManyField(help_text='The proposals that it combines.', to='judges.proposal')),
                 ('search', models.ForeignKey(help_text='That tries it.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='candidates', to='judges.promptsearch')),
             ],
-        ),
-        migrations.AddConstraint(
-            model_name='drafting',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status', 'stopped'), _negated=True), ('reason__gt', ''), _connector='OR'), name='stopped_draftings_say_why'),
-        ),
-        migrations.AddConstraint(
-            model_name='drafting',
-            constraint=models.CheckConstraint(condition=models.Q(('budget__isnull', True), ('budget__gt', 0), _connector='OR'), name='budgets_of_draftings_allow_a_call'),
-        ),
-        migrations.AddConstraint(
-            model_name='promptsearch',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status', 'stopped'), _negated=True), ('reason__gt', ''), _connector='OR'), name='stopped_searches_say_why'),
-        ),
-        migrations.AddConstraint(
-            model_name='promptsearch',
-            constraint=models.CheckConstraint(condition=models.Q(('budget__isnull', True), ('budget__gt', 0), _connector='OR'), name='budgets_of_searches_allow_a_call'),
-        ),
-        migrations.AddConstraint(
-            model_name='proposal',
-            constraint=models.CheckConstraint(condition=models.Q(('status', 'accepted'), models.Q(('guideline__isnull', True), ('status', 'tried')), models.Q(('candidate__isnull', True), ('guideline__isnull', True)), _connector='OR'), name='only_what_is_accepted_or_tried_is_used'),
-        ),
-        migrations.AddConstraint(
-            model_name='proposal',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['drafting', 'failed']), ('text__gt', ''), _connector='OR'), name='proposals_have_a_text'),
-        ),
-        migrations.AddConstraint(
-            model_name='proposal',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status', 'failed'), _negated=True), ('problem__gt', ''), _connector='OR'), name='failed_drafts_say_why'),
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(('status', 'accepted'), models.Q(('guideline__isnull', True), ('status', 'tried')), models.Q(('candidate__isnull', True), ('guideline__isnull', True)), _connector='OR'), name='only_what_is_accepted_or_tried_is_used'), models.CheckConstraint(condition=models.Q(('status__in', ['drafting', 'failed']), ('text__gt', ''), _connector='OR'), name='proposals_have_a_text'), models.CheckConstraint(condition=models.Q(models.Q(('status', 'failed'), _negated=True), ('problem__gt', ''), _connector='OR'), name='failed_drafts_say_why')],
+            },
         ),
         migrations.RunPython(guard, migrations.RunPython.noop),
     ]
