@@ -277,7 +277,11 @@ class ScoreForms(Forms):
         return Mention(value, f"{value:g}", match.start(), match.end(), match.start(), problem=problem)
 
 
-@lru_cache(maxsize=256)
 def forms_of(dimension: FrozenDimension) -> ScoreForms:
-    """Return a dimension's forms, compiled once."""
+    """Return a dimension's forms, compiled once for all that are called and scaled alike."""
+    return _compile_forms(replace(dimension, id=0, key="", definition="", guidelines=""))
+
+
+@lru_cache(maxsize=256)
+def _compile_forms(dimension: FrozenDimension) -> ScoreForms:
     return ScoreForms(dimension)
