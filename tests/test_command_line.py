@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command, get_commands, load_command_class
 
-from annotate.core.models import Project, Round
+from annotate.core.models import DataImport, Dispute, Invitation, Item, Project, Round, Webhook
+from annotate.material.commands.imports import import_file
 from tests.factories import Cast, make_project
+from tests.material.files import item, jsonl, source
 from tests.rating.rounds import discussed, opened, rate
 
 DOCUMENTATION = Path(__file__).parents[1] / "docs" / "command-line.md"
@@ -108,3 +110,85 @@ def test_the_demonstration_says_how_to_sign_in_as_json(db: None) -> None:
     assert (made["project"], made["password"]) == (Project.objects.get().slug, "demonstration")
     assert told("load_demonstration") == made
     assert {account["role"] for account in made["accounts"]} == {"admin", "annotator", "researcher"}
+
+
+def test_dimensions_of_a_file_are_added_and_changed_before_round_one(cast: Cast, tmp_path: Path) -> None:
+    slug, file = cast.project.slug, tmp_path / "dimensions.json"
+    there = cast.dimensions[0]
+    fluency = {"scale_minimum": 1, "scale_maximum": 7, "measurement_level": "interval"}
+    fluency |= {"name": there.name, "definition": "Reads well."}
+    points = [{"value": 0, "label": "no"}, {"value": 1, "label": "yes"}]
+    true = {"scale_minimum": 0, "scale_maximum": 1, "measurement_level": "nominal", "points": points}
+    file.write_text(json.dumps([fluency, {**true, "name": "True", "definition": "It is so."}]))
+    for _ in range(2):
+        rows = {row["name"]: row for row in told("dimensions", slug, "--file", str(file))}
+        assert rows[there.name]["highest"] == 7
+        assert (rows["True"]["lowest"], rows["True"]["measurement_level"]) == (0, "nominal")
+    count = len(rows)
+    file.write_text(
+        json.dumps([{**true, "name": "New", "definition": "New."}, {**fluency, "scale_minimum": 9}])
+    )
+    with pytest.raises(CommandError, match="Dimension 2 of the file: "):
+        said("dimensions", slug, "--file", str(file))
+    assert len(told("dimensions", slug)) == count, "nothing of a file with a mistake is taken"
+    file.write_text("[")
+    with pytest.raises(CommandError, match="cannot be read as JSON"):
+        said("dimensions", slug, "--file", str(file))
+
+
+def test_people_are_invited_once_by_a_link(cast: Cast) -> None:
+    arguments = ["invite", cast.project.slug, "ann@example.org", "bo@example.org"]
+    arguments += ["--by", cast.admin.email, "--site", "https://concord.example"]
+    rows = told(*arguments)
+    assert [(row["email"], row["role"], row["sent_at"]) for row in rows] == [
+        ("ann@example.org", "annotator", None),
+        ("bo@example.org", "annotator", None),
+    ]
+    assert rows[0]["link"].startswith("https://concord.example/")
+    assert told(*arguments) == rows
+    assert Invitation.objects.count() == 2
+    with pytest.raises(CommandError, match="'bo' is no e-mail address"):
+        said("invite", cast.project.slug, "bo", *arguments[4:])
+
+
+def test_a_dispute_is_adjudicated(cast: Cast) -> None:
+    dispute = discussed(cast, 1, 3, 5)
+    arguments = ["adjudicate", cast.project.slug, str(dispute.number), "3"]
+    arguments += ["--note", "Two of three.", "--by", cast.admin.email]
+    for _ in range(2):
+        assert told(*arguments) == [
+            {"dispute": dispute.number, "status": "adjudicated", "adjudicated_value": 3}
+        ]
+    assert Dispute.objects.get().events.filter(kind="adjudicated").count() == 1
+    arguments[2] = "99"
+    with pytest.raises(CommandError, match="has no dispute 99"):
+        said(*arguments)
+
+
+def test_an_import_is_taken_back_by_its_number(cast: Cast, tmp_path: Path) -> None:
+    before = Item.objects.count()
+    path = jsonl(tmp_path, item(document="d9", system="s9"))
+    import_file(project=cast.project, source=source(path, items=True), by=None)
+    (made,) = told("imports", cast.project.slug)
+    assert (made["status"], Item.objects.count()) == ("imported", before + 1)
+    for _ in range(2):
+        (undone,) = told("imports", cast.project.slug, "--undo", str(made["number"]))
+        assert (undone["status"], Item.objects.count()) == ("undone", before)
+    DataImport.objects.update(project=make_project().project)
+    with pytest.raises(CommandError, match="has no import"):
+        said("imports", cast.project.slug, "--undo", str(made["number"]))
+
+
+def test_webhooks_are_added_once_and_removed(cast: Cast) -> None:
+    slug, by = cast.project.slug, ["--by", cast.admin.email]
+    add = ["webhooks", slug, "--add", "https://93.184.215.14/hook", "--event", "round.closed"]
+    with pytest.raises(CommandError, match="Say who does it"):
+        said(*add)
+    (made,) = told(*add, *by)
+    assert (made["events"], bool(made["secret"])) == (["round.closed"], True)
+    (same,) = told(*add, *by)
+    assert (same["number"], "secret" in same) == (made["number"], False)
+    assert told("webhooks", slug, "--remove", str(made["number"]), *by) == []
+    assert not Webhook.objects.exists()
+    with pytest.raises(CommandError, match="has no webhook"):
+        said("webhooks", slug, "--remove", str(made["number"]), *by)

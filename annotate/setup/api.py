@@ -97,7 +97,7 @@ class Dimensions(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Add a dimension after the others, before Round I opens."""
         project = project_for_admin(request.user, slug)
-        form = valid(DimensionForm(_form_fields(self.check(DimensionInput))))
+        form = valid(DimensionForm(form_fields(self.check(DimensionInput))))
         made = add_dimension(project=project, dimension=form.to_spec())
         return Response(DimensionRow(made).data, status=201)
 
@@ -117,7 +117,7 @@ class OneDimension(ApiView):
         """Make a dimension what is sent; once Round I is open only its wording, with a note that says why."""
         project = project_for_admin(request.user, slug)
         dimension, sent = dimension_in(project, key), self.check(DimensionInput)
-        to = valid(DimensionForm(_form_fields(sent))).to_spec()
+        to = valid(DimensionForm(form_fields(sent))).to_spec()
         if is_frozen(project):
             reword_dimension(dimension=dimension, to=to, note=sent.get("note", ""), by=request_user(request))
             return Response(DimensionRow(dimension_in(project, key)).data)
@@ -130,7 +130,7 @@ class OneDimension(ApiView):
         return Response(status=204)
 
 
-def _form_fields(sent: Mapping[str, Any]) -> dict[str, Any]:
+def form_fields(sent: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the page would send: two fields for each point."""
     fields = {name: value for name, value in sent.items() if name not in ("points", "note")}
     for point in sent.get("points", []):

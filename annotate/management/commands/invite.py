@@ -1,0 +1,75 @@
+"""manage.py invite PROJECT EMAIL … --by EMAIL."""
+
+from argparse import ArgumentParser
+from typing import Any
+from urllib.parse import urljoin
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+from django.core.validators import validate_email
+from django.urls import reverse
+from django.utils import timezone
+
+from annotate.core.errors import DomainError
+from annotate.core.models import Invitation, Project, Role, User
+from annotate.management.people import account_called
+from annotate.management.printing import print_rows
+from annotate.management.projects import project_called
+from annotate.people.commands import ask_for_mail, invite, mail_invitation
+from annotate.people.invitations import invitation_token
+
+
+class Command(BaseCommand):
+    """Invites people to a project by links, which are printed, and mailed if asked for."""
+
+    help = __doc__
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare whom to invite as what."""
+        parser.add_argument("project", help="the project's short name, as in its address")
+        parser.add_argument("email", nargs="+", help="whom")
+        parser.add_argument("--by", required=True, metavar="EMAIL", help="the admin who invites")
+        parser.add_argument("--role", choices=Role.values, default=Role.ANNOTATOR)
+        parser.add_argument("--site", required=True, metavar="URL", help="where people reach Concord")
+        parser.add_argument("--mail", action="store_true", help="mail the links, too")
+        parser.add_argument("--json", action="store_true", help="print the links as JSON")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        """Print a line for each person; who has a link that can still be followed keeps it."""
+        project, by = project_called(options["project"]), account_called(options["by"])
+        for email in options["email"]:
+            _check(email)
+        rows = [self._offer(project, email, by, options) for email in options["email"]]
+        print_rows(self.stdout, rows, as_json=options["json"], nothing="")
+
+    def _offer(self, project: Project, email: str, by: User, options: dict[str, Any]) -> dict[str, Any]:
+        role, site = Role(options["role"]), options["site"]
+        offer = _open_invitation(project, email, role) or invite(
+            project=project, by=by, role=role, email=email
+        )
+        if options["mail"] and not offer.sent_at:
+            try:
+                ask_for_mail(invitation=offer, site=site)
+            except DomainError as error:
+                raise CommandError(f"{email}: {error.message}") from error
+            mail_invitation(invitation_id=offer.pk)
+            offer.refresh_from_db()
+        return {
+            "email": email,
+            "role": offer.role,
+            "expires_at": offer.expires_at,
+            "sent_at": offer.sent_at,
+            "link": urljoin(site, reverse("invitation", args=[invitation_token(offer)])),
+        }
+
+
+def _check(email: str) -> None:
+    try:
+        validate_email(email)
+    except ValidationError as error:
+        raise CommandError(f"{email!r} is no e-mail address.") from error
+
+
+def _open_invitation(project: Project, email: str, role: Role) -> Invitation | None:
+    offers = project.invitations.filter(email__iexact=email, role=role, accepted_at=None, withdrawn_at=None)
+    return offers.filter(place=None, expires_at__gt=timezone.now()).order_by("pk").last()
