@@ -1,4 +1,4 @@
-"""Examples of endpoints, judges, runs, judgments and policies in the description of the API."""
+"""Examples of endpoints, judges, runs, judgments, certificates and policies in the description of the API."""
 
 from typing import Any
 
@@ -59,6 +59,46 @@ POLICY_ROW = {
     "created_at": "2026-11-13T09:00:00Z",
     "routed_at": None,
     "withdrawn_at": None,
+}
+CALIBRATION_ROW = {
+    "id": 3,
+    "name": "First",
+    "judge": "GPT by RTS",
+    "other": "GPT by MCQ",
+    "loss": "more_than_one_point",
+    "cut": None,
+    "risk": 0.2,
+    "significance_level": 0.1,
+    "confidence": "closeness",
+    "raters": 1,
+    "size": 45,
+    "fitting": 0,
+    "seed": 7,
+    "status": "certified",
+    "drawn_at": "2026-11-13T09:00:00Z",
+    "ended_at": "2026-11-16T09:00:00Z",
+}
+CERTIFICATE: dict[str, Any] = {
+    "significance_level": 0.1,
+    "threshold": None,
+    "reason": "No threshold passed its test.",
+    "units": 500,
+    "kept": 0,
+    "kept_share": 0.0,
+    "rated": 44,
+    "missing": 1,
+    "accepted": None,
+    "errors": None,
+    "upper_bound": None,
+    "risk_of_unrated": None,
+    "more_ratings": 20,
+    "more_reason": "",
+    "steps": [],
+    "controls": {"constant": {"threshold": None}, "shuffled": {"threshold": None}},
+    "ceiling": None,
+    "ceiling_units": 0,
+    "ceiling_reason": "No unit has ratings of two people.",
+    "error_model": None,
 }
 RUN = {
     "id": 1,
@@ -282,6 +322,23 @@ EXAMPLES = {
         ],
         "changed": 0,
         "created_at": "2026-11-12T09:00:00Z",
+    },
+    "CalibrationRow": CALIBRATION_ROW,
+    "CalibrationDetail": {
+        "calibration": CALIBRATION_ROW,
+        "dimensions": [
+            {
+                "dimension": "fluency",
+                "drawn": 45,
+                "rated": 44,
+                "lapses": [],
+                "certificate": CERTIFICATE,
+                "valid": False,
+                "says": "No threshold passed its test.",
+                "warnings": ["Drawn units without a rating, which are left out: 1."],
+            }
+        ],
+        "can_route": False,
     },
     "PolicyInput": POLICY,
     "StepInput": {"shown": "5f2d0c"},

@@ -330,6 +330,8 @@ ar    GET    {home}searches/
 a     POST   {home}searches/
 ar    GET    {home}searches/{search}/
 a     POST   {home}searches/{search}/cancel/
+ar    GET    {home}certificates/
+ar    GET    {home}certificates/{calibration}/
 ar    GET    {home}policies/
 a     POST   {home}policies/
 ar    GET    {home}policies/{policy}/

@@ -1,4 +1,4 @@
-"""Routing policies: made, looked at, routed and withdrawn."""
+"""Routing policies: made, looked at, routed and withdrawn. Calibrations with their certificates: read."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,10 +13,11 @@ from annotate.api.operations import ApiView, reads, writes
 from annotate.api.values import Input, Number, Text
 from annotate.core.access import project_for_reader
 from annotate.core.page import request_user
-from judges.core.access import policy_in, project_for_routing
-from judges.core.models import RoutingPolicy
+from judges.core.access import OF_JUDGES, calibration_in, policy_in, project_for_routing
+from judges.core.models import Calibration, Certificate, RoutingPolicy
 from judges.routing.commands.policies import follow_proposal, make_policy, route, withdraw_policy
 from judges.routing.forms import OF_DIMENSION, RoutingForm
+from judges.routing.queries.certificates import calibration_state
 from judges.routing.queries.preview import routing_plan
 
 PolicyInput = form_input(
@@ -128,3 +129,82 @@ def _form_fields(sent: Mapping[str, Any]) -> dict[str, Any]:
 def _detail(policy: RoutingPolicy, *, status: int = 200) -> Response:
     plan = routing_plan(policy, policy.project)
     return Response(PolicyDetail(plan).data, status=status)
+
+
+class CalibrationRow(serializers.ModelSerializer[Calibration]):
+    """A calibration: the random sample by which a judge is tested, and what it is tested for."""
+
+    judge = serializers.CharField(source="judge.name")
+    other = serializers.CharField(source="other.name", allow_null=True, default=None)
+
+    class Meta:
+        model = Calibration
+        fields = (
+            *("id", "name", "judge", "other", "loss", "cut", "risk", "significance_level", "confidence"),
+            *("raters", "size", "fitting", "seed", "status", "drawn_at", "ended_at"),
+        )
+
+
+class CertificateRow(serializers.ModelSerializer[Certificate]):
+    """What was found on a dimension: a threshold, or the reason why all units go to people."""
+
+    kept_share = serializers.FloatField(help_text="The share of units that stay with the judge.")
+    steps = serializers.ListField(child=serializers.DictField(), help_text="The thresholds tested.")
+    controls = serializers.DictField(
+        child=serializers.DictField(),
+        help_text="The same test of a judge of one value, and of one with its values dealt anew.",
+    )
+    error_model = serializers.DictField(allow_null=True)
+
+    class Meta:
+        model = Certificate
+        exclude = ("id", "calibration", "dimension")
+
+
+class CertifiedDimensionRow(serializers.Serializer[Any]):
+    """A dimension of a calibration."""
+
+    dimension = serializers.CharField(source="dimension.key")
+    drawn = serializers.IntegerField(help_text="Units that calibrate.")
+    rated = serializers.IntegerField(help_text="Those with a rating now.")
+    lapses = serializers.ListField(child=serializers.CharField(), help_text="What changed since the draw.")
+    certificate = CertificateRow(allow_null=True, help_text="Null before certificates are computed.")
+    valid = serializers.BooleanField(help_text="Whether there is a threshold that still holds.")
+    says = serializers.CharField(help_text="The certificate in a sentence or two.")
+    warnings = serializers.ListField(
+        child=serializers.CharField(), help_text="What to mind, as that a constant judge is certified too."
+    )
+
+
+class CalibrationDetail(serializers.Serializer[Any]):
+    """A calibration with its certificates and what has changed since its draw."""
+
+    calibration = CalibrationRow()
+    dimensions = CertifiedDimensionRow(many=True)
+    can_route = serializers.BooleanField(help_text="Whether a policy can follow it.")
+
+
+class Certificates(ApiView):
+    """The calibrations of a project."""
+
+    about = "certificates"
+
+    @reads(CalibrationRow, paged=True)
+    def get(self, request: Request, slug: str) -> Response:
+        """List calibrations, whose certificates each one's own address has."""
+        project = project_for_reader(request.user, slug)
+        return self.page(
+            Calibration.objects.filter(project=project).select_related(*OF_JUDGES), CalibrationRow
+        )
+
+
+class OneCalibration(ApiView):
+    """A calibration."""
+
+    about = "certificates"
+
+    @reads(CalibrationDetail)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """Show what a calibration certifies, and whether it still holds."""
+        calibration = calibration_in(project_for_reader(request.user, slug), pk)
+        return Response(CalibrationDetail(calibration_state(calibration)).data)

@@ -103,6 +103,24 @@ def test_the_command_has_every_figure(cast: Cast, calibration: Calibration) -> N
         }
 
 
+def test_the_api_has_every_figure_and_what_to_mind(cast: Cast, calibration: Calibration) -> None:
+    home, program = f"projects/{cast.project.slug}/certificates/", ApiClient(cast.admin)
+    (row,) = program.get(home).json()["results"]
+    answer = program.get(f"{home}{calibration.pk}/").json()
+    assert answer["calibration"] == row
+    assert (row["judge"], row["other"], row["status"]) == ("Reasoner", "Chooser", "certified")
+    state = calibration_state(calibration)
+    assert answer["can_route"] is state.can_route is True
+    for said, each in zip(answer["dimensions"], state.dimensions, strict=True):
+        certificate = each.certificate
+        assert certificate is not None
+        assert {name: said["certificate"][name] for name in (*MEASURED, *KEPT)} == {
+            name: getattr(certificate, name) for name in (*MEASURED, *KEPT)
+        }
+        assert (said["dimension"], said["says"]) == (each.dimension.key, each.says)
+        assert (said["warnings"], said["lapses"]) == (each.warnings, each.lapses)
+
+
 def test_routing_keeps_what_was_certified(client: Client, cast: Cast, policy: RoutingPolicy) -> None:
     """As planned, on the policy's page, by the API and by the command."""
     assert policy.calibration is not None
