@@ -12,7 +12,9 @@ class AnnotateConfig(AppConfig):
 
     def ready(self) -> None:
         """Add what needs the models, which cannot be imported before."""
+        from annotate.core.models import DataImport
         from annotate.core.page import FRAME
+        from annotate.disputes.commands.recorded import RoundTwoCheck, RoundTwoWriting
         from annotate.exports.tables import OWN_TABLES
         from annotate.extension import Extension, extend
         from annotate.material.commands.uploads import MATERIAL_KIND
@@ -48,6 +50,7 @@ class AnnotateConfig(AppConfig):
             Extension(
                 app="annotate",
                 import_kinds=[MATERIAL_KIND],
+                import_readings={DataImport.What.ANSWERS: (RoundTwoCheck, RoundTwoWriting)},
                 export_tables=OWN_TABLES,
                 results_pages=OWN_PAGES,
                 results_parts=[SPREADS, SIGNALS],

@@ -10,7 +10,9 @@ from annotate.exports.registry import TABLES, ExportTable
 from annotate.exports.restoring.restored import RESTORERS, Restorer
 from annotate.exports.tables.benchmark import JUDGE_SCORES, ByItem
 from annotate.items.registry import MARKS, ItemMark
+from annotate.material.commands.imports import WRITINGS, Writing
 from annotate.material.import_kinds import KINDS, ImportKind
+from annotate.material.queries.check import CHECKS, FileCheck
 from annotate.results.registry import PAGES, PARTS, UNIT_PARTS, ResultsPage
 from annotate.results.reproduction.papers import PAPERS, Paper
 from annotate.watching.registry import WATCHED, Watched
@@ -22,6 +24,7 @@ class Extension:
     """What an app adds, each part to the room that reads it.
 
     app: whose it is; said again, it takes the place of what that app said before.
+    import_readings: how files of ratings besides those of Round I are checked and written, by what they are.
     pages: of the navigation. results_pages, papers: of the results engine and of `manage.py reproduce`.
     unit_part: the route of what a disagreement's page loads besides. item_marks: by which items are found.
     collection_lines: of the data sheet. judge_scores: of the table of items. restorer: puts the app's export
@@ -31,6 +34,7 @@ class Extension:
     app: str
     pages: Sequence[NewPages] = ()
     import_kinds: Sequence[ImportKind] = ()
+    import_readings: Mapping[str, tuple[type[FileCheck], type[Writing]]] = field(default_factory=dict)
     export_tables: Sequence[ExportTable] = ()
     results_pages: Sequence[ResultsPage] = ()
     results_parts: Sequence[ResultsPage] = ()
@@ -48,6 +52,8 @@ def extend(extension: Extension) -> None:
     """Add an app's parts after those that are there."""
     app = extension.app
     KINDS.update({kind.key: kind for kind in extension.import_kinds})
+    CHECKS.update({what: check for what, (check, _) in extension.import_readings.items()})
+    WRITINGS.update({what: writing for what, (_, writing) in extension.import_readings.items()})
     TABLES.update({table.name: table for table in extension.export_tables})
     PAGES.update({page.name: page for page in extension.results_pages})
     PARTS.update({page.name: page for page in extension.results_parts})

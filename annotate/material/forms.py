@@ -170,7 +170,7 @@ class MappingForm(forms.Form):
         if mapping and (reason := misfit(mapping, self.columns)):
             self.add_error("mapping_name", reason)
             return data
-        if mapping and data["what"] != What.RATINGS and not mapping.gives_items:
+        if mapping and data["what"] in (What.ITEMS, What.BOTH) and not mapping.gives_items:
             self.add_error(
                 None,
                 gettext("For items, say which columns are the document and the system and text, or parts."),

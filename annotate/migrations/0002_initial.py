@@ -314,7 +314,7 @@ class Migration(TablesTogether):
                 ('size', models.BigIntegerField()),
                 ('part', models.CharField(blank=True, help_text='The config/split of a data set, or the sheets of workbooks; empty: the first.', max_length=2000)),
                 ('only_good', models.BooleanField(default=False, help_text='Whether refused lines are left out.')),
-                ('what', models.CharField(blank=True, choices=[('items', 'Documents and items'), ('ratings', 'Recorded ratings'), ('both', 'Items and ratings')], max_length=7)),
+                ('what', models.CharField(blank=True, choices=[('items', 'Documents and items'), ('ratings', 'Recorded ratings'), ('both', 'Items and ratings'), ('answers', 'Recorded ratings of Round II')], max_length=7)),
                 ('mapping', models.JSONField(help_text='See annotate.material.reading.mapping_json.', null=True)),
                 ('status', models.CharField(choices=[('uploaded', 'uploaded'), ('waiting', 'waiting for a worker'), ('checking', 'being checked'), ('writing', 'being written'), ('imported', 'imported'), ('refused', 'refused'), ('stopped', 'stopped'), ('undone', 'undone')], default='uploaded', max_length=8)),
                 ('progress', models.FloatField(default=0, help_text='The share of the file that has been checked.')),

@@ -1,14 +1,28 @@
-"""`manage.py import_ratings --round 2`: recorded answers to disputes."""
+"""Recorded answers to disputes, by `manage.py import_ratings --round 2` and in the browser."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError
+from django.test import Client
 
-from annotate.core.models import Dispute, DisputeEvent, DisputeRater, Project, Rating, RatingChange
+from annotate.core.models import (
+    DataImport,
+    Dispute,
+    DisputeEvent,
+    DisputeRater,
+    Project,
+    Rating,
+    RatingChange,
+    Role,
+)
 from annotate.disputes.commands.disputes import adjudicate
 from annotate.material.commands.imports import import_file
+from annotate.people.commands import add_member
 from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two
+from config.celery import app
 from tests.factories import make_user
 from tests.material.files import empty_project, item, jsonl, rating, source
 from tests.material.test_import_command_line import run
@@ -41,6 +55,16 @@ def load(folder: Path, *rows: dict[str, object]) -> tuple[int, str, str]:
     return run("import_ratings", "empty", jsonl(folder, *rows), "--round", 2)
 
 
+CHOICES = {"mapping_name": "", "what": "answers"} | {
+    f"meaning_{n}": name for n, name in enumerate(("document_key", "system", "rater", "dimension", "value"))
+}
+
+
+def upload(client: Client, folder: Path, *rows: dict[str, object]) -> str:
+    file = SimpleUploadedFile("second.jsonl", jsonl(folder, *rows).read_bytes())
+    return client.post("/projects/empty/imports/", {"file": file})["Location"]
+
+
 def given() -> list[tuple[str, float | None]]:
     ratings = Rating.objects.filter(assignment__round__number=2)
     return sorted(ratings.values_list("assignment__annotator__label", "value"))
@@ -64,6 +88,28 @@ def test_recorded_answers_settle_a_dispute_and_open_round_two(project: Project, 
     assert (code, "Imported nothing new." in out) == (0, True)
     assert changes.count() == 3
     assert DisputeEvent.objects.count() == 2
+
+
+def test_the_browser_takes_them_too(
+    client: Client,
+    project: Project,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    monkeypatch.setitem(app.conf, "task_always_eager", True)
+    add_member(project=project, role=Role.ADMIN, user=(admin := make_user()))
+    client.force_login(admin)
+    refused = upload(client, tmp_path, *answers(3, 3, 4), rating("A1", 3, system="s2"))
+    shown = client.post(refused, {**CHOICES, "show": "1"}).content.decode()
+    assert "is not disputed, so “A1” holds the 4 of Round I." in shown
+    page = upload(client, tmp_path, *answers(3, 3, 4))
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(page, CHOICES)
+    assert DataImport.objects.first().status == "imported"  # type: ignore[union-attr]
+    assert given() == [("A1", 3), ("A2", 3), ("A3", 4)]
+    assert Dispute.objects.get().status == "settled"
+    assert "history of a rating is never deleted" in client.get(page).content.decode()
 
 
 def test_values_that_stay_apart_leave_it_to_an_adjudicator(project: Project, tmp_path: Path) -> None:

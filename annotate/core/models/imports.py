@@ -38,6 +38,7 @@ class DataImport(models.Model):
         ITEMS = "items", _("Documents and items")
         RATINGS = "ratings", _("Recorded ratings")
         BOTH = "both", _("Items and ratings")
+        ANSWERS = "answers", _("Recorded ratings of Round II")
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="imports")
     kind = models.CharField(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from annotate.core.errors import NotReadyError, RoundClosedError
-from annotate.core.models import Assignment, Dispute, Project, Rating, RatingChange, Round, User
+from annotate.core.models import Assignment, DataImport, Dispute, Project, Rating, RatingChange, Round, User
 from annotate.core.rounds import rounds_of
 from annotate.disputes.commands.state import current_values, settle_or_reopen
 from annotate.material.commands.imports import RefusedWhileWritingError, Writing
@@ -132,6 +132,8 @@ class RoundTwoCheck(FileCheck):
 
 class RoundTwoWriting(Writing):
     """A reading that makes every check again, and writes. Round II is opened if it is not open."""
+
+    ratings_are = DataImport.What.ANSWERS
 
     def write_ratings(self, catalogue: Catalogue, by: User | None, on_progress: OnProgress) -> None:
         """Write what is new of the file's ratings, and nothing if one line of it is refused now."""

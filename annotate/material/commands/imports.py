@@ -70,13 +70,17 @@ def import_file(
 class Writing(FileCheck):
     """A reading of the file that makes every check again, and writes."""
 
+    ratings_are = What.RATINGS
+
     @transaction.atomic
     def write(
         self, checked: ImportReport, data_import: DataImport | None, by: User | None, on_progress: OnProgress
     ) -> ImportReport:
         """Write what the first reading found to be new; RefusedWhileWritingError where it no longer is."""
         self.project = lock_project(self.project)
-        self.data_import = data_import or _import_without_upload(self.project, self.source, by)
+        self.data_import = data_import or _import_without_upload(
+            self.project, self.source, self.ratings_are, by
+        )
         round = round_one(self.project)
         catalogue = Catalogue(self.project)
         if self.source.items:
@@ -112,8 +116,10 @@ class Writing(FileCheck):
         importer.finish()
 
 
-def _import_without_upload(project: Project, source: Source, by: User | None) -> DataImport:
-    what = (What.BOTH if source.items else What.RATINGS) if source.ratings else What.ITEMS
+def _import_without_upload(
+    project: Project, source: Source, ratings_are: What, by: User | None
+) -> DataImport:
+    what = (What.BOTH if source.items else ratings_are) if source.ratings else What.ITEMS
     return DataImport.objects.create(
         project=project,
         name=source.name[-255:],
@@ -126,3 +132,7 @@ def _import_without_upload(project: Project, source: Source, by: User | None) ->
         created_by=by,
         touched_at=timezone.now(),
     )
+
+
+WRITINGS: dict[str, type[Writing]] = {}
+"""How files are written whose ratings are not those of Round I, by what they are imported as."""

@@ -20,8 +20,9 @@ from annotate.core.errors import DomainError, NotReadyError
 from annotate.core.jobs import GAVE_UP, MAX_ATTEMPTS, heartbeat, take
 from annotate.core.models import DataImport, Project, User
 from annotate.core.models.imports import MATERIAL
-from annotate.material.commands.imports import import_file
+from annotate.material.commands.imports import WRITINGS, Writing, import_file
 from annotate.material.import_kinds import KINDS, ImportKind, Report
+from annotate.material.queries.check import CHECKS, FileCheck
 from annotate.material.queries.imports import (
     SILENT_FOR,
     folder_of_imports,
@@ -211,6 +212,8 @@ def _import_material(data_import: DataImport, on_progress: OnProgress) -> Import
         data_import=data_import,
         only_good=data_import.only_good,
         refused_to=refused_file_of(data_import),
+        checking=CHECKS.get(data_import.what, FileCheck),
+        writing=WRITINGS.get(data_import.what, Writing),
     )
 
 

@@ -191,3 +191,7 @@ def _sum(counts: Iterator[ImportCounts]) -> ImportCounts:
         for name in ImportCounts.__dataclass_fields__:
             setattr(total, name, getattr(total, name) + getattr(each, name))
     return total
+
+
+CHECKS: dict[str, type[FileCheck]] = {}
+"""How files are checked whose ratings are not those of Round I, by what they are imported as."""

@@ -14,7 +14,7 @@ from annotate.core.jobs import SILENT_AFTER, due_jobs
 from annotate.core.models import DataImport, Project
 from annotate.core.models.imports import MATERIAL
 from annotate.material.import_kinds import KINDS, Report
-from annotate.material.queries.check import FileCheck
+from annotate.material.queries.check import CHECKS, FileCheck
 from annotate.material.reading.datasets import Split
 from annotate.material.reading.mappings import Mapping, rows_of
 from annotate.material.reading.progress import Notes, silent
@@ -151,7 +151,7 @@ def source_of(data_import: DataImport, mapping: Mapping, what: str) -> Source:
         name=data_import.name,
         mapping=mapping,
         items=what in (What.ITEMS, What.BOTH),
-        ratings=what in (What.RATINGS, What.BOTH),
+        ratings=what in (What.RATINGS, What.BOTH, What.ANSWERS),
         part=data_import.part,
     )
 
@@ -165,7 +165,7 @@ def preview_of(
 ) -> Preview:
     """Return what the first records make; the import itself checks the whole file. members: see Places."""
     source = source_of(data_import, mapping, what)
-    check = FileCheck(data_import.project, source, members=members)
+    check = CHECKS.get(what, FileCheck)(data_import.project, source, members=members)
     report = check.check(CHECKED_RECORDS, silent)
     rows = [
         row
