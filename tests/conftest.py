@@ -215,6 +215,7 @@ def pytest_collection_finish() -> None:
     """Collect garbage again, but only what tests leave."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 100)  # a page makes thousands of objects, and hardly a cycle
     gc.enable()
 
 
