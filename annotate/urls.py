@@ -167,6 +167,7 @@ urlpatterns = [
     path("projects/<slug:slug>/quality/<int:pk>/", quality_views.quality_rater, name="quality_rater"),
     path("projects/<slug:slug>/plan/", rating_views.plan, name="plan"),
     path("projects/<slug:slug>/people/", members.people, name="people"),
+    path("projects/<slug:slug>/people/invite/", members.invite_several, name="invite_several"),
     path("projects/<slug:slug>/people/<int:pk>/", members.person, name="person"),
     path("projects/<slug:slug>/people/<int:pk>/role/", members.place_role, name="place_role"),
     path(

@@ -108,6 +108,7 @@ a     POST      {home}people/{rater}/hand-over/
 a     POST      {home}people/{rater}/label/
 a     POST      {home}people/{rater}/join/
 a     POST      {home}people/{rater}/invite/
+a     POST      {home}people/invite/
 a     POST      {home}people/{rater}/change/
 a     POST      {home}invitations/{invitation}/send/
 a     POST      {home}invitations/{invitation}/withdraw/

@@ -483,6 +483,7 @@ class Migration(TablesTogether):
                 ('role', models.CharField(choices=[('admin', 'admin'), ('annotator', 'annotator'), ('researcher', 'researcher'), ('adjudicator', 'adjudicator')], max_length=12)),
                 ('place', models.ForeignKey(blank=True, help_text='The empty place that it fills, if any.', null=True, on_delete=django.db.models.deletion.CASCADE, to='annotate.membership')),
                 ('email', models.EmailField(blank=True, max_length=254)),
+                ('note', models.TextField(blank=True, help_text='What the work is, how much, and by when.')),
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('expires_at', models.DateTimeField()),

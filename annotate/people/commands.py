@@ -1,7 +1,8 @@
 """What is done about people: writes, one function for each thing that a person or a worker does."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import count, product
 from string import ascii_uppercase
@@ -38,7 +39,7 @@ from annotate.people.addresses import proven_change
 from annotate.people.invitation_mail import mail_is_sent, send_invitation
 from annotate.people.invitations import invitation_id, invitation_token, refuse_unusable
 from annotate.people.proven_addresses import mark_proven
-from annotate.people.queries import projects_needing
+from annotate.people.queries import open_offers, projects_needing
 
 # Places in a project: taken, offered by invitation, given up. Every command locks the project first.
 
@@ -67,9 +68,18 @@ def add_member(*, project: Project, role: Role, user: User | None = None, label:
 
 @transaction.atomic
 def invite(
-    *, project: Project, by: User, role: Role, email: str = "", place: Membership | None = None
+    *,
+    project: Project,
+    by: User,
+    role: Role,
+    email: str = "",
+    place: Membership | None = None,
+    note: str = "",
 ) -> Invitation:
-    """Offer a place in the project, or one of its empty places, for 14 days. Locks the project."""
+    """Offer a place in the project, or one of its empty places, for 14 days. Locks the project.
+
+    note: what the work is, which the link's page and the mail say.
+    """
     lock_project(project)
     if place is not None:
         place.refresh_from_db()
@@ -87,9 +97,40 @@ def invite(
         role=offered,
         place=place,
         email=email,
+        note=note,
         created_by=by,
         expires_at=timezone.now() + INVITATION_LASTS,
     )
+
+
+@dataclass
+class Invited:
+    """What came of inviting many: new links, and the addresses that were left alone."""
+
+    made: list[Invitation] = field(default_factory=list)
+    members: list[str] = field(default_factory=list)
+    waiting: list[str] = field(default_factory=list)
+
+
+@transaction.atomic
+def invite_many(*, project: Project, by: User, role: Role, emails: Iterable[str], note: str = "") -> Invited:
+    """Offer each address a place; members and who has a link that can be followed are left alone.
+
+    So it is safe to run twice. Locks the project.
+    """
+    lock_project(project)
+    members = Membership.objects.filter(project=project, role=role, active=True, user__isnull=False)
+    there = {email.lower() for email in members.values_list("user__email", flat=True)}
+    offered = {email.lower() for email in open_offers(project, role).values_list("email", flat=True)}
+    found = Invited()
+    for email in dict.fromkeys(each.lower() for each in emails):
+        if email in there:
+            found.members.append(email)
+        elif email in offered:
+            found.waiting.append(email)
+        else:
+            found.made.append(invite(project=project, by=by, role=role, email=email, note=note))
+    return found
 
 
 def mark_sent(*, invitation: Invitation) -> None:

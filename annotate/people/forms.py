@@ -1,7 +1,9 @@
 """What pages about people send, as typed values."""
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from email.utils import parseaddr
 from typing import Any
 
 from allauth.account.forms import ChangePasswordForm as AllauthChangePasswordForm
@@ -11,6 +13,7 @@ from allauth.account.forms import SignupForm as AllauthSignupForm
 from allauth.core import context
 from django import forms
 from django.contrib.auth.forms import BaseUserCreationForm
+from django.core.validators import validate_email
 from django.db import transaction
 from django.http import HttpRequest
 from django.utils.translation import gettext
@@ -29,6 +32,8 @@ from annotate.people.sessions import end_sessions
 from annotate.people.sign_in_limits import may_send_mail
 
 # Inviting people, and changing what they do.
+
+MOST_INVITED = 200  # at once
 
 ROLES = [
     (Role.ANNOTATOR, "annotator: rates items"),
@@ -66,6 +71,59 @@ class InvitationForm(forms.Form):
                 "email", gettext("Enter the address to send the link to, or make a link to pass on yourself.")
             )
         return values
+
+
+class InvitationsForm(forms.Form):
+    """Whom to invite as what, and what the work is."""
+
+    role = forms.ChoiceField(widget=forms.RadioSelect, choices=ROLES, initial=Role.ANNOTATOR)
+    addresses = forms.CharField(
+        label=_("E-mail addresses"),
+        widget=forms.Textarea(attrs={"rows": 5}),
+        help_text=_("One on a line, or separated by commas; “Ann &lt;ann@example.org&gt;” is understood."),
+    )
+    note = forms.CharField(
+        label=_("What the work is"),
+        required=False,
+        max_length=2000,
+        widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
+        help_text=_("How much there is to do, and by when. The mail and the page of the link say it."),
+    )
+    send = forms.BooleanField(required=False, widget=forms.HiddenInput)
+
+    def clean_addresses(self) -> list[str]:
+        """Return the addresses; name those that are none."""
+        parts = re.split(r"[\n;,]+", self.cleaned_data["addresses"])
+        written = [part.strip() for part in parts if part.strip()]
+        found = [parseaddr(part)[1] for part in written]
+        wrong = [part for part, address in zip(written, found, strict=True) if not _is_address(address)]
+        if wrong:
+            raise forms.ValidationError(
+                gettext("These are no e-mail addresses: {parts}.").format(parts=", ".join(wrong[:10]))
+            )
+        if len(found) > MOST_INVITED:
+            raise forms.ValidationError(
+                gettext("These are {count} addresses; invite at most {most} at once.").format(
+                    count=len(found), most=MOST_INVITED
+                )
+            )
+        return found
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse to send without a server."""
+        if self.cleaned_data.get("send") and not mail_is_sent():
+            raise forms.ValidationError(
+                gettext("No mail server is configured, so nothing can be sent. Make links instead.")
+            )
+        return self.cleaned_data
+
+
+def _is_address(text: str) -> bool:
+    try:
+        validate_email(text)
+    except forms.ValidationError:
+        return False
+    return True
 
 
 class RoleForm(forms.Form):

@@ -33,7 +33,7 @@ def send_invitation(invitation: Invitation, link: str) -> None:
     )
     message = EmailMessage(
         subject=" ".join(subject.split()),
-        body=f"{invites}\n\n{link}\n\n{until}\n",
+        body="\n\n".join(filter(None, [invites, invitation.note, link, until])) + "\n",
         to=[invitation.email],
         reply_to=[sender.email] if sender else None,
         connection=get_connection(timeout=SECONDS_TO_WAIT),

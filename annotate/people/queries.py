@@ -104,3 +104,9 @@ def other_annotators(place: Membership) -> list[Membership]:
     """Return the active annotators of a place's project who could take over its work. One query."""
     annotators = Membership.objects.filter(project=place.project_id, role=Role.ANNOTATOR, active=True)
     return list(annotators.exclude(pk=place.pk).order_by("label"))
+
+
+def open_offers(project: Project, role: Role) -> QuerySet[Invitation]:
+    """Return the invitations in a role, to no place in particular, whose links can still be followed."""
+    offers = project.invitations.filter(role=role, place=None, accepted_at=None, withdrawn_at=None)
+    return offers.filter(expires_at__gt=timezone.now()).order_by("pk")

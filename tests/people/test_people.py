@@ -1,6 +1,7 @@
 """The screen of a project's people."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.conf import LazySettings
@@ -11,7 +12,14 @@ from pytest_django import DjangoAssertNumQueries
 from annotate.core.errors import DomainError
 from annotate.core.models import Invitation, Membership, Role
 from annotate.people.blocking import block_person, unblock_person
-from annotate.people.commands import add_member, change_role, deactivate_member, invite, withdraw_invitation
+from annotate.people.commands import (
+    add_member,
+    change_role,
+    deactivate_member,
+    invite,
+    mail_invitation,
+    withdraw_invitation,
+)
 from annotate.people.erasure import erase_person
 from annotate.people.invitations import invitation_token
 from annotate.people.queries import projects_needing
@@ -144,6 +152,41 @@ def test_a_link_is_sent_where_mail_is_configured(
     page = admin.post(address(cast, f"invitations/{made.pk}/send/"), follow=True).content.decode()
     assert "was withdrawn" in page
     assert len(mailoutbox) == 2
+
+
+def test_several_people_are_invited_once_and_told_what_the_work_is(
+    admin: Client, cast: Cast, mailoutbox: list[EmailMessage], django_capture_on_commit_callbacks: Any
+) -> None:
+    member = cast.annotators[0].user
+    assert member
+    note = "12 texts, two hours, by Friday."
+    entered = {"role": "annotator", "note": note, "send": "1"}
+    entered["addresses"] = f"new@example.org\nAnn <Ann@Example.org>, {member.email}; new@example.org"
+    for made in (2, 0):
+        with django_capture_on_commit_callbacks(execute=True):
+            page = admin.post(address(cast, "people/invite/"), entered, follow=True).content.decode()
+        assert f"{made} invitations were made. Members already: {member.email}." in page
+    assert "Have a link that waits: new@example.org, ann@example.org." in page
+    assert sorted(Invitation.objects.values_list("email", "note")) == [
+        ("ann@example.org", note),
+        ("new@example.org", note),
+    ]
+    for offer in Invitation.objects.all():
+        mail_invitation(invitation_id=offer.pk)
+    assert sorted(each.to[0] for each in mailoutbox) == ["ann@example.org", "new@example.org"]
+    assert all(note in str(each.body) for each in mailoutbox)
+    link = f"/invitations/{invitation_token(Invitation.objects.all()[0])}/"
+    assert note in Client().get(link).content.decode()
+
+
+def test_addresses_that_are_none_are_named_and_nobody_is_invited(admin: Client, cast: Cast) -> None:
+    entered = {"role": "annotator", "addresses": "new@example.org\nAnn\nbo@"}
+    response = admin.post(address(cast, "people/invite/"), entered)
+    assert response.status_code == 422
+    page = response.content.decode()
+    assert "These are no e-mail addresses: Ann, bo@." in page
+    assert "new@example.org\nAnn\nbo@</textarea>" in page, "what was entered stays"
+    assert not Invitation.objects.exists()
 
 
 def test_sending_needs_an_address(admin: Client, cast: Cast) -> None:

@@ -155,6 +155,7 @@ class Invitation(models.Model):
         Membership, models.CASCADE, null=True, blank=True, help_text="The empty place that it fills, if any."
     )
     email = models.EmailField(blank=True)
+    note = models.TextField(blank=True, help_text="What the work is, how much, and by when.")
     created_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()

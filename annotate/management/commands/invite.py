@@ -8,15 +8,15 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.core.validators import validate_email
 from django.urls import reverse
-from django.utils import timezone
 
 from annotate.core.errors import DomainError
-from annotate.core.models import Invitation, Project, Role, User
+from annotate.core.models import Project, Role, User
 from annotate.management.people import account_called
 from annotate.management.printing import print_rows
 from annotate.management.projects import project_called
 from annotate.people.commands import ask_for_mail, invite, mail_invitation
 from annotate.people.invitations import invitation_token
+from annotate.people.queries import open_offers
 
 
 class Command(BaseCommand):
@@ -30,6 +30,7 @@ class Command(BaseCommand):
         parser.add_argument("email", nargs="+", help="whom")
         parser.add_argument("--by", required=True, metavar="EMAIL", help="the admin who invites")
         parser.add_argument("--role", choices=Role.values, default=Role.ANNOTATOR)
+        parser.add_argument("--note", default="", help="what the work is; mail and link say it")
         parser.add_argument("--site", required=True, metavar="URL", help="where people reach Concord")
         parser.add_argument("--mail", action="store_true", help="mail the links, too")
         parser.add_argument("--json", action="store_true", help="print the links as JSON")
@@ -44,9 +45,8 @@ class Command(BaseCommand):
 
     def _offer(self, project: Project, email: str, by: User, options: dict[str, Any]) -> dict[str, Any]:
         role, site = Role(options["role"]), options["site"]
-        offer = _open_invitation(project, email, role) or invite(
-            project=project, by=by, role=role, email=email
-        )
+        there = open_offers(project, role).filter(email__iexact=email).last()
+        offer = there or invite(project=project, by=by, role=role, email=email, note=options["note"])
         if options["mail"] and not offer.sent_at:
             try:
                 ask_for_mail(invitation=offer, site=site)
@@ -68,8 +68,3 @@ def _check(email: str) -> None:
         validate_email(email)
     except ValidationError as error:
         raise CommandError(f"{email!r} is no e-mail address.") from error
-
-
-def _open_invitation(project: Project, email: str, role: Role) -> Invitation | None:
-    offers = project.invitations.filter(email__iexact=email, role=role, accepted_at=None, withdrawn_at=None)
-    return offers.filter(place=None, expires_at__gt=timezone.now()).order_by("pk").last()

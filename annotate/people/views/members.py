@@ -1,7 +1,10 @@
 """A project's people: their memberships, and the links that invite to one."""
 
+from functools import partial
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -14,18 +17,29 @@ from annotate.core.errors import (
     InvalidValueError,
     InvitationUnusableError,
 )
-from annotate.core.models import Invitation, Membership, Role
+from annotate.core.models import Invitation, Membership, Project, Role
 from annotate.core.page import render_in_project, request_user, show_refusal
+from annotate.people import tasks
 from annotate.people.commands import (
+    Invited,
+    ask_for_mail,
     change_role,
     deactivate_member,
     invite,
+    invite_many,
     mark_sent,
     reactivate_member,
     rename_place,
     withdraw_invitation,
 )
-from annotate.people.forms import HandOverForm, InvitationForm, JoinForm, LabelForm, RoleForm
+from annotate.people.forms import (
+    HandOverForm,
+    InvitationForm,
+    InvitationsForm,
+    JoinForm,
+    LabelForm,
+    RoleForm,
+)
 from annotate.people.invitation_mail import mail_is_sent, send_invitation
 from annotate.people.invitations import invitation_token, refuse_unusable
 from annotate.people.queries import Workload, loads_of, other_annotators, people_of
@@ -45,10 +59,62 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
         if form.cleaned_data["send"]:
             _send(request, made)
         return _to_link(slug, made)
-    context = {"form": form, "people": people_of(project), "mail_is_sent": mail_is_sent()}
-    return render_in_project(
-        request, project, "people/list.html", context, status=422 if form.is_bound else 200
+    return _list(request, project, form=form)
+
+
+@login_required
+@require_POST
+def invite_several(request: HttpRequest, slug: str) -> HttpResponse:
+    """Make a link for each address of a list, and let workers mail them if that is asked for."""
+    project = project_for_admin(request.user, slug)
+    form = InvitationsForm(request.POST)
+    if not form.is_valid():
+        return _list(request, project, several=form)
+    chosen = form.cleaned_data
+    found = invite_many(
+        project=project,
+        by=request_user(request),
+        role=Role(chosen["role"]),
+        emails=chosen["addresses"],
+        note=chosen["note"],
     )
+    for offer in found.made if chosen["send"] else ():
+        with show_refusal(request):
+            ask_for_mail(invitation=offer, site=request.build_absolute_uri("/"))
+            transaction.on_commit(partial(tasks.mail_invitation.delay, offer.pk), robust=True)
+    messages.success(request, _invitations_made(found))
+    return redirect("people", slug)
+
+
+def _invitations_made(found: Invited) -> str:
+    count = len(found.made)
+    sentences = [
+        ngettext("{count} invitation was made.", "{count} invitations were made.", count).format(count=count)
+    ]
+    if found.members:
+        sentences.append(gettext("Members already: {emails}.").format(emails=", ".join(found.members)))
+    if found.waiting:
+        sentences.append(gettext("Have a link that waits: {emails}.").format(emails=", ".join(found.waiting)))
+    return " ".join(sentences)
+
+
+def _list(
+    request: HttpRequest,
+    project: Project,
+    *,
+    form: InvitationForm | None = None,
+    several: InvitationsForm | None = None,
+) -> HttpResponse:
+    form, several = form or InvitationForm(), several or InvitationsForm()
+    several.auto_id = "several_%s"
+    context = {
+        "form": form,
+        "several": several,
+        "people": people_of(project),
+        "mail_is_sent": mail_is_sent(),
+    }
+    refused = form.is_bound or several.is_bound
+    return render_in_project(request, project, "people/list.html", context, status=422 if refused else 200)
 
 
 @login_required
