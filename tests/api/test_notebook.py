@@ -16,6 +16,7 @@ from pytest_django.live_server_helper import LiveServer
 from annotate.management.demonstration.load import load_demonstration
 from tests.results.reading import cells_of
 
+CLIENT = Path(__file__).parents[2] / "client"
 NOTEBOOK = Path(__file__).parents[2] / "docs" / "notebooks" / "paper_table.ipynb"
 
 Cell = dict[str, Any]
@@ -50,7 +51,7 @@ def test_it_goes_from_the_api_to_the_table_of_a_paper(live_server: LiveServer, t
     ran = subprocess.run(
         [sys.executable, "-c", program],
         cwd=tmp_path,
-        env={**os.environ, **known},
+        env={**os.environ, "PYTHONPATH": str(CLIENT), **known},
         capture_output=True,
         text=True,
         timeout=120,
