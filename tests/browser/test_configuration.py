@@ -62,7 +62,7 @@ def test_without_scripts_a_scale_gets_its_rows_by_a_button(
 
 def test_a_link_leads_a_new_person_into_the_project(page: Page, context: BrowserContext, cast: Cast) -> None:
     page.goto(f"/projects/{cast.project.slug}/people/")
-    page.get_by_label("researcher").check()
+    page.get_by_role("radio", name="researcher").check()
     page.get_by_role("button", name="Make a link").click()
     link = page.get_by_label("Link as researcher").input_value()
     context.clear_cookies()
