@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from config.management.commands.start import demonstration, local_models
-from tests.config.running import Started, alive, descendants, eventually, manage, start
+from tests.config.running import Started, alive, descendants, eventually, manage, parents, start
 from tests.factories import make_project
 
 pytestmark = pytest.mark.skipif(
@@ -89,7 +89,7 @@ def test_killing_it_outright_leaves_no_process(data: Path) -> None:
 def test_a_process_that_dies_is_started_again_and_the_others_stay(data: Path) -> None:
     started = start(data)
     family = descendants(started.process.pid)
-    worker, web = running(b"celery", family), running(b"config.web", family)
+    worker, web = (running(command, started.process.pid) for command in (b"celery", b"config.web"))
     os.kill(worker, signal.SIGKILL)
     assert eventually(lambda: started.log.read_text().count("ready.") == 2), started.log.read_text()
     assert "The worker process ended by itself (SIGKILL); it starts again in 1 s." in started.log.read_text()
@@ -106,9 +106,10 @@ def test_a_process_that_dies_is_started_again_and_the_others_stay(data: Path) ->
     assert end(started, signal.SIGTERM) == set()
 
 
-def running(command: bytes, family: set[int]) -> int:
-    """Return the first process of a family that runs a command."""
-    return min(pid for pid in family if command in Path(f"/proc/{pid}/cmdline").read_bytes())
+def running(command: bytes, parent: int) -> int:
+    """Return the child of a process that runs a command."""
+    children = (pid for pid, of in parents().items() if of == parent)
+    return next(pid for pid in children if command in Path(f"/proc/{pid}/cmdline").read_bytes())
 
 
 def test_a_taken_port_is_said_in_one_sentence_before_anything_is_made(tmp_path: Path) -> None:

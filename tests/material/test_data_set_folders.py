@@ -138,6 +138,28 @@ def test_what_cannot_be_read_is_refused_with_the_way_out(folder: Path, tmp_path:
     assert "named .parquet but is no Parquet file" in unreadable(tmp_path / "c.parquet")
 
 
+def test_a_reader_that_dies_is_started_once_more_and_said_where_it_dies_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    path, once = tmp_path / "a.parquet", tmp_path / "once"
+    write(path, ROWS)
+    once.touch()
+
+    def read_by(program: str) -> None:
+        monkeypatch.setattr("annotate.material.reading.parquet.READER", ("-c", f"import os, sys; {program}"))
+
+    reads = "from annotate.material.reading.columnar import main; main(sys.argv[1], int(sys.argv[2]))"
+    read_by(
+        f"os.path.exists({str(once)!r}) and (os.unlink({str(once)!r}), os.kill(os.getpid(), 11)); {reads}"
+    )
+    assert rows_of(path) == ROWS
+    assert "SIGSEGV" in caplog.text
+    read_by("os.kill(os.getpid(), 11)")
+    assert "its reader ended unexpectedly (SIGSEGV)" in unreadable(path)
+    read_by("os.abort()")
+    assert "it needs too much memory or time" in unreadable(path)
+
+
 def test_a_column_that_names_one_long_text_a_million_times_takes_no_memory(tmp_path: Path) -> None:
     path = tmp_path / "bomb.parquet"
     texts = pyarrow.DictionaryArray.from_arrays(

@@ -31,6 +31,7 @@ def main(kind: str, most_bytes: int) -> None:
     _limit(resource.RLIMIT_AS, MEMORY_BYTES)
     _limit(resource.RLIMIT_CPU, PROCESSOR_SECONDS)
     sys.stdout.write("." + json.dumps(_decode(kind, most_bytes)) + "\n")
+    sys.stdout.flush()  # whatever happens to this process as it ends, its reader has all
 
 
 def _limit(what: int, most: int) -> None:

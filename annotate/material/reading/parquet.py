@@ -4,10 +4,12 @@ pyarrow takes a quarter of a second and 60 MB, which processes that never see su
 """
 
 import json
+import logging
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
@@ -15,7 +17,9 @@ from typing import IO
 from annotate.material.reading.lines import MAX_FILE_BYTES, MAX_LINE_BYTES
 from annotate.material.reading.rows import Record, UnreadableFileError
 
+logger = logging.getLogger(__name__)
 ROOT = Path(__file__).parents[3]
+READER = ("-X", "faulthandler", "-m", "annotate.material.reading.columnar")
 # No variable of ours: whatever takes the child over finds no key. Threads would reserve memory each.
 ENVIRONMENT = {
     "ARROW_DEFAULT_MEMORY_POOL": "system",
@@ -38,23 +42,60 @@ def read_arrow(stream: IO[bytes]) -> Iterator[Record]:
 
 
 def _read(stream: IO[bytes], kind: str, name: str) -> Iterator[Record]:
+    read = 0
+    for may_try_again in (True, False):
+        try:
+            for record in _read_in_child(stream, kind, name):
+                read += 1
+                yield record
+            return
+        except _DeadChildError as dead:
+            logger.warning(
+                "The reader of a %s died (%s) after %d records: %s", name, dead.how, read, dead.said
+            )
+            if dead.by_limit or read or not may_try_again:
+                raise UnreadableFileError(0, f"The {name} cannot be read: {dead.reason}") from dead
+
+
+def _read_in_child(stream: IO[bytes], kind: str, name: str) -> Iterator[Record]:
     stream.seek(0)
     os.lseek(stream.fileno(), 0, os.SEEK_SET)  # what is buffered here was read already
-    command = [sys.executable, "-m", "annotate.material.reading.columnar", kind, str(MAX_FILE_BYTES)]
     with (
         TemporaryFile() as complaints,
         subprocess.Popen(
-            command, stdin=stream, stdout=subprocess.PIPE, stderr=complaints, env=ENVIRONMENT, cwd=ROOT
+            [sys.executable, *READER, kind, str(MAX_FILE_BYTES)],
+            stdin=stream,
+            stdout=subprocess.PIPE,
+            stderr=complaints,
+            env=ENVIRONMENT,
+            cwd=ROOT,
         ) as child,
     ):
         assert child.stdout
         try:
-            yield from _records(child.stdout, name)
+            if not (yield from _records(child.stdout, name)):
+                raise _DeadChildError(child.wait(), complaints)
         finally:
             child.kill()  # a preview reads the first records only
 
 
-def _records(lines: IO[bytes], name: str) -> Iterator[Record]:
+class _DeadChildError(Exception):
+    """The child ended without saying why the rest cannot be read."""
+
+    def __init__(self, code: int, complaints: IO[bytes]) -> None:
+        complaints.seek(0)
+        self.said = complaints.read(4000).decode(errors="replace").strip()
+        self.how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+        self.by_limit = self.how in ("SIGXCPU", "SIGKILL", "SIGABRT")  # the last where memory is refused
+        self.reason = (
+            "it needs too much memory or time. Split it, or upload JSONL."
+            if self.by_limit
+            else f"its reader ended unexpectedly ({self.how}). Try again, or upload JSONL."
+        )
+
+
+def _records(lines: IO[bytes], name: str) -> Generator[Record, None, bool]:
+    """Yield the records; return whether the child has said that these are all."""
     number = 0
     while line := lines.readline(MAX_LINE_BYTES + 1):
         number += 1
@@ -71,7 +112,5 @@ def _records(lines: IO[bytes], name: str) -> Iterator[Record]:
                 0, f"The {name} cannot be read ({content}); write it again, or upload JSONL."
             )
         else:
-            return
-    raise UnreadableFileError(
-        0, f"The {name} cannot be read: it needs too much memory or time. Split it, or upload JSONL."
-    )
+            return True
+    return False
