@@ -15,7 +15,13 @@ from annotate.core.access import project_for_reader
 from annotate.core.page import request_user
 from judges.core.access import OF_JUDGES, calibration_in, policy_in, project_for_routing
 from judges.core.models import Calibration, Certificate, RoutingPolicy
-from judges.routing.commands.policies import follow_proposal, make_policy, route, withdraw_policy
+from judges.routing.commands.policies import (
+    follow_proposal,
+    make_policy,
+    route,
+    withdraw_policy,
+    within_budget,
+)
 from judges.routing.forms import OF_DIMENSION, RoutingForm
 from judges.routing.queries.certificates import calibration_state
 from judges.routing.queries.preview import routing_plan
@@ -43,6 +49,22 @@ class PolicyRow(serializers.ModelSerializer[RoutingPolicy]):
         )
 
 
+class PartRow(serializers.Serializer[Any]):
+    """Units of the dimensions on which people have rated some that go to them and some that stay."""
+
+    units = serializers.IntegerField()
+    rated = serializers.IntegerField(help_text="Of these, by people.")
+    wrong = serializers.IntegerField(help_text="Of the rated: the judge is more than a point off.")
+    expected_wrong = serializers.FloatField(help_text="Of all, if the others are wrong as often.")
+
+
+class GainRow(serializers.Serializer[Any]):
+    """What people are expected to correct."""
+
+    sent = PartRow(help_text="What goes to people.")
+    kept = PartRow(help_text="What stays with the judge.")
+
+
 class PolicyDetail(serializers.Serializer[Any]):
     """A policy with what it would do with the judgments as they are now."""
 
@@ -56,6 +78,9 @@ class PolicyDetail(serializers.Serializer[Any]):
         help_text="Of what stays, audited on average; null where nothing stays.",
     )
     ratings = serializers.IntegerField(help_text="Still to be asked of people, audits included.")
+    gain = GainRow(
+        source="decided.gain", allow_null=True, help_text="Null where people have not rated enough to tell."
+    )
     warnings = serializers.ListField(child=serializers.CharField(), help_text="What to know before routing.")
     counts = serializers.DictField(child=serializers.IntegerField(), help_text="Units by why they go.")
     refusal = serializers.CharField(help_text="Why it cannot be routed; empty where it can.")
@@ -84,7 +109,8 @@ class Policies(ApiView):
         """Make a policy by R; nothing is routed before its step `route`."""
         project = project_for_routing(request.user, slug)
         form = valid(RoutingForm(_form_fields(self.check(PolicyInput)), project=project))
-        policy = make_policy(project=project, spec=form.spec(), by=request_user(request))
+        spec = within_budget(project, form.spec(), form.cleaned_data["budget"])
+        policy = make_policy(project=project, spec=spec, by=request_user(request))
         return _detail(policy, status=201)
 
 

@@ -188,10 +188,20 @@ class RoutingForm(forms.Form):
     )
     threshold = forms.FloatField(
         label=_("Threshold r"),
+        required=False,
         min_value=-1,
         max_value=1,
-        widget=forms.NumberInput(NUMBER),
+        widget=forms.NumberInput(SHARE),
         help_text=_("A system stays with the judge on a dimension where R is above r."),
+    )
+    budget = forms.IntegerField(
+        label=_("Ratings that you can afford"),
+        required=False,
+        min_value=1,
+        max_value=100_000_000,
+        help_text=_(
+            "Instead of r: takes the largest r that asks people for at most so many, audits included."
+        ),
     )
     decided_by = forms.ChoiceField(
         label=_("What must be above r"),
@@ -247,7 +257,7 @@ class RoutingForm(forms.Form):
     @property
     def usual(self) -> list[forms.BoundField]:
         """Return what is asked first."""
-        names = ("rts", "mcq", "threshold", "decided_by", "audit_share", "audit_least", "raters")
+        names = ("rts", "mcq", "threshold", "budget", "decided_by", "audit_share", "audit_least", "raters")
         return [self[name] for name in names]
 
     @property
@@ -260,9 +270,17 @@ class RoutingForm(forms.Form):
         """Return the thresholds of single dimensions."""
         return [self[OF_DIMENSION + key] for key, _ in self._keys]
 
+    def clean(self) -> dict[str, Any]:
+        """Refuse a policy without r that has no budget to find one by."""
+        data: dict[str, Any] = super().clean() or self.cleaned_data
+        given = ("threshold", "budget")
+        if all(data.get(name) is None and name not in self.errors for name in given):
+            self.add_error("threshold", _("Enter r, or the ratings that you can afford."))
+        return data
+
     def spec(self) -> PolicySpec:
-        """Return the policy that was entered."""
-        data = self.cleaned_data
+        """Return the policy that was entered; where there is a budget, its r is still to be found."""
+        data = {name: value for name, value in self.cleaned_data.items() if name != "budget"}
         own = {key: data[OF_DIMENSION + key] for key, _ in self._keys}
         thresholds = {key: r for key, r in own.items() if r is not None}
         plain = {name: data[name] for name in data if not name.startswith(OF_DIMENSION)}

@@ -19,7 +19,7 @@ from annotate.results.table_files import table_file
 from judges.core.access import calibration_in, may_change_judges, policy_in, project_for_routing
 from judges.core.models import Calibration, Judge, RoutingPolicy
 from judges.core.page import add_refusal, render_judges
-from judges.core.specification import by_certificates
+from judges.core.specification import PolicySpec, by_certificates
 from judges.results.queries.kept_indicators import IndicatorsNotKeptError
 from judges.results.queries.pairings import measured_judges
 from judges.routing.commands.certificates import compute_certificates, draw_calibration, withdraw_calibration
@@ -30,6 +30,7 @@ from judges.routing.commands.policies import (
     route,
     update_policy,
     withdraw_policy,
+    within_budget,
 )
 from judges.routing.forms import (
     CalibrationForm,
@@ -218,7 +219,7 @@ def routing_step(request: Request, slug: str, pk: int, step: str) -> HttpRespons
 def _route_as_shown(request: Request, project: Project, policy: RoutingPolicy) -> None:
     form = form_of(policy, request.POST, project)
     if policy.status == DRAFT and form.is_valid():
-        policy = update_policy(policy=policy, to=form.spec())
+        policy = update_policy(policy=policy, to=_spec_of(project, form, policy))
     route(policy=policy, by=request_user(request), shown=request.POST.get("shown", ""))
 
 
@@ -251,19 +252,33 @@ def _policies_enter(
 
 
 def _store(request: Request, project: Project, form: AnyForm, policy: RoutingPolicy | None) -> HttpResponse:
+    spec = _spec_of(project, form, policy)
     if policy:
-        update_policy(policy=policy, to=form.spec())
+        update_policy(policy=policy, to=spec)
     else:
-        policy = make_policy(project=project, spec=form.spec(), by=request_user(request))
+        policy = make_policy(project=project, spec=spec, by=request_user(request))
     messages.success(request, gettext("{value} is saved.").format(value=form.cleaned_data["name"]))
     return redirect("routing_policy", project.slug, policy.pk)
 
 
 def _plan_of(project: Project, form: AnyForm, policy: RoutingPolicy | None) -> Planned:
-    draft = draft_policy(project, form.spec())
+    try:
+        draft = draft_policy(project, _spec_of(project, form, policy, preview=True))
+    except IndicatorsNotKeptError as error:
+        kept = kept_figures(project, error.result)
+        if not kept.is_current:
+            return None, kept
+        draft = draft_policy(project, _spec_of(project, form, policy))
     if policy:
         draft.pk, draft.seed = policy.pk, policy.seed
     return _plan_or_page(draft, project)
+
+
+def _spec_of(
+    project: Project, form: AnyForm, policy: RoutingPolicy | None, *, preview: bool = False
+) -> PolicySpec:
+    budget = form.cleaned_data.get("budget")
+    return within_budget(project, form.spec(), budget, policy=policy, preview=preview)
 
 
 def _plan_or_page(policy: RoutingPolicy, project: Project) -> Planned:

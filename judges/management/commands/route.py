@@ -3,6 +3,7 @@
 import json
 from argparse import ArgumentParser
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -14,8 +15,8 @@ from annotate.management.projects import project_called
 from judges.core.models import Calibration, Judge, RoutingPolicy
 from judges.core.specification import CONFIDENCE_LEVELS, PolicySpec, by_certificates
 from judges.reliability import LEAST_RATINGS
-from judges.routing.commands.policies import draft_policy, make_policy, route
-from judges.routing.queries.kept_units import KeptAgreement
+from judges.routing.commands.policies import draft_policy, make_policy, route, within_budget
+from judges.routing.queries.kept_units import ExpectedGain, KeptAgreement
 from judges.routing.queries.preview import RoutingPlan, routing_plan
 from judges.routing.queries.units import CertifiedDimension, PolicyCell
 from judges.templatetags.judging import amount, duration
@@ -32,6 +33,12 @@ class Command(BaseCommand):
         parser.add_argument("--rts", metavar="NAME", help="the judge whose values stand")
         parser.add_argument("--mcq", metavar="NAME", help="the judge that it is held against")
         parser.add_argument("--threshold", type=float, metavar="R", help="r, between -1 and 1")
+        parser.add_argument(
+            "--budget",
+            type=int,
+            metavar="N",
+            help="instead of r: the largest that asks for at most N ratings",
+        )
         parser.add_argument("--certificates", metavar="NAME", help="instead of these: a calibration")
         parser.add_argument(
             "--threshold-of", action="append", default=[], metavar="KEY=R", help="another r for a dimension"
@@ -115,7 +122,20 @@ def plan_as_text(plan: RoutingPlan, policy: RoutingPolicy) -> list[str]:
         f"{amount(plan.kept)} units stay with the judge, {amount(plan.audited)} of them audited{share}; "
         f"{amount(plan.sent)} go to people. {amount(plan.items)} items, {amount(plan.ratings)} ratings, "
         f"time {time}.",
+        *_gain_lines(plan.decided.gain),
         ending,
+    ]
+
+
+def _gain_lines(gain: ExpectedGain | None) -> list[str]:
+    if gain is None:
+        return []
+    sent, kept = gain.sent, gain.kept
+    return [
+        f"Where people have rated, the judge is more than a point off on {sent.wrong} of {sent.rated} units "
+        f"that go to them and on {kept.wrong} of {kept.rated} that stay: about "
+        f"{amount(round(sent.expected_wrong))} wrong values are corrected, "
+        f"{amount(round(kept.expected_wrong))} stay."
     ]
 
 
@@ -133,6 +153,8 @@ def plan_as_dict(plan: RoutingPlan, policy: RoutingPolicy) -> dict[str, Any]:
         "items": plan.items,
         "ratings": plan.ratings,
         "seconds": plan.seconds,
+        "gain": asdict(plan.decided.gain) if plan.decided.gain else None,
+        "threshold": plan.policy.threshold,
         "seed": plan.policy.seed,
         "calibration": plan.policy.calibration.name if plan.policy.calibration else None,
         "lapses": list(plan.decided.lapses),
@@ -208,15 +230,21 @@ def _certified_policy(project: Project, options: dict[str, Any]) -> PolicySpec:
 
 
 def _spec(project: Project, options: dict[str, Any]) -> PolicySpec:
-    if missing := [name for name in ("rts", "mcq", "threshold") if options[name] is None]:
+    if missing := [name for name in ("rts", "mcq") if options[name] is None]:
         raise CommandError(f"Say --{missing[0]}, or --certificates with the name of a calibration.")
+    threshold, budget = options["threshold"], options["budget"]
+    if (threshold is None) == (budget is None):
+        raise CommandError("Say either --threshold or --budget.")
+    if budget is not None:
+        budget = int(_within("--budget", budget, 1, 100_000_000))
     by = RoutingPolicy.DecidedBy
-    names = f"{options['rts']} × {options['mcq']} at {options['threshold']:g}"
-    return PolicySpec(
+    rule = f"at {threshold:g}" if budget is None else f"for {budget} ratings"
+    names = f"{options['rts']} × {options['mcq']} {rule}"
+    spec = PolicySpec(
         name=(options["name"] or names)[:80],
         rts=_judge(project, options["rts"], "rts"),
         mcq=_judge(project, options["mcq"], "mcq"),
-        threshold=_within("--threshold", options["threshold"], -1, 1),
+        threshold=None if threshold is None else _within("--threshold", threshold, -1, 1),
         thresholds=_thresholds(project, options["threshold_of"]),
         coefficient=options["coefficient"],
         decided_by=by.ESTIMATE if options["estimate"] else by.LOWER_BOUND,
@@ -229,6 +257,7 @@ def _spec(project: Project, options: dict[str, Any]) -> PolicySpec:
         raters=int(_within("--raters", options["raters"] or project.raters_per_item, 1, 50)),
         risk=_within("--risk", options["risk"], 0.001, 0.999),
     )
+    return within_budget(project, spec, budget)
 
 
 def _judge(project: Project, name: str, method: str) -> Judge:

@@ -1,7 +1,7 @@
 """Routing policies: made, followed, brought up to new judgments, withdrawn."""
 
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 
 from django.db import transaction
@@ -25,7 +25,7 @@ from judges.core.errors import RoutingChangedError, RoutingRefusedError
 from judges.core.models import Calibration, CalibrationUnit, RoutedUnit, RoutingPolicy
 from judges.core.specification import PolicySpec
 from judges.routing.commands.places import ask_again, settle_probabilities
-from judges.routing.queries.preview import routing_plan
+from judges.routing.queries.preview import routing_plan, threshold_within
 from judges.routing.queries.proposals import RoutingProposal, proposal_of
 from judges.routing.queries.units import PlannedUnit
 
@@ -37,6 +37,29 @@ def draft_policy(project: Project, spec: PolicySpec, by: User | None = None) -> 
     number = RoutingPolicy.objects.filter(project=project).count() + 1
     seed = Stream(project.seed).of("routing", number).shuffler().randrange(2**31)
     return RoutingPolicy(project=project, seed=seed, created_by=by, **_values(spec))
+
+
+def within_budget(
+    project: Project,
+    spec: PolicySpec,
+    budget: int | None,
+    *,
+    policy: RoutingPolicy | None = None,
+    preview: bool = False,
+) -> PolicySpec:
+    """Return a policy with the largest r that asks people for at most `budget` ratings; as it is without one.
+
+    policy: the draft that is to become so, whose audit is drawn by its own seed. Raises InvalidValueError,
+    and in a preview IndicatorsNotKeptError.
+    """
+    if budget is None:
+        return spec
+    spec = replace(spec, threshold=-1.0)
+    _refuse_indicator(project, spec)
+    draft = draft_policy(project, spec)
+    if policy is not None:
+        draft.pk, draft.seed = policy.pk, policy.seed
+    return replace(spec, threshold=threshold_within(draft, budget, preview=preview))
 
 
 @transaction.atomic

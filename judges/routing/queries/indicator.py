@@ -27,7 +27,7 @@ from judges.results.queries.scores import Material, Samples, samples_of, scores_
 from judges.results.tables.streams import stream_of_pair
 from judges.results.tables.version import digest_of_values
 from judges.routing.queries.audit import AuditCell
-from judges.routing.queries.kept_units import KeptAgreement, kept_agreement
+from judges.routing.queries.kept_units import ExpectedGain, KeptAgreement, expected_gain, kept_agreement
 from judges.routing.queries.units import Decided, Grounds, KeptUnit, PlannedUnit, PolicyCell, Why, audit_of
 
 _SHORT = 5_000  # units: with more, R takes longer than a page may compute
@@ -40,22 +40,17 @@ def decided_by_indicator(policy: RoutingPolicy, material: Material, *, preview: 
     the same streams. In a preview judgments and R are those that are remembered, as long as nothing has
     changed; raises IndicatorsNotKeptError there where a worker should compute R.
     """
-    judged_as = digest_of_values(policy.project, [policy.rts, mcq_of(policy)], material)
-    judged = cache(lambda: _judge_scores(policy, material, judged_as, preview=preview))
-    indicators = _indicators(policy, material, judged, judged_as, preview=preview)
-    validities = _validities(policy, judged(), preview=preview)
+    measured = measure(policy, material, preview=preview)
+    judged = measured.judged()
+    validities = _validities(policy, judged, preview=preview)
     systems = list(dict.fromkeys(material.systems))
-    rule = rule_of(policy, material.dimensions)
-    decisions = {
-        (system, one.key): decide(rule, system, one.key, found)
-        for one in material.dimensions
-        for system, found in indicators[one.key].items()
-    }
-    units, audit = _units(policy, material, judged(), decisions)
+    decisions = measured.decisions(policy)
+    units, audit = _units(policy, material, judged, decisions)
     return Decided(
         units=units,
-        agreement=_agreement(material, judged(), units),
-        refusal=_without_values(policy, judged()),
+        agreement=_agreement(material, judged, units),
+        gain=_gain(material, judged, units),
+        refusal=_without_values(policy, judged),
         audit=audit,
         cells=_cells(material, systems, decisions, units, audit),
         validities=[validities[one.key] for one in material.dimensions],
@@ -87,6 +82,38 @@ class _Judged:
 Judged = Mapping[str, _Judged]
 Indicators = Mapping[str, Mapping[str, Coefficient]]
 """R by dimension key and system."""
+Decisions = Mapping[tuple[str, str], CellDecision]
+"""By system and dimension key."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What does not depend on r: the judges' values, and R of every system on every dimension."""
+
+    material: Material
+    judged: Callable[[], Judged]
+    indicators: Indicators
+
+    def decisions(self, policy: RoutingPolicy) -> Decisions:
+        """Return what the policy's r says of each cell."""
+        rule = rule_of(policy, self.material.dimensions)
+        return {
+            (system, one.key): decide(rule, system, one.key, found)
+            for one in self.material.dimensions
+            for system, found in self.indicators[one.key].items()
+        }
+
+    def units(self, policy: RoutingPolicy) -> list[PlannedUnit]:
+        """Return what goes to people by the policy's r, audits included."""
+        return _units(policy, self.material, self.judged(), self.decisions(policy))[0]
+
+
+def measure(policy: RoutingPolicy, material: Material, *, preview: bool = False) -> Measured:
+    """Read the judges' values and R. Three queries at most; see `decided_by_indicator`."""
+    judged_as = digest_of_values(policy.project, [policy.rts, mcq_of(policy)], material)
+    judged = cache(lambda: _judge_scores(policy, material, judged_as, preview=preview))
+    indicators = _indicators(policy, material, judged, judged_as, preview=preview)
+    return Measured(material, judged, indicators)
 
 
 def _judge_scores(policy: RoutingPolicy, material: Material, judged_as: str, *, preview: bool) -> Judged:
@@ -190,7 +217,7 @@ def _units(
     policy: RoutingPolicy,
     material: Material,
     judged: Mapping[str, _Judged],
-    decisions: Mapping[tuple[str, str], CellDecision],
+    decisions: Decisions,
 ) -> tuple[list[PlannedUnit], list[AuditCell]]:
     """Return what goes to people: whole cells, units without a value, and the audit of all that stays."""
     sent: list[PlannedUnit] = []
@@ -220,7 +247,7 @@ def _units(
 def _cells(
     material: Material,
     systems: Sequence[str],
-    decisions: Mapping[tuple[str, str], CellDecision],
+    decisions: Decisions,
     units: Sequence[PlannedUnit],
     audit: Sequence[AuditCell],
 ) -> list[PolicyCell]:
@@ -255,6 +282,17 @@ def _agreement(
         if agreement is not None:
             found.append(agreement)
     return found
+
+
+def _gain(
+    material: Material, judged: Mapping[str, _Judged], units: Sequence[PlannedUnit]
+) -> ExpectedGain | None:
+    sent = {unit.unit for unit in units if unit.why != Why.AUDIT}
+    goes = {
+        one.key: np.array([(item, one.id) in sent for item in material.items.tolist()], dtype=bool)
+        for one in material.dimensions
+    }
+    return expected_gain([(judged[key].scores, chosen) for key, chosen in goes.items()])
 
 
 def _without_values(policy: RoutingPolicy, judged: Mapping[str, _Judged]) -> str:

@@ -2,11 +2,16 @@
 
 import hashlib
 import json
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import ceil
 
+from django.utils.translation import gettext
+
+from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_at
 from annotate.core.models import Membership, Project, Role, Round
@@ -17,7 +22,7 @@ from judges.reliability import LEAST_RATINGS
 from judges.results.queries.scores import Material, material_of
 from judges.routing.queries.audit import mean_share
 from judges.routing.queries.certified import decided_by_certificate
-from judges.routing.queries.indicator import decided_by_indicator
+from judges.routing.queries.indicator import decided_by_indicator, measure
 from judges.routing.queries.kept_units import KeptAgreement
 from judges.routing.queries.units import Decided, PlannedUnit, PolicyCell, Why
 
@@ -96,7 +101,7 @@ class RoutingPlan:
     @cached_property
     def ratings(self) -> int:
         """Return how many ratings people are still to be asked for."""
-        return sum(max(self.policy.raters - self.places.count(unit.unit), 0) for unit in self.units)
+        return ratings_asked(self.units, self.policy.raters, self.places)
 
     @property
     def seconds(self) -> float | None:
@@ -182,6 +187,56 @@ def routing_plan(policy: RoutingPolicy, project: Project, *, preview: bool = Fal
         "There is nothing to route: no unit would go to people that has not its raters in Round I already."
     )
     return replace(plan, refusal=nothing)
+
+
+def ratings_asked(units: Iterable[PlannedUnit], raters: int, places: PlacesByUnit) -> int:
+    """Return how many ratings people are asked for until each unit has its raters."""
+    return sum(max(raters - places.count(unit.unit), 0) for unit in units)
+
+
+def threshold_within(policy: RoutingPolicy, budget: int, *, preview: bool = False) -> float:
+    """Return the largest r by which people are asked for at most `budget` ratings, audits included.
+
+    The policy, saved or not, needs no threshold; dimensions with an r of their own keep it. r has as few
+    decimals as tell it from the next one. Raises InvalidValueError where even the least r asks for more, and
+    in a preview IndicatorsNotKeptError as `decided_by_indicator` does.
+    """
+    round = round_one(policy.project)
+    material = material_of(policy.project, round, guideline_at(policy.project, round))
+    policy.threshold = -1.0
+    measured, places = measure(policy, material, preview=preview), places_by_unit(round)
+    decided = measured.decisions(policy)
+    steps = sorted(
+        {
+            one.held_against
+            for one in decided.values()
+            if one.held_against is not None and one.dimension not in policy.thresholds
+        }
+    )
+    steps = [*([] if -1.0 in steps else [-1.0]), *steps]
+
+    def ratings_at(step: float) -> int:
+        policy.threshold = step
+        return ratings_asked(measured.units(policy), policy.raters, places)
+
+    affordable = bisect_right(steps, budget, key=ratings_at)  # a larger r never asks for fewer
+    if not affordable:
+        message = gettext(
+            "People are asked for {least} ratings in any case, by the audit and where there is no R: "
+            "{budget} are not enough. Audit fewer units, or ask fewer people for each."
+        )
+        message = message.format(least=ratings_at(steps[0]), budget=budget)
+        raise InvalidValueError(message, fields={"budget": message})
+    return _fewest_decimals(steps[affordable - 1], [*steps[affordable:], 2.0][0])
+
+
+def _fewest_decimals(low: float, below: float) -> float:
+    """Return the shortest number from `low` on and below `below`, at most 1."""
+    for decimals in range(2, 10):
+        found = ceil(low * float(10**decimals)) / float(10**decimals)
+        if low <= found < below:
+            return min(found, 1.0)
+    return low
 
 
 def _rated_units(material: Material) -> frozenset[Unit]:

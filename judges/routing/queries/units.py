@@ -13,7 +13,7 @@ from judges.core.models import Certificate, RoutedUnit, RoutingPolicy
 from judges.reliability import CellDecision, Validity
 from judges.results.queries.scores import Material
 from judges.routing.queries.audit import AuditCell, audit_cells, audit_drawn
-from judges.routing.queries.kept_units import KeptAgreement
+from judges.routing.queries.kept_units import ExpectedGain, KeptAgreement
 
 Why = RoutedUnit.Why
 
@@ -114,6 +114,7 @@ class Decided:
     """What a rule decides. cells: by R; certified: by certificates; the other one is empty.
 
     agreement: people beside the judge on what stays with it, by dimension; empty where nobody has rated that.
+    gain: what people are expected to correct, by R; None where they have not rated enough to tell.
     validities: by dimension, whether R goes with the judge's agreement with people over systems.
     refusal: why it cannot be routed by, or nothing. audit: of what stays, by system and dimension.
     lapses: what has changed since a certificate was drawn.
@@ -126,6 +127,7 @@ class Decided:
     cells: Sequence[PolicyCell] = ()
     certified: Sequence[CertifiedDimension] = ()
     validities: Sequence[Validity] = ()
+    gain: ExpectedGain | None = None
     lapses: Sequence[str] = ()
 
 

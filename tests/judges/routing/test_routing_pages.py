@@ -3,6 +3,7 @@
 import json
 from io import StringIO
 
+import numpy as np
 import pytest
 from django.core.cache import caches
 from django.core.management import CommandError, call_command
@@ -13,8 +14,11 @@ from annotate.core.models import Assignment, Role, Round
 from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.rounds import close_round_one, open_round_one
+from judges.comparison import Scores
 from judges.core.models import Judgment, RoutingPolicy
-from judges.routing.commands.policies import make_policy, route
+from judges.routing.commands.policies import draft_policy, make_policy, route, within_budget
+from judges.routing.queries.kept_units import PartOfUnits, expected_gain
+from judges.routing.queries.preview import routing_plan
 from tests.factories import make_member, make_project
 from tests.judges.pages import HTMX, address, html_of, text_of
 from tests.judges.routing.project import TRUSTED, judges_of, routing_project, spec_of
@@ -104,6 +108,75 @@ def test_the_fragment_is_its_part_of_the_page(client, cast):
     fields = {**entered(cast), "show": "preview"}
     fragment = html_of(client.post(address(cast, "routing/new/"), fields, headers=HTMX))
     assert fragment in html_of(client.post(address(cast, "routing/new/"), fields))
+
+
+def ratings_at(cast, r):
+    return routing_plan(draft_policy(cast.project, spec_of(cast, threshold=r)), cast.project).ratings
+
+
+def test_a_budget_takes_the_largest_r_that_asks_people_for_no_more(client, cast):
+    for number, judgment in enumerate(Judgment.objects.filter(judge__method="mcq").order_by("pk")):
+        if number % 7 == 0:  # so that R differs between cells
+            Judgment.objects.filter(pk=judgment.pk).update(value=number % 5 + 1)
+    every = {r / 1000: ratings_at(cast, r / 1000) for r in range(-1000, 1001, 50)}
+    for budget in sorted(set(every.values())):
+        spec = within_budget(cast.project, spec_of(cast, threshold=None), budget)
+        assert spec.threshold is not None
+        found = ratings_at(cast, spec.threshold)
+        assert max(asked for asked in every.values() if asked <= budget) <= found <= budget
+        assert all(asked <= found for r, asked in every.items() if r <= spec.threshold)
+    assert len(set(every.values())) > 3
+
+
+def test_the_page_shows_what_one_can_afford_and_keeps_the_r_that_it_found(client, cast):
+    fields = entered(cast, threshold="", budget=250)
+    preview = client.post(address(cast, "routing/new/"), {**fields, "show": "preview"}, headers=HTMX)
+    assert "is the largest r that you can afford" in text_of(preview)
+    client.post(address(cast, "routing/new/"), fields)
+    policy = RoutingPolicy.objects.get()
+    assert policy.threshold == preview.context["plan"].policy.threshold
+    assert routing_plan(policy, cast.project).ratings <= 250
+    shown = client.post(page_of(policy), {**fields, "show": "preview"}, headers=HTMX)
+    fields = {**fields, "shown": shown.context["plan"].digest}
+    client.post(page_of(policy, "route/"), fields)
+    policy.refresh_from_db()
+    assert policy.status == "routed"
+
+
+def test_too_small_a_budget_and_none_are_said_beside_the_field(client, cast):
+    for fields, said in (
+        ({"budget": 3}, "People are asked for"),
+        ({}, "Enter r, or the ratings that you can afford."),
+    ):
+        entry = {**entered(cast, threshold=""), **fields, "show": "preview"}
+        response = client.post(address(cast, "routing/new/"), entry, headers=HTMX)
+        assert response.status_code == 422
+        assert said in text_of(response)
+
+
+def test_the_gain_is_what_people_find_wrong_where_they_have_rated(client, cast):
+    rate_everything(cast)  # with 3 throughout, so 1 and 5 are wrong
+    gain = routing_plan(draft_policy(cast.project, spec_of(cast)), cast.project).decided.gain
+    assert gain is not None
+    # Fluency: one of three systems stays; coherence: two. The constant system's 4 is never wrong.
+    assert (gain.kept.units, gain.kept.rated, gain.kept.wrong) == (90, 90, 36)
+    assert (gain.sent.units, gain.sent.rated, gain.sent.wrong) == (90, 90, 12)
+    assert (gain.sent.expected_wrong, gain.kept.expected_wrong) == (12, 36)
+    fields = {**entered(cast, raters=4), "show": "preview"}
+    page = text_of(client.post(address(cast, "routing/new/"), fields, headers=HTMX))
+    assert "more than a point off on 12 of 90 units that go to them, and on 36 of 90 that stay" in page
+    assert "on 12 of 90 units that go to them" in told(cast, "--threshold=0.5", "--raters=4", "--dry-run")
+
+
+def test_where_only_a_part_is_rated_its_share_stands_for_the_rest():
+    gap = float("nan")
+    human = [[3.0, 3, gap, gap, 3, 3]]
+    scores = Scores(systems=[0] * 6, documents=range(6), human=human, judge=[1.0, 3, 3, 3, 5, 3])
+    gain = expected_gain([(scores, np.array([True] * 4 + [False] * 2))])
+    assert gain is not None
+    assert gain.sent == PartOfUnits(4, 2, 1, 2.0)
+    assert gain.kept == PartOfUnits(2, 2, 1, 1.0)
+    assert expected_gain([(scores, np.array([False, False, True, True, False, False]))]) is None
 
 
 def test_what_cannot_be_is_said_beside_the_field(client, cast):
@@ -324,6 +397,9 @@ def test_the_command_shows_first_and_then_routes(cast):
     assert "In 3 of 3 cells (a system on a dimension) that stay, fewer than 20 units are audited" in fewer
     assert "Nothing was written." in said
     assert not RoutingPolicy.objects.exists()
+    with pytest.raises(CommandError, match="either --threshold or --budget"):
+        told(cast, "--dry-run")
+    assert json.loads(told(cast, "--budget=300", "--dry-run", "--json"))["ratings"] <= 300
     assert "Routed as Reasoner × Chooser at 0.5." in told(cast, "--threshold=0.5", "--audit=0.2")
     policy = RoutingPolicy.objects.get()
     assert (policy.status, policy.audit_share, policy.raters) == ("routed", 0.2, 2)
