@@ -30,6 +30,7 @@ class JudgesConfig(AppConfig):
             TakeUpRereadings,
         )
         from judges.results.tables.pages import JUDGES_RESULTS
+        from judges.routing.results import TRUST_PAGE
         from judges.runs.commands.leases import RUN_FINISHED, RUN_STOPPED
         from judges.runs.queries.watching import needs_of_runs, spending_section, work_waits
 
@@ -42,7 +43,7 @@ class JudgesConfig(AppConfig):
                 pages=JUDGES_PAGES,
                 import_kinds=[JUDGMENTS_KIND, METRICS_KIND],
                 export_tables=JUDGE_TABLES,
-                results_pages=JUDGES_RESULTS,
+                results_pages=(*JUDGES_RESULTS, TRUST_PAGE),
                 papers=[LLM_SUMMEVAL, TOPICAL_CHAT],
                 unit_part="unit_judgments",
                 item_marks=ITEM_MARKS,

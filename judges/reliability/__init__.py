@@ -3,6 +3,7 @@
 from judges.reliability.alternative_annotator import (
     AlternativeAnnotatorTest,
     AnnotatorComparison,
+    Verdict,
     alternative_annotator_test,
     benjamini_yekutieli,
     minus_root_mean_squared_error,
@@ -127,6 +128,7 @@ __all__ = [
     "SystemReliability",
     "ThresholdTest",
     "Validity",
+    "Verdict",
     "active_inference",
     "active_probabilities",
     "agreement_with_humans",

@@ -50,6 +50,7 @@ def test_no_page_is_in_two_places():
         ("judges/endpoints/3/", ["Judges", "Connect"]),
         ("judges/3/", ["Judges", "Judges"]),
         ("results/laboratory/", ["Judges", "Laboratory", "Samples"]),
+        ("results/trust/", ["Judges", "Trust", "Trust"]),
         ("results/reliability/", ["Judges", "Trust", "Reliability"]),
         ("results/replacement/", ["Judges", "Trust", "Replacement"]),
         ("judges/certificates/3/", ["Judges", "Trust", "Certificates"]),

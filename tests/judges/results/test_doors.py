@@ -44,6 +44,7 @@ NAMES = [
     "so-far",
     "estimates",
     "replacement",
+    "trust",
     "judges",
     "reliability",
     "metrics",
@@ -52,7 +53,16 @@ NAMES = [
     "experiments",
     "alignment",
 ]
-OF_JUDGES = ["estimates", "replacement", "judges", "reliability", "laboratory", "biases", "experiments"]
+OF_JUDGES = [
+    "estimates",
+    "replacement",
+    "trust",
+    "judges",
+    "reliability",
+    "laboratory",
+    "biases",
+    "experiments",
+]
 DIMENSIONS = ("fluency", "coherence")
 JUDGES = ("Reasoner", "Chooser")
 NONE: Chosen = {}
@@ -238,7 +248,7 @@ def test_every_door_leaves_corrected_judgments_out_as_if_nobody_had_made_them(
         for door in DOORS_WITH_CHOICES:
             door(client, cast, name, tables, {"corrected": "left-out"})
     differ = {place[0] for place in counted if left_out[place] != counted[place]}
-    assert differ == {"estimates", "judges", "reliability", "laboratory", "biases", "experiments"}, (
+    assert differ == {"estimates", "trust", "judges", "reliability", "laboratory", "biases", "experiments"}, (
         "the test of replacement needs three raters"
     )
     corrected.delete()
