@@ -9,7 +9,7 @@ from annotate.exports.formats.datasheet import COLLECTION_LINES, DatasheetLines
 from annotate.exports.registry import TABLES, ExportTable
 from annotate.exports.restoring.restored import RESTORERS, Restorer
 from annotate.exports.tables.benchmark import JUDGE_SCORES, ByItem
-from annotate.items.registry import MARKS, ItemMark
+from annotate.items.registry import LEADS, MARKS, ItemLead, ItemMark
 from annotate.material.commands.imports import WRITINGS, Writing
 from annotate.material.import_kinds import KINDS, ImportKind
 from annotate.material.queries.check import CHECKS, FileCheck
@@ -27,6 +27,7 @@ class Extension:
     import_readings: how files of ratings besides those of Round I are checked and written, by what they are.
     pages: of the navigation. results_pages, papers: of the results engine and of `manage.py reproduce`.
     unit_part: the route of what a disagreement's page loads besides. item_marks: by which items are found.
+    item_lead: what may be done with them.
     collection_lines: of the data sheet. judge_scores: of the table of items. restorer: puts the app's export
     tables back. events: of webhooks, with what each says.
     """
@@ -41,6 +42,7 @@ class Extension:
     papers: Sequence[Paper] = ()
     unit_part: str = ""
     item_marks: Sequence[ItemMark] = ()
+    item_lead: ItemLead | None = None
     collection_lines: DatasheetLines | None = None
     judge_scores: Callable[[Project], ByItem] | None = None
     restorer: Restorer | None = None
@@ -62,6 +64,8 @@ def extend(extension: Extension) -> None:
     MARKS.update({mark.name: mark for mark in extension.item_marks})
     if extension.unit_part:
         UNIT_PARTS[app] = extension.unit_part
+    if extension.item_lead:
+        LEADS[app] = extension.item_lead
     if extension.collection_lines:
         COLLECTION_LINES[app] = extension.collection_lines
     if extension.judge_scores:

@@ -17,7 +17,7 @@ class JudgesConfig(AppConfig):
         from judges.core.navigation import JUDGES_PAGES
         from judges.interchange.commands import JUDGMENTS_KIND, restore_judges
         from judges.interchange.queries.export import JUDGE_TABLES, judges_in_datasheet
-        from judges.interchange.queries.item_scores import ITEM_MARKS, scores_by_item
+        from judges.interchange.queries.item_scores import ITEM_LEAD, ITEM_MARKS, scores_by_item
         from judges.interchange.reproduction.llm_summeval import LLM_SUMMEVAL
         from judges.interchange.reproduction.topical_chat import TOPICAL_CHAT
         from judges.metrics.commands import METRICS_KIND
@@ -47,6 +47,7 @@ class JudgesConfig(AppConfig):
                 papers=[LLM_SUMMEVAL, TOPICAL_CHAT],
                 unit_part="unit_judgments",
                 item_marks=ITEM_MARKS,
+                item_lead=ITEM_LEAD,
                 collection_lines=judges_in_datasheet,
                 judge_scores=scores_by_item,
                 restorer=restore_judges,

@@ -1,4 +1,4 @@
-"""Marks by which items are found: annotate's own, and those that other apps add."""
+"""Marks by which items are found, and pages that take a filter: annotate's own, and those of other apps."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +17,18 @@ class ItemMark:
     name: str
     label: str | Promise
     condition: Callable[[], Q]
+
+
+@dataclass(frozen=True)
+class ItemLead:
+    """What an admin may do with the items that were found, on a page that takes their filter as `items`."""
+
+    route: str
+    label: str | Promise
+
+
+LEADS: dict[str, ItemLead] = {}
+"""By the app that adds it."""
 
 
 def _has_dispute(*statuses: str) -> Q:

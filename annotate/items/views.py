@@ -18,6 +18,7 @@ from annotate.core.page import Request, render_in_project, request_user, show_re
 from annotate.items.commands import send_to_people, tag_items, untag_items
 from annotate.items.forms import BulkForm, ItemFilterForm
 from annotate.items.queries import found_keys, item_facts, items_of, listed_items
+from annotate.items.registry import LEADS
 from annotate.results.queries.disagreements import shows_systems
 from annotate.results.registry import UNIT_PARTS
 
@@ -48,6 +49,7 @@ def items(request: Request, slug: str) -> HttpResponse:
         "items": page,
         "rows": listed_items(list(page)),
         "shows_systems": shown,
+        "leads": LEADS.values(),
         "is_admin": Role.ADMIN in access.roles_in(request.user, project),
     }
     status = 422 if request.method == "POST" else 200

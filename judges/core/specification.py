@@ -75,7 +75,7 @@ class Scope:
     """What is to be judged: by whom, on which dimensions (keys), for head-to-head which pairs of systems.
 
     documents: how many documents are drawn; all where None. chosen: the ids of
-    just these, in place of a draw.
+    just these, in place of a draw. items: the ids of just these items, of both texts where two are compared.
     """
 
     judges: Sequence[Judge]
@@ -83,6 +83,7 @@ class Scope:
     pairs: Sequence[tuple[int, int]] = ()
     documents: int | None = None
     chosen: Sequence[int] | None = None
+    items: Sequence[int] | None = None
 
 
 CONFIDENCE_LEVELS = (0.95, 0.9, 0.99)

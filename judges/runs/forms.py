@@ -10,9 +10,11 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.addresses import query_of
+from annotate.core.errors import InvalidValueError
 from annotate.core.models import Project
 from judges.core.models import Judge, Run
 from judges.methods import METHODS
+from judges.runs.filtered import filtered_items
 from judges.runs.queries.pairs import NamedPair, Pair
 from judges.runs.queries.samples import MOST_DOCUMENTS
 from judges.runs.queries.selection import Selection, Which
@@ -146,6 +148,15 @@ class RunForm(forms.Form):
             "Empty: all."
         ),
     )
+    items = forms.CharField(
+        label=_("Only items of a filter"),
+        required=False,
+        max_length=2000,
+        help_text=_(
+            "What the address of the list of items has after “?” when you filter it, such as tag=hard. "
+            "Of two texts that are compared both are of them. Empty: all."
+        ),
+    )
     via = forms.TypedChoiceField(
         label=_("How to ask"),
         required=False,
@@ -176,6 +187,7 @@ class RunForm(forms.Form):
         self,
         entered: Mapping[str, Any] | None,
         *,
+        project: Project,
         judges: QuerySet[Judge],
         dimensions: Sequence[tuple[str, str]],
         pairs: Sequence[NamedPair],
@@ -187,6 +199,7 @@ class RunForm(forms.Form):
             "via": Run.Via.CALLS,
         }
         super().__init__(entered, initial={**usual, "judges": list(judges)[:1], **(begins_with or {})})
+        self._project = project
         self.compares = any(METHODS[judge.method].asks_pairs for judge in judges)
         self._pairs = {f"{each.pair[0]}-{each.pair[1]}": each for each in pairs}
         asked, scope, chosen = (self.fields[name] for name in ("judges", "dimensions", "chosen_pairs"))
@@ -204,6 +217,16 @@ class RunForm(forms.Form):
             self.add_error("chosen_pairs", gettext("Choose at least one pair of systems."))
         data["pairs"] = (data.get("pairs") or "all") if compares else ""
         return data
+
+    def clean_items(self) -> list[int] | None:
+        """Return the ids of the items that the filter finds, None without one."""
+        query = self.cleaned_data["items"].strip().lstrip("?")
+        if not query:
+            return None
+        try:
+            return filtered_items(self._project, query)
+        except InvalidValueError as error:
+            raise forms.ValidationError(error.message) from error
 
     def how(self) -> dict[str, Any]:
         """Return how the run is to be asked: its budget, the interface, what it keeps and reuses."""

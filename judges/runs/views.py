@@ -311,10 +311,12 @@ def run_plan(request: Request, slug: str) -> HttpResponse:
 
 
 def _choices_in(request: Request) -> dict[str, Any]:
-    """Return what an address such as ?judges=3&judges=4&documents=20 chooses to begin with."""
+    """Return what an address such as ?judges=3&documents=20&items=tag%3Dhard chooses to begin with."""
     judges = [pk for pk in request.GET.getlist("judges") if pk.isdecimal()]
     documents = request.GET.get("documents", "")
     chosen: dict[str, Any] = {"judges": judges} if judges else {}
+    if items := request.GET.get("items"):
+        chosen["items"] = items
     return {**chosen, "documents": documents} if documents.isdecimal() else chosen
 
 
@@ -324,6 +326,7 @@ def run_form(
     """Return the form of a run with what the project can choose from; `chosen` is what it begins with."""
     return RunForm(
         entered,
+        project=project,
         judges=usable_judges(project),
         dimensions=list(project.dimensions.values_list("key", "name")),
         pairs=all_pairs(project),
@@ -339,7 +342,8 @@ def scope_of(project: Project, form: RunForm) -> Scope:
         pairs = [each.pair for each in neighbouring_pairs(project)]
     elif data["pairs"] == "chosen":
         pairs = form.single_pairs()
-    return Scope(list(data["judges"]), data["dimensions"], pairs, data["documents"])
+    judges, dimensions = list(data["judges"]), data["dimensions"]
+    return Scope(judges, dimensions, pairs, data["documents"], items=data["items"])
 
 
 def _start(request: Request, project: Project, scope: Scope, form: RunForm, plan: RunPlan) -> HttpResponse:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from annotate.core.models import MeasurementLevelChoices, Project
 from annotate.exports.registry import Row
 from annotate.exports.tables.rows import AT_ONCE
-from annotate.items.registry import ItemMark
+from annotate.items.registry import ItemLead, ItemMark
 from judges.core.mapping import map_values
 from judges.core.models import Judge, Judgment
 
@@ -52,4 +52,6 @@ def _has_judgment() -> Q:
 ITEM_MARKS = (
     ItemMark("judged", _("judged"), _has_judgment),
     ItemMark("unjudged", _("not judged yet"), lambda: ~_has_judgment()),
+    ItemMark("development", _("judges may learn from it"), lambda: Q(document__development__isnull=False)),
 )
+ITEM_LEAD = ItemLead("run_plan", _("Have judges judge these"))

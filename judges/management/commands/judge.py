@@ -25,6 +25,7 @@ from judges.endpoints.queries import usable_judges
 from judges.methods import METHODS
 from judges.runs.commands.collecting import collect, needs_work
 from judges.runs.commands.runs import pause_run, plan_run, start_run
+from judges.runs.filtered import filtered_items
 from judges.runs.queries.batches import batches_of
 from judges.runs.queries.pages import moves, waits_for_worker
 from judges.runs.queries.pairs import Pair, all_pairs, neighbouring_pairs
@@ -58,6 +59,9 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--documents", type=int, metavar="N", help="only a random sample of N documents, always the same"
+        )
+        parser.add_argument(
+            "--items", metavar="FILTER", help="only items of a filter, as the list of items has it: tag=hard"
         )
         parser.add_argument("--budget", metavar="X", help="stop when so much is spent")
         parser.add_argument(
@@ -333,7 +337,9 @@ def _scope(project: Project, options: dict[str, Any]) -> Scope:
     documents = options["documents"]
     if documents is not None and not 1 <= documents <= MOST_DOCUMENTS:
         raise CommandError(f"A sample has 1 to {MOST_DOCUMENTS:,} documents; leave it out for all of them.")
-    return Scope(judges, options["dimension"] or keys, _pairs(project, judges, options["pairs"]), documents)
+    items = filtered_items(project, options["items"]) if options["items"] else None
+    pairs = _pairs(project, judges, options["pairs"])
+    return Scope(judges, options["dimension"] or keys, pairs, documents, items=items)
 
 
 def _pairs(project: Project, judges: Sequence[Judge], which: str) -> list[Pair]:

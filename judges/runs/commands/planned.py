@@ -12,7 +12,9 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Document, Item
 from judges.core.models import Judge, Judgment, Run
 from judges.methods import METHODS
+from judges.runs.queries.samples import ChosenItems
 
+EVERY_ITEM = ChosenItems()
 ITEMS, DOCUMENTS = (connection.ops.quote_name(model._meta.db_table) for model in (Item, Document))
 # What is judged: items one by one, or both orders of each pair.
 SINGLE = f"""
@@ -51,12 +53,9 @@ def write_judgments(
     judge: Judge,
     dimensions: Sequence[FrozenDimension],
     pairs: Sequence[tuple[int, int]],
-    documents: Sequence[int] | None = None,
+    chosen: ChosenItems = EVERY_ITEM,
 ) -> None:
-    """Write a row for each judgment of this judge that the project does not have yet.
-
-    documents: only about these; all where None.
-    """
+    """Write a row for each judgment of this judge that the project does not have yet."""
     tables = [
         _values("dimension (id, place)", [(each.id, place) for place, each in enumerate(dimensions)]),
         _values("sample (number)", [(number,) for number in range(judge.samples)]),
@@ -68,11 +67,9 @@ def write_judgments(
             for turn, systems in enumerate([(first, second), (second, first)])
         ]
         tables.append(_values("pair (first, second, place, turn)", both))
-        subjects = PAIRED
+        subjects = PAIRED + chosen.condition("item.id", "other.id")
     else:
-        subjects = SINGLE
-    if documents is not None:
-        subjects += f" AND document.id IN ({', '.join(map(str, documents))})"
+        subjects = SINGLE + chosen.condition("item.id")
     # Prompts name the dimension, then show the document, then the text. In this order those that begin alike
     # are asked one after the other, for servers that cache beginnings. What one call gives stands together: a
     # sample of all dimensions, or a dimension's samples.

@@ -24,7 +24,7 @@ from judges.runs.commands.lost_calls import count_lost_calls
 from judges.runs.commands.planned import write_judgments
 from judges.runs.commands.silence import be_patient_again
 from judges.runs.queries.runs import left_behind
-from judges.runs.queries.samples import documents_of
+from judges.runs.queries.samples import ChosenItems, chosen_items
 from judges.tasks import collect_judgments
 
 _WAITING = ("waits_for", "resumes_until")
@@ -66,10 +66,10 @@ def plan_run(
         reuses_answers=reuses_answers,
         created_by=by,
     )
-    documents = documents_of(project, scope)
-    _take_over(run, scope.judges, dimensions, documents)
+    chosen = chosen_items(project, scope)
+    _take_over(run, scope.judges, dimensions, chosen)
     for judge in scope.judges:
-        write_judgments(run, judge, dimensions, scope.pairs, documents)
+        write_judgments(run, judge, dimensions, scope.pairs, chosen)
         adopt_first_steps(run, judge)
     planned = {"judges": [judge.name for judge in scope.judges], "budget": budget, "via": via}
     record(project, "run.planned", run, after=planned, by=by)
@@ -187,7 +187,7 @@ def _take_over(
     run: Run,
     judges: Sequence[Judge],
     dimensions: Sequence[FrozenDimension],
-    documents: Sequence[int] | None,
+    chosen: ChosenItems,
 ) -> None:
     """Plan anew what failed in a cancelled run, or was in flight when a run ended and never answered.
 
@@ -197,8 +197,7 @@ def _take_over(
     left = Judgment.objects.filter(
         left_behind(now), judge__in=judges, dimension__in=[dimension.id for dimension in dimensions]
     )
-    if documents is not None:
-        left = left.filter(item__document__in=documents)
+    left = chosen.among_judgments(left)
     died = left.filter(status=Judgment.Status.LEASED).values("run")
     for earlier in Run.objects.select_for_update().filter(pk__in=died).order_by("pk"):
         count_lost_calls(run=earlier, at=now)

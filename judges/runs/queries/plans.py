@@ -25,7 +25,7 @@ from judges.endpoints.work import BATCH_WINDOW, Prices
 from judges.methods import METHODS
 from judges.methods.base import Subject
 from judges.runs.queries.runs import left_behind
-from judges.runs.queries.samples import documents_of
+from judges.runs.queries.samples import ChosenItems, chosen_items
 from judges.runs.queries.work import question
 
 Sampled = tuple[Subject, dict[int, str]]
@@ -207,9 +207,9 @@ def plan_of(project: Project, scope: Scope, via: Run.Via = Run.Via.CALLS) -> Run
     """
     guideline = current_guideline(project)
     dimensions = [each for each in guideline.dimensions if each.key in set(scope.dimensions)]
-    documents = documents_of(project, scope)
-    subjects = _subjects(project, scope, documents)
-    there = _count_there(scope, dimensions, documents)
+    chosen = chosen_items(project, scope)
+    subjects = _subjects(project, scope, chosen)
+    there = _count_there(scope, dimensions, chosen)
     used, sample = mean_usage(scope), list(_sample(project, scope))
     plans = [
         JudgePlan(
@@ -221,7 +221,7 @@ def plan_of(project: Project, scope: Scope, via: Run.Via = Run.Via.CALLS) -> Run
             usage=used.get(judge.pk) or _estimate_usage(judge, dimensions, sample),
             problem=_problem(judge, dimensions, guideline.dimensions),
             via=via,
-            shared_calls=_shared_calls(judge, dimensions, subjects[False], documents),
+            shared_calls=_shared_calls(judge, dimensions, subjects[False], chosen),
             size=len(dimensions) if judge.asks_several else 1,
             calls_each=_calls_each(judge, sample),
         )
@@ -251,7 +251,7 @@ def _shared_calls(
     judge: Judge,
     dimensions: Sequence[FrozenDimension],
     items: int,
-    sampled: Sequence[int] | None,
+    chosen: ChosenItems,
 ) -> int | None:
     """Return how many calls a judge of several dimensions still needs, None for others. One query.
 
@@ -260,18 +260,14 @@ def _shared_calls(
     if not judge.asks_several:
         return None
     rows = judge.judgments.filter(_counts_as_there(), dimension__in=[each.id for each in dimensions])
-    if sampled is not None:
-        rows = rows.filter(item__document__in=sampled)
-    there = dict(rows.order_by().values_list("dimension").annotate(Count("pk")))
+    there = dict(chosen.among_judgments(rows).order_by().values_list("dimension").annotate(Count("pk")))
     return max((items * judge.samples - there.get(each.id, 0) for each in dimensions), default=0)
 
 
-def _subjects(project: Project, scope: Scope, sampled: Sequence[int] | None) -> dict[bool, int]:
+def _subjects(project: Project, scope: Scope, chosen: ChosenItems) -> dict[bool, int]:
     """Return how many items there are, and how many ordered pairs of items in the scope's pairs."""
     documents: dict[int, set[int]] = defaultdict(set)
-    items = Item.objects.filter(document__project=project)
-    if sampled is not None:
-        items = items.filter(document__in=sampled)
+    items = chosen.among_items(Item.objects.filter(document__project=project))
     for system, document in items.values_list("system", "document").iterator(5000):
         documents[system].add(document)
     pairs = sum(len(documents[first] & documents[second]) for first, second in scope.pairs)
@@ -279,7 +275,7 @@ def _subjects(project: Project, scope: Scope, sampled: Sequence[int] | None) -> 
 
 
 def _count_there(
-    scope: Scope, dimensions: Sequence[FrozenDimension], sampled: Sequence[int] | None
+    scope: Scope, dimensions: Sequence[FrozenDimension], chosen: ChosenItems
 ) -> Counter[tuple[int, str]]:
     """Count by judge the judgments of the scope that are there, and those that failed or wait."""
     pairs = {*scope.pairs, *((second, first) for first, second in scope.pairs)}
@@ -290,10 +286,9 @@ def _count_there(
     counted_as_there = Judgment.objects.filter(
         _counts_as_there(), judge__in=of_judges, dimension__in=[each.id for each in dimensions]
     )
-    if sampled is not None:
-        counted_as_there = counted_as_there.filter(item__document__in=sampled)
     rows = (
-        counted_as_there.values_list("judge", "item__system", "other__system")
+        chosen.among_judgments(counted_as_there)
+        .values_list("judge", "item__system", "other__system")
         .annotate(
             there=Count("pk"),
             failed=Count("pk", filter=Q(status=status.FAILED)),

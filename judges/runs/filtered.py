@@ -1,0 +1,35 @@
+"""The items that a filter finds, as the list of items has it in its address."""
+
+from django.http import QueryDict
+from django.utils.translation import gettext
+
+from annotate.core.errors import InvalidValueError
+from annotate.core.models import Project
+from annotate.items.forms import ItemFilterForm
+from annotate.items.queries import found_keys
+from judges.runs.queries.samples import MOST_ITEMS
+
+
+def filtered_items(project: Project, query: str) -> list[int]:
+    """Return the ids of the items that a filter such as `tag=hard&system=gpt` finds. Four queries at most.
+
+    Raises InvalidValueError for a word that it does not know: what is not filtered by would be paid for.
+    """
+    entered = QueryDict(query)
+    form = ItemFilterForm(entered, project=project, shows_systems=True)
+    chosen = form.chosen
+    if unknown := [name for name in entered if name not in {*form.fields, "page"}] or list(form.errors):
+        raise _invalid(gettext("Items cannot be filtered by “{word}”.").format(word=unknown[0]))
+    if not form.query:
+        raise _invalid(gettext("This filter finds all items: leave it empty for all."))
+    found = found_keys(project, chosen)
+    if not found:
+        raise _invalid(gettext("This filter finds no item."))
+    if len(found) > MOST_ITEMS:
+        message = gettext("This filter finds {count:,} items; choose {most:,} at most, or all.")
+        raise _invalid(message.format(count=len(found), most=MOST_ITEMS))
+    return found
+
+
+def _invalid(message: str) -> InvalidValueError:
+    return InvalidValueError(message, fields={"items": message})
