@@ -89,6 +89,7 @@ urlpatterns = [
     path(f"{PROJECT}prompts/<int:pk>/", templates.template, name="template"),
     path(f"{PROJECT}prompts/<int:pk>/text/", templates.template_text, name="template_text"),
     path(f"{PROJECT}experiments/new/", experiments_views.experiment_new, name="experiment_new"),
+    path(f"{PROJECT}pilot/", alignment_views.pilot, name="pilot"),
     path(f"{PROJECT}align/", alignment_views.alignment, name="alignment"),
     path(f"{PROJECT}align/draw/", alignment_views.alignment_draw, name="alignment_draw"),
     path(f"{PROJECT}align/propose/", alignment_views.alignment_propose, name="alignment_propose"),

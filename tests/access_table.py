@@ -154,6 +154,8 @@ ar    GET       {home}judges/replacement/
 ar    GET       {home}judges/replacement/tests.tex
 ar    GET       {home}results/replacement/
 ar    GET       {home}results/trust/
+ar    GET       {home}judges/pilot/
+ar    GET       {home}results/pilot/
 ar    GET       {home}judges/certificates/
 a     GET POST  {home}judges/certificates/new/
 ar    GET       {home}judges/certificates/{calibration}/

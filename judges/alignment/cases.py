@@ -1,5 +1,6 @@
 """What a judge can learn from: units of the development documents with people's value and their reasons."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -39,3 +40,9 @@ class Case:
     def direction(self) -> str:
         """Whether the judge is too high or too low, by half a point or more."""
         return "too high" if self.error >= 0.5 else "too low" if self.error <= -0.5 else "as people"
+
+
+def most_different(cases: Iterable[Case]) -> list[Case]:
+    """Return the cases that the judge has a value for, those farthest from people first."""
+    judged = [case for case in cases if case.judge is not None]
+    return sorted(judged, key=lambda case: (-abs(case.error), case.name))

@@ -1,5 +1,6 @@
 """What is drawn, proposed and decided."""
 
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -71,6 +72,25 @@ class PromptChangeForm(forms.Form):
         field = self.fields[name]
         assert isinstance(field, forms.ModelChoiceField)
         field.queryset = rows
+
+
+class PilotForm(forms.Form):
+    """Which judge is looked at, on which dimension; the first of each where nothing is chosen."""
+
+    judge = forms.ModelChoiceField(Judge.objects.none(), label=_("Judge"), empty_label=None)
+    dimension = forms.ModelChoiceField(
+        Dimension.objects.none(), label=_("Dimension"), empty_label=None, to_field_name="key"
+    )
+
+    def __init__(self, entered: Mapping[str, Any], *, project: Project) -> None:
+        judges, dimensions = learning_judges(project), learning_dimensions(project)
+        first, key = judges.first(), dimensions.first()
+        usual = {"judge": first.pk if first else "", "dimension": key.key if key else ""}
+        super().__init__({**usual, **{name: entered[name] for name in usual if name in entered}})
+        for name, rows in (("judge", judges), ("dimension", dimensions)):
+            field = self.fields[name]
+            assert isinstance(field, forms.ModelChoiceField)
+            field.queryset = rows
 
 
 class ProposeForm(PromptChangeForm):

@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -12,6 +13,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.core.access import project_for_reader
+from annotate.core.addresses import query_of
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
 from annotate.core.page import Request, request_user
@@ -28,6 +30,7 @@ from judges.alignment.commands.searches import cancel_search, plan_search, start
 from judges.alignment.forms import (
     AcceptForm,
     DevelopmentForm,
+    PilotForm,
     ProposeForm,
     SearchForm,
     SendForm,
@@ -36,10 +39,13 @@ from judges.alignment.forms import (
 )
 from judges.alignment.queries.cases import development_part, proposals_of, triable_proposals
 from judges.alignment.queries.draftings import draftings_of, state_of_drafting
+from judges.alignment.queries.pilot import DEVELOPMENT_ITEMS, pilot_of, units_of
 from judges.alignment.queries.searches import searches_of, state_of_search
 from judges.core.access import drafting_in, project_for_routing, proposal_in, search_in
 from judges.core.models import Proposal
 from judges.core.page import add_refusal, render_judges
+
+UNITS_ON_A_PAGE = 20
 
 
 @login_required
@@ -47,6 +53,23 @@ from judges.core.page import add_refusal, render_judges
 def alignment(request: Request, slug: str) -> HttpResponse:
     """Show the development part and what was proposed. Reasons of raters are results."""
     return _render(request, project_for_reader(request.user, slug))
+
+
+@login_required
+@require_GET
+def pilot(request: Request, slug: str) -> HttpResponse:
+    """Show where a judge differs from people on the development documents, and what to do about it."""
+    project = project_for_reader(request.user, slug)
+    part, form, status = development_part(project), PilotForm(request.GET, project=project), 200
+    context: dict[str, Any] = {"part": part, "form": form, "development": DEVELOPMENT_ITEMS}
+    if part.drawn and form.fields["judge"].queryset.exists() and form.is_valid():  # type: ignore[attr-defined]
+        found = pilot_of(form.cleaned_data["judge"], form.cleaned_data["dimension"])
+        page = Paginator(found.cases, UNITS_ON_A_PAGE).get_page(request.GET.get("page"))
+        chosen = query_of({"judge": found.judge.pk, "dimension": found.dimension.key})
+        context |= {"pilot": found, "page": page, "units": units_of(found, list(page)), "chosen": chosen}
+    elif form.errors and ("judge" in request.GET or "dimension" in request.GET):
+        status = 422
+    return render_judges(request, project, "judges/alignment/pilot.html", context, status=status)
 
 
 @login_required

@@ -10,7 +10,10 @@ _TRUST = (
     Page(gettext_noop("Replacement"), "results_page", READERS, ("replacement",), tells=True),
     Page(gettext_noop("Certificates"), "certificates", READERS, tells=True),
 )
-
+_PILOT = (
+    Page(gettext_noop("Where it differs"), "pilot", READERS, tells=True),
+    Page(gettext_noop("Ways of asking"), "results_page", READERS, ("pilot",), tells=True),
+)
 
 _LABORATORY = (
     Page(gettext_noop("Samples"), "results_page", READERS, ("laboratory",), tells=True),
@@ -30,6 +33,7 @@ JUDGES_PAGES = (
             Page(gettext_noop("Prompts"), "templates", READERS),
             Page(gettext_noop("Judges"), "judges", READERS),
             Page(gettext_noop("Run"), "runs", READERS, also=("rereadings",)),
+            Page(gettext_noop("Pilot"), "pilot", READERS, beside=_PILOT, tells=True),
             Page(
                 gettext_noop("Laboratory"),
                 "results_page",

@@ -50,6 +50,8 @@ def test_no_page_is_in_two_places():
         ("judges/endpoints/3/", ["Judges", "Connect"]),
         ("judges/3/", ["Judges", "Judges"]),
         ("results/laboratory/", ["Judges", "Laboratory", "Samples"]),
+        ("judges/pilot/", ["Judges", "Pilot", "Where it differs"]),
+        ("results/pilot/", ["Judges", "Pilot", "Ways of asking"]),
         ("results/trust/", ["Judges", "Trust", "Trust"]),
         ("results/reliability/", ["Judges", "Trust", "Reliability"]),
         ("results/replacement/", ["Judges", "Trust", "Replacement"]),

@@ -96,13 +96,13 @@ def _candidates(project: Project) -> list[_Candidate]:
         if samples[judge.pk, one.key].given.any() and samples[base.pk, one.key].given.any()
     ]
     parts = [
-        holm_over_pairs([_compare(project, material, samples, part, *pair) for pair in pairs])
+        holm_over_pairs([compare_on(project, material, samples, part, *pair) for pair in pairs])
         for part in (material.in_development, ~material.in_development)
     ]
     return [_Candidate(*pair, *compared) for pair, *compared in zip(pairs, *parts, strict=True)]
 
 
-def _compare(
+def compare_on(
     project: Project,
     material: Material,
     samples: SamplesOf,
@@ -111,6 +111,7 @@ def _compare(
     base: Judge,
     dimension: FrozenDimension,
 ) -> tuple[str, str, int, dict[str, PairedDifference]]:
+    """Compare a judge with another on some of the items, `part`: (items,)."""
     scores = [
         scores_of(material, dimension.key, samples[each.pk, dimension.key].of_items(part))
         for each in (judge, base)
@@ -146,13 +147,14 @@ def _row(each: _Candidate) -> list[Cell]:
         text(each.judge.name, warning=each.warning),
         text(each.base.name),
         text(each.dimension.name, key=each.dimension.key),
-        *_part(each.development),
-        *_part(each.held_out),
+        *cells_of_part(each.development),
+        *cells_of_part(each.held_out),
         number_or_reason(each.held_out.adjusted.get("alpha"), kept.reason or _NO_ITEM),
     ]
 
 
-def _part(compared: JudgesCompared) -> list[Cell]:
+def cells_of_part(compared: JudgesCompared) -> list[Cell]:
+    """Return how many items, alpha of the second judge, of the first, and the difference."""
     found = _alpha(compared)
     reason = found.reason or _NO_ITEM
     return [

@@ -24,6 +24,7 @@ from judges.results.tables.parameters import (
     ROUND,
     UNITS,
 )
+from judges.results.tables.pilot import pilot_sections
 from judges.results.tables.replacement import EPSILON, replacement_sections
 from judges.results.tables.version import values_of, version_of_judges
 
@@ -131,6 +132,17 @@ ALIGNMENT_PAGE = ResultsPage(
     filled_by="alignment",
 )
 
+PILOT_PAGE = ResultsPage(
+    "pilot",
+    "Pilot: ways of asking on the development documents",
+    "A judge beside every other one on the same units of the development documents, to choose a prompt by.",
+    pilot_sections,
+    version_of_judges,
+    values_of,
+    [JUDGE],
+    filled_by="pilot",
+)
+
 JUDGES_RESULTS = (
     JUDGES_PAGE,
     RELIABILITY_PAGE,
@@ -141,4 +153,5 @@ JUDGES_RESULTS = (
     BIASES_PAGE,
     EXPERIMENTS_PAGE,
     ALIGNMENT_PAGE,
+    PILOT_PAGE,
 )

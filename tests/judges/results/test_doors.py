@@ -52,6 +52,7 @@ NAMES = [
     "biases",
     "experiments",
     "alignment",
+    "pilot",
 ]
 OF_JUDGES = [
     "estimates",

@@ -1,0 +1,80 @@
+"""Versions of a prompt held against each other on the development documents."""
+
+from collections.abc import Iterator
+
+from annotate.core.guideline import FrozenDimension
+from annotate.core.models import Project
+from annotate.core.rounds import rounds_of
+from annotate.results.page import Section
+from annotate.results.registry import Chosen
+from annotate.results.table import Cell, Column, ColumnKind, Table, text
+from judges.comparison import JudgesCompared, holm_over_pairs
+from judges.core.models import Judge
+from judges.results.queries.comparison import guideline_of
+from judges.results.queries.pairings import measured_judges
+from judges.results.queries.scores import material_of, samples_of
+from judges.results.tables.alignment import cells_of_part, compare_on
+from judges.results.tables.columns import DIMENSION, JUDGE, number_or_reason
+from judges.results.tables.parameters import chosen_judge
+
+_SAYS = (
+    "Alpha with people’s mean of each judge, on the items of development documents for which it, the chosen "
+    "judge and people have values; the difference is this judge minus the chosen one. Intervals draw "
+    "documents, the same for both; p by Holm over the rows. Whoever chooses a prompt by these figures has "
+    "seen these documents: they say nothing of how good it is on others, and no other figure about judges "
+    "uses people’s values of them."
+)
+_NOT_DRAWN = "No document is for development yet. Draw the development part under Laboratory > Align."
+_ALONE = "No other judge has values on the development documents yet."
+_COLUMNS = [
+    DIMENSION,
+    JUDGE,
+    Column("items", "items", ColumnKind.COUNT),
+    Column("chosen", "alpha of the chosen judge"),
+    Column("other", "alpha of this judge"),
+    Column("gain", "difference"),
+    Column("p", "p", ColumnKind.P_VALUE),
+]
+
+
+def pilot_sections(project: Project, chosen: Chosen) -> list[Section]:
+    """Return every other judge beside the chosen one, by dimension. Nine queries."""
+    judge = chosen_judge(project, chosen)
+    pairs = list(_beside(project, judge))
+    rows = [
+        [text(one.name, key=one.key), text(other.name), *cells_of_part(found), _p_value(found)]
+        for one, other, found in pairs
+    ]
+    table = Table("versions", f"Judges beside {judge.name}", _COLUMNS, rows, heads=2, says=_SAYS)
+    drawn = project.documents.filter(development__isnull=False).exists()
+    problem = "" if rows else _ALONE if drawn else _NOT_DRAWN
+    return [Section("The same units, asked in different ways", problem, [table])]
+
+
+def _beside(project: Project, judge: Judge) -> Iterator[tuple[FrozenDimension, Judge, JudgesCompared]]:
+    rounds = rounds_of(project)
+    last = rounds[max(rounds)] if rounds else None
+    material = material_of(project, last, guideline_of(project, last), with_development=True)
+    part = material.in_development
+    judges = measured_judges(project)
+    samples = samples_of(judges, material)
+    pairs = [
+        (one, other)
+        for one in material.dimensions
+        for other in judges
+        if other != judge
+        and not one.is_named
+        and (samples[judge.pk, one.key].given & part).any()
+        and (samples[other.pk, one.key].given & part).any()
+    ]
+    compared = holm_over_pairs(
+        [compare_on(project, material, samples, part, other, judge, one) for one, other in pairs]
+    )
+    for (one, other), found in zip(pairs, compared, strict=True):
+        yield one, other, found
+
+
+def _p_value(found: JudgesCompared) -> Cell:
+    difference = found.figures.get("alpha")
+    reason = (difference.reason if difference else "") or "No item has a value of both and of people."
+    return number_or_reason(found.adjusted.get("alpha"), reason)
