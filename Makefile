@@ -13,7 +13,7 @@ ifneq ($(shell $(BIN) -c "print(1)" 2>/dev/null),1)
 .PHONY: .venv/installed .venv/installed-dev
 endif
 
-.PHONY: help run demo-model install test test-fast fuzz check messages requirements screenshot openapi deploy-files
+.PHONY: help run demo-model install test test-fast fuzz check messages requirements screenshot screenshots openapi deploy-files
 
 help:
 	@echo "make run           installs, prepares and starts Concord (another port: make run PORT=9000)"
@@ -25,6 +25,7 @@ help:
 	@echo "make install       makes the environment in .venv, with what running needs, and nothing else"
 	@echo "make messages      collects what is to be translated and compiles the translations (needs gettext)"
 	@echo "make screenshot    takes the picture in the README anew"
+	@echo "make screenshots   takes pictures of every page of the finished demonstration and lists the pages"
 	@echo "make openapi       writes the description of the API anew"
 	@echo "make deploy-files  writes compose.yaml, units and files of proxies from the list of processes"
 	@echo "make requirements  pins the newest packages that requirements*.in allow"
@@ -111,6 +112,9 @@ messages: install
 
 screenshot: .venv/installed-dev
 	$(BIN) docs/screenshot.py
+
+screenshots: .venv/installed-dev
+	$(BIN) docs/screenshots.py
 
 openapi: install
 	$(BIN) manage.py spectacular --format openapi-json --validate --fail-on-warn --file docs/api/openapi.json

@@ -84,7 +84,12 @@ def _row(table: Table, row: Sequence[Cell], disagreements: str) -> SafeString:
 
 
 def _head(cell: Cell) -> SafeString:
-    return format_html('<th scope="row" dir="auto">{}{}</th>', cell.value, _why(cell.warning))
+    value = _lead(cell, str(cell.value)) if cell.link else cell.value
+    return format_html('<th scope="row" dir="auto">{}{}</th>', value, _why(cell.warning))
+
+
+def _lead(cell: Cell, shown: str) -> SafeString:
+    return format_html('<a href="{}">{}</a>', cell.link, shown)
 
 
 def _each_opens(table: Table) -> bool:
@@ -110,6 +115,8 @@ def _format_cell(cell: Cell, column: Column) -> str:
     if cell.value is None:
         return format_html('<span class="tag tag-warn">{}</span>', gettext("undefined"))
     shown = cell.value if isinstance(cell.value, str) else number(cell.value, column)
+    if cell.link and column.kind is ColumnKind.TEXT:
+        return _lead(cell, shown)
     return format_html(_EMPHASIS[cell.place], shown) if cell.place else shown
 
 

@@ -38,8 +38,12 @@ def trust_sections(project: Project, chosen: Chosen) -> list[Section]:
     verdicts = Table(
         "verdicts",
         f"May {judge.name} be used?",
-        [DIMENSION, Column("verdict", "Verdict", ColumnKind.TEXT)],
-        [[_name(each), _verdict_cell(project, each.verdict)] for each in found],
+        [
+            DIMENSION,
+            Column("verdict", "Verdict", ColumnKind.TEXT),
+            Column("next", "Next", ColumnKind.TEXT),
+        ],
+        [[_name(each), text(each.verdict.says), _next_step(project, each.verdict)] for each in found],
         says=_SAYS,
     )
     columns = [
@@ -58,8 +62,8 @@ def _name(each: TrustEvidence) -> Cell:
     return text(each.dimension.name, key=each.dimension.key)
 
 
-def _verdict_cell(project: Project, verdict: TrustVerdict) -> Cell:
-    return text(verdict.says, link=reverse(verdict.route, args=[project.slug, *verdict.arguments]))
+def _next_step(project: Project, verdict: TrustVerdict) -> Cell:
+    return text(verdict.step, link=reverse(verdict.route, args=[project.slug, *verdict.arguments]))
 
 
 def _evidence(project: Project, each: TrustEvidence) -> Iterable[list[Cell]]:

@@ -20,12 +20,15 @@ from judges.results.tables.compared import Scored, compared_values
 from judges.results.tables.parameters import counts_corrected
 from judges.routing.queries.certificates import DimensionState, calibration_state
 
+DRAW, SEE_CERTIFICATE, SEE_WHY = "Draw a calibration", "See the certificate", "See why"
+
 
 @dataclass(frozen=True)
 class TrustVerdict:
-    """A sentence about a judge on a dimension, and the route of the page that follows from it."""
+    """A sentence about a judge on a dimension, what to do next, and the route of the page for that."""
 
     says: str
+    step: str
     route: str
     arguments: tuple[object, ...] = ()
 
@@ -101,38 +104,40 @@ class TrustEvidence:
                 f"It may be used for {found.kept:,} of {found.units:,} units: with a certificate, and for "
                 "more than a constant answer."
             )
-        return TrustVerdict(says, "certificate", (self.calibration.pk,))
+        return TrustVerdict(says, SEE_CERTIFICATE, "certificate", (self.calibration.pk,))
 
     def _without_certificate(self) -> TrustVerdict:
         if not self.is_rated:
-            return TrustVerdict(
-                "Not known: nobody has rated these texts. Draw a calibration.", "certificate_new"
-            )
+            return TrustVerdict("Not known: nobody has rated these texts.", DRAW, "certificate_new")
         outcome = self.test.verdict if self.test else None
         if outcome is Verdict.PASSES:
             return TrustVerdict(
                 "It stands in for an annotator better than a constant answer does; without a certificate "
-                "nothing says for which units. Draw a calibration.",
+                "nothing says for which units.",
+                DRAW,
                 "certificate_new",
             )
         if self.r_tells:
             return TrustVerdict(
-                "R tells on which systems it agrees with people: send those with a small R to people.",
+                "R tells on which systems it agrees with people: those with a small R are for people.",
+                "Send units to people",
                 "routing_new",
             )
         if outcome is Verdict.LIKE_A_CONSTANT:
             return TrustVerdict(
-                "Do not use it: a constant answer does as well.", "results_page", ("replacement",)
+                "Do not use it: a constant answer does as well.", SEE_WHY, "results_page", ("replacement",)
             )
         if outcome is Verdict.FAILS:
             return TrustVerdict(
                 "Do not use it: it does not stand in for an annotator, and R does not tell where it errs.",
+                SEE_WHY,
                 "results_page",
                 ("replacement",),
             )
         return TrustVerdict(
             "Not known: there are too few people or texts for the test of replacement, and R does not tell "
-            "where it errs. Draw a calibration.",
+            "where it errs.",
+            DRAW,
             "certificate_new",
         )
 

@@ -32,7 +32,7 @@ def tables(cast: Cast, page: str, **asked: str) -> dict[str, Table]:
 
 def verdicts(cast: Cast) -> dict[str, tuple[str, str]]:
     rows = tables(cast, "trust")["verdicts"].rows
-    return {row[0].key: (str(row[1].value), row[1].link) for row in rows}
+    return {row[0].key: (str(row[1].value), row[2].link) for row in rows}
 
 
 def evidence(cast: Cast, dimension: str) -> dict[str, Any]:
@@ -50,11 +50,14 @@ def test_a_certificate_that_holds_is_the_verdict_and_leads_to_its_page(client: C
     found = verdicts(cast)
     assert found["fluency"][0].startswith("It may be used for ")
     assert found["fluency"][1].endswith(f"/judges/certificates/{calibration.pk}/")
-    assert "certificate" not in found["coherence"][0] or "Draw" in found["coherence"][0]
+    assert found["coherence"][1].endswith("/judges/certificates/new/")
     certificate = calibration.certificates.get(dimension__key="fluency")
     assert evidence(cast, "fluency")["certificate"].value == certificate.kept_share
     client.force_login(cast.admin)
-    page = text_of(client.get(f"/projects/{cast.project.slug}/results/trust/"))
+    answer = client.get(f"/projects/{cast.project.slug}/results/trust/")
+    page, html = text_of(answer), answer.content.decode()
+    assert f'<a href="{found["fluency"][1]}">See the certificate</a>' in html
+    assert f'<a href="/projects/{cast.project.slug}/results/replacement/">Replacement</a>' in html
     assert found["fluency"][0] in page
     assert "Replacement" in page
 
