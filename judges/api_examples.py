@@ -351,6 +351,10 @@ EXAMPLES = {
         "kept": 400,
         "audited_share": 0.1,
         "ratings": 140,
+        "gain": {
+            "sent": {"units": 100, "rated": 20, "wrong": 7, "expected_wrong": 35.0},
+            "kept": {"units": 400, "rated": 80, "wrong": 8, "expected_wrong": 40.0},
+        },
         "warnings": [],
         "counts": {"threshold": 100, "audit": 40},
         "refusal": "",

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import ApiToken, User, token_digest
+from annotate.core.optional_writes import write_if_possible
 from annotate.core.security_log import log_security
 
 SCOPES = ("read", "write", "rate")
@@ -58,4 +59,4 @@ def note_use(*, token: ApiToken) -> None:
     """Note that a token is used, once an hour: reading shall not write each time."""
     now = timezone.now()
     if token.used_at is None or token.used_at < now - NOTED_EVERY:
-        ApiToken.objects.filter(pk=token.pk).update(used_at=now)
+        write_if_possible(lambda: ApiToken.objects.filter(pk=token.pk).update(used_at=now))

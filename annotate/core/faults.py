@@ -9,22 +9,40 @@ from django.shortcuts import render
 from django.utils.translation import gettext
 from django.views.defaults import server_error
 
+from annotate.core.optional_writes import is_busy
+
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
 SQLITE_NO_ROOM = ("disk is full", "readonly database", "disk I/O error")
 POSTGRES_NO_ROOM = frozenset({"53100", "25006"})  # disk_full, read_only_sql_transaction
 
 
 def fault(request: HttpRequest) -> HttpResponse:
-    """Answer 507 where the disk is full or read-only, otherwise as Django does; the log has the error."""
-    if not is_without_room(sys.exc_info()[1]):
+    """Answer 507 where the disk is full or read-only, 503 where another process holds the database.
+
+    Everything else is answered as Django does; the log has the error.
+    """
+    error = sys.exc_info()[1]
+    if is_busy(error):
+        sentence = gettext(
+            "Nothing was stored: another process writes to the database, an import for example. Try again "
+            "in a moment."
+        )
+        answer = _say(request, "busy", sentence, 503)
+        answer["Retry-After"] = "5"
+        return answer
+    if not is_without_room(error):
         return server_error(request)
     sentence = gettext(
         "Nothing was stored: the server's disk is full or cannot be written. Tell who runs this "
         "installation, and try again later."
     )
+    return _say(request, "no_room", sentence, 507)
+
+
+def _say(request: HttpRequest, code: str, sentence: str, status: int) -> HttpResponse:
     if request.path.startswith("/api/") or "text/html" not in request.headers.get("Accept", "text/html"):
-        return JsonResponse({"code": "no_room", "message": sentence, "fields": {}}, status=507)
-    return render(None, "507.html", {"sentence": sentence}, status=507)
+        return JsonResponse({"code": code, "message": sentence, "fields": {}}, status=status)
+    return render(None, "507.html", {"sentence": sentence}, status=status)
 
 
 def is_without_room(error: BaseException | None) -> bool:

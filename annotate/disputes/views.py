@@ -24,6 +24,7 @@ from django_htmx.http import HttpResponseClientRedirect, replace_url, reswap, re
 from annotate.core import access
 from annotate.core.errors import DomainError
 from annotate.core.models import Dispute, Membership, Project, Role
+from annotate.core.optional_writes import write_if_possible
 from annotate.core.page import Request, render_in_project, request_user, show_refusal
 from annotate.core.preferences import key_map_of
 from annotate.core.rounds import rounds_of
@@ -339,7 +340,8 @@ def _page(
     reading = _reading(request, slug, number)
     place, page = reading.place, dispute_page(reading.dispute, reader=reading.place)
     if place:
-        note_look(dispute=reading.dispute, rater=place)
+        looked_at, rater = reading.dispute, place
+        write_if_possible(lambda: note_look(dispute=looked_at, rater=rater))
     context = {
         "project": reading.project,
         "page": page,

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from allauth.account.adapter import get_adapter
 from allauth.usersessions.models import UserSession
@@ -16,6 +17,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotate.core.models import User
+from annotate.core.optional_writes import write_if_possible
 
 SIGNED_IN_AT = "signed_in_at"
 LOOKED_AT_EVERY = timedelta(minutes=1)
@@ -74,7 +76,8 @@ def _look_at(request: HttpRequest, key: str, now: datetime) -> None:
             request.session.flush()
             request.user = AnonymousUser()
             return
-        known.update(last_seen_at=now, ip=get_adapter(request).get_client_ip(request))
+        seen: dict[str, Any] = {"last_seen_at": now, "ip": get_adapter(request).get_client_ip(request)}
+        write_if_possible(lambda: known.update(**seen))
     if len(_looked_at) >= MOST_SESSIONS:
         _looked_at.clear()
     _looked_at[key] = now

@@ -10,6 +10,7 @@ from django.utils import timezone
 from annotate.core.errors import DomainError
 from annotate.core.jobs import GAVE_UP, MAX_ATTEMPTS, MESSAGE_LOST_AFTER, SILENT_AFTER, heartbeat
 from annotate.core.models import ChangeCount, ComputedResult, Project
+from annotate.core.optional_writes import write_if_possible
 from annotate.core.snapshot import in_snapshot, snapshot
 from annotate.results.queries.kept import RESTS, KeptPage, kept_page, sections_to
 from annotate.results.registry import Result, result_called, version_of
@@ -47,19 +48,21 @@ def compute_page(*, project: Project, result: Result) -> KeptPage:
         seconds=perf_counter() - began,
     )
     if not in_snapshot():
-        _keep(row)
-        if result.assumes:
-            _forget_old_assumptions(row)
+        write_if_possible(lambda: _keep_page(row, result))
     return KeptPage(row, version, sections)
+
+
+def _keep_page(row: ComputedResult, result: Result) -> None:
+    _keep(row)
+    if result.assumes:
+        _forget_old_assumptions(row)
 
 
 def keep_plot(*, project: Project, name: str, version: str, content: str) -> None:
     """Keep a plot instead of the one of earlier data."""
-    _keep(
-        ComputedResult(
-            project=project, name=name, version=version, content=content, computed_at=timezone.now()
-        )
-    )
+    now = timezone.now()
+    row = ComputedResult(project=project, name=name, version=version, content=content, computed_at=now)
+    write_if_possible(lambda: _keep(row))
 
 
 @transaction.atomic

@@ -3,6 +3,7 @@
 from django.db import transaction
 
 from annotate.core.models import Project
+from annotate.core.optional_writes import write_if_possible
 from annotate.results import tasks
 from annotate.results.commands import ask_for_page, compute_page, keep_plot
 from annotate.results.plots import draw
@@ -37,7 +38,8 @@ def plot_of(project: Project, result: Result, kept: KeptPage, table: Table) -> s
 
 def ask_worker(project: Project, result: Result) -> None:
     """Have a worker compute a result after the commit, unless one was asked a moment ago."""
-    asked = ask_for_page(project=project, result=result)
+    # Where another process writes, the page asks again in a moment.
+    asked = write_if_possible(lambda: ask_for_page(project=project, result=result))
     if asked is not None:
         # Robust: without a broker the page waits, and says that no worker has taken it.
         transaction.on_commit(lambda: tasks.compute_result.delay(asked), robust=True)

@@ -1,0 +1,55 @@
+"""Writes that a reader can do without, such as keeping a figure: they give up where another process writes.
+
+A SQLite file lets one process write at a time, and an import or a restore does so for minutes. A page that
+had to write, too, would wait for 20 seconds and then fail.
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from django.db import OperationalError, connection, transaction
+
+T = TypeVar("T")
+PATIENCE = 250  # milliseconds
+logger = logging.getLogger(__name__)
+
+
+def write_if_possible(write: Callable[[], T]) -> T | None:
+    """Write in a transaction and return what that gives; None where another process holds the database.
+
+    Whoever needs what is written must not use this. Other errors are raised as they are. Inside a transaction
+    it is part of that, which may write already.
+    """
+    if connection.in_atomic_block:
+        return write()
+    with _little_patience():
+        try:
+            with transaction.atomic():
+                return write()
+        except OperationalError as error:
+            if not is_busy(error):
+                raise
+            logger.info("Another process writes, so a page did without writing: %s", error)
+            return None
+
+
+def is_busy(error: BaseException | None) -> bool:
+    """Return whether an error is that another process holds the database."""
+    return isinstance(error, OperationalError) and "database is locked" in str(error)
+
+
+@contextmanager
+def _little_patience() -> Iterator[None]:
+    if connection.vendor != "sqlite":
+        yield
+        return
+    with connection.cursor() as cursor:
+        before = cursor.execute("PRAGMA busy_timeout").fetchone()[0]
+        cursor.execute(f"PRAGMA busy_timeout = {min(PATIENCE, before)}")
+    try:
+        yield
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute(f"PRAGMA busy_timeout = {before}")
