@@ -25,6 +25,7 @@ class AnnotateConfig(AppConfig):
             SendDueDeliveries,
             SendDueDigests,
             TakeUpJobs,
+            TellOfDeadlines,
         )
         from annotate.quality.queries import SIGNALS
         from annotate.results.queries.pages import OWN_PAGES
@@ -43,6 +44,7 @@ class AnnotateConfig(AppConfig):
                 RemoveLeftovers,
                 SealAuditLog,
                 AddUpChanges,
+                TellOfDeadlines,
             )
         )
         FRAME.work_waits, FRAME.setup = work_waits, setup_on_page

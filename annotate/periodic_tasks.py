@@ -19,7 +19,9 @@ from annotate.material.commands.uploads import remove_orphans
 from annotate.material.queries.imports import due_imports
 from annotate.people.attempts import forget_old_attempts
 from annotate.people.commands import due_invitations
+from annotate.people.notice_mail import due_notices
 from annotate.people.sessions import forget_ended_sessions
+from annotate.rating.commands.deadlines import note_deadlines
 from annotate.results.commands import add_up_changes, due_results
 from annotate.tasks import deliver, send_digests
 from annotate.watching.seals import seal_entries
@@ -51,6 +53,7 @@ JOBS: Jobs = (
     (tasks.compute_result, due_results),
     (tasks.mail_invitation, due_invitations),
     (tasks.mail_nudge, due_nudges),
+    (tasks.mail_notice, due_notices),
 )
 
 
@@ -109,6 +112,21 @@ class RemoveLeftovers(PeriodicTask):
             remove_orphans()
         except (DatabaseError, OSError) as error:  # the next one removes them
             logger.warning("Old sessions, attempts and uploads could not be removed: %s", error)
+
+
+class TellOfDeadlines(PeriodicTask):
+    """Every ten minutes writes the notices of deadlines that near, each of which is given once."""
+
+    at_start = 10.0
+    every = EVERY
+
+    def run(self) -> None:
+        """Write them once."""
+        close_old_connections()
+        try:
+            note_deadlines()
+        except DatabaseError as error:  # the next look writes them
+            logger.warning("Deadlines could not be looked for: %s", error)
 
 
 class AddUpChanges(PeriodicTask):

@@ -3,7 +3,7 @@
 from annotate.disputes.tasks import mail_nudge, send_digests
 from annotate.exports.tasks import run_export, run_push
 from annotate.material.tasks import run_import
-from annotate.people.tasks import mail_invitation
+from annotate.people.tasks import mail_invitation, mail_notice
 from annotate.results.tasks import compute_result
 from annotate.webhooks.tasks import deliver
 
@@ -11,6 +11,7 @@ __all__ = [
     "compute_result",
     "deliver",
     "mail_invitation",
+    "mail_notice",
     "mail_nudge",
     "run_export",
     "run_import",

@@ -7,8 +7,8 @@ from typing import Any
 from celery import bootsteps
 from django.db import DatabaseError, close_old_connections
 
+from annotate.core.mails import mail_is_sent
 from annotate.core.periodic import PeriodicTask
-from annotate.people.invitation_mail import mail_is_sent
 from annotate.periodic_tasks import enqueue_jobs
 from judges.alignment.queries.draftings import due_draftings
 from judges.alignment.queries.searches import due_searches

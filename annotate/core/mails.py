@@ -7,6 +7,7 @@ noted before it is sent would be lost instead, and nobody would know.
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
+from django.conf import settings
 from django.db.models import Model, QuerySet
 from django.utils import timezone
 
@@ -14,6 +15,15 @@ Mailed = TypeVar("Mailed", bound=Model)
 
 AGAIN_AFTER = timedelta(minutes=5)  # longer than any mail server is waited for
 GIVEN_UP_AFTER = timedelta(days=1)
+NOT_SENDING = frozenset(
+    f"django.core.mail.backends.{name}.EmailBackend" for name in ("console", "dummy", "filebased")
+)
+SECONDS_TO_WAIT = 15
+
+
+def mail_is_sent() -> bool:
+    """Return whether messages leave this installation, rather than stand in its log (CONCORD_EMAIL_URL)."""
+    return settings.EMAIL_BACKEND not in NOT_SENDING
 
 
 def due_mails(rows: "QuerySet[Mailed]") -> "QuerySet[Mailed]":

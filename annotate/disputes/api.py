@@ -18,6 +18,7 @@ from annotate.api.values import Input, Points, Text, Whole
 from annotate.core import access
 from annotate.core.access import project_for_admin, rates_independently
 from annotate.core.errors import InvalidValueError
+from annotate.core.mails import mail_is_sent
 from annotate.core.models import Dispute, DisputeEvent, Membership, Post, Project, Role
 from annotate.core.page import request_user
 from annotate.core.raters import disputes_of
@@ -32,7 +33,6 @@ from annotate.disputes.queries.list import DisputeFilter, disputes_of_project, w
 from annotate.disputes.queries.page import DisputePage, dispute_page
 from annotate.disputes.queries.rules import rule_previews
 from annotate.disputes.views import DECISIONS
-from annotate.people.invitation_mail import mail_is_sent
 from annotate.results.figures import kept_figures
 from annotate.results.queries.spreads import SPREADS, counted_spreads
 from annotate.results.registry import result_of

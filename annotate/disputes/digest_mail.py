@@ -10,9 +10,9 @@ from django.utils.translation import ngettext
 
 from annotate.core.access import DIGEST
 from annotate.core.errors import MailError
+from annotate.core.mails import SECONDS_TO_WAIT
 from annotate.core.models import User
 from annotate.disputes.queries.digests import NeedingDispute
-from annotate.people.invitation_mail import SECONDS_TO_WAIT
 
 LISTED = 30  # disputes of which a message holds the links
 

@@ -23,6 +23,7 @@ from django_htmx.http import HttpResponseClientRedirect, replace_url, reswap, re
 
 from annotate.core import access
 from annotate.core.errors import DomainError
+from annotate.core.mails import mail_is_sent
 from annotate.core.models import Dispute, Membership, Project, Role
 from annotate.core.optional_writes import write_if_possible
 from annotate.core.page import Request, render_in_project, request_user, show_refusal
@@ -66,7 +67,6 @@ from annotate.disputes.queries.disputes import (
 from annotate.disputes.queries.list import DisputesByNumber, dispute_rows, kept_reasons, waited_for_in
 from annotate.disputes.queries.page import DisputePage, dispute_page, version_of
 from annotate.disputes.queries.rules import rule_previews
-from annotate.people.invitation_mail import mail_is_sent
 from annotate.rating.commands.wording import acknowledge_wording
 from annotate.rating.queries.wording import new_wording
 from annotate.results.figures import kept_figures

@@ -212,6 +212,8 @@ class Migration(TablesTogether):
                 ('own_keys', models.JSONField(default=dict, help_text="Keys other than the set's, by what they do.")),
                 ('goes_on', models.BooleanField(default=False, help_text='To the next item, when everything is rated.', verbose_name='Go on by itself')),
                 ('digest_address', models.CharField(blank=True, help_text='Where Concord was reached when the daily mail about disputes was asked for, or empty.', max_length=200)),
+                ('notices', models.JSONField(default=list, help_text='Of what else mails are wanted.')),
+                ('notice_address', models.CharField(blank=True, help_text='Where Concord was reached when these were chosen.', max_length=200)),
             ],
             options={
                 'constraints': [models.CheckConstraint(condition=models.Q(('theme__in', ['system', 'light', 'dark', 'contrast'])), name='known_theme'), models.CheckConstraint(condition=models.Q(('text_size__in', ['small', 'normal', 'large', 'largest'])), name='known_text_size'), models.CheckConstraint(condition=models.Q(('line_length__in', ['full', 'medium', 'short'])), name='known_line_length'), models.CheckConstraint(condition=models.Q(('font__in', ['sans', 'serif'])), name='known_font'), models.CheckConstraint(condition=models.Q(('motion__in', ['system', 'reduced'])), name='known_motion'), models.CheckConstraint(condition=models.Q(('language__in', ['', 'en', 'de'])), name='known_language'), models.CheckConstraint(condition=models.Q(('key_set__in', ['usual', 'left', 'right'])), name='known_key_set')],
@@ -1036,6 +1038,24 @@ class Migration(TablesTogether):
             ],
             options={
                 'indexes': [models.Index(models.F('round'), models.F('source'), models.F('number'), name='changes_of_rounds')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Notice',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('kind', models.CharField(choices=[('rounds', 'a round opens or closes'), ('deadlines', 'a round that I have work in ends in 7 or 2 days'), ('handed_over', 'work of others is handed over to me'), ('exports', 'an export that I asked for is ready')], max_length=11)),
+                ('about', models.CharField(help_text='What is told once, such as a round and a day.', max_length=80)),
+                ('facts', models.JSONField()),
+                ('link', models.CharField(max_length=500)),
+                ('at', models.DateTimeField()),
+                ('mail_due_at', models.DateTimeField(db_index=True, help_text='When it goes; empty: never.', null=True)),
+                ('mailed_at', models.DateTimeField(help_text='When the mail server took the message.', null=True)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotate.project')),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notices', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(models.F('user'), models.F('project'), models.F('kind'), models.F('about'), name='a_notice_is_given_once')],
             },
         ),
         migrations.RunPython(guard, migrations.RunPython.noop),

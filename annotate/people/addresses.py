@@ -9,8 +9,8 @@ from django.core.signing import BadSignature, TimestampSigner
 from django.utils.translation import gettext
 
 from annotate.core.errors import AddressLinkError, MailError
+from annotate.core.mails import SECONDS_TO_WAIT
 from annotate.core.models import Invitation, User
-from annotate.people.invitation_mail import SECONDS_TO_WAIT
 
 CHANGE, SIGNUP = "annotate.address.change", "annotate.address.signup"
 LASTS = timedelta(days=3)

@@ -24,7 +24,7 @@ from annotate.core.errors import (
     MailError,
     NotReadyError,
 )
-from annotate.core.mails import claim_mail, due_mails, give_up_old_mail
+from annotate.core.mails import claim_mail, due_mails, give_up_old_mail, mail_is_sent
 from annotate.core.models import (
     FormerName,
     Invitation,
@@ -36,7 +36,7 @@ from annotate.core.models import (
     User,
 )
 from annotate.people.addresses import proven_change
-from annotate.people.invitation_mail import mail_is_sent, send_invitation
+from annotate.people.invitation_mail import send_invitation
 from annotate.people.invitations import invitation_id, invitation_token, refuse_unusable
 from annotate.people.proven_addresses import mark_proven
 from annotate.people.queries import open_offers, projects_needing

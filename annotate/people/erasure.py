@@ -25,6 +25,7 @@ from annotate.core.models import (
     FormerName,
     Invitation,
     Membership,
+    Notice,
     Nudge,
     Post,
     Preferences,
@@ -69,6 +70,9 @@ def _kept_of(user: User) -> dict[str, dict[str, Any] | QuerySet[Any, Any]]:
         "account": {"email": user.email, "name": user.name, "since": user.date_joined},
         "former_names": _rows(FormerName.objects.filter(user=user), "at", "name", "email"),
         "preferences": _rows(Preferences.objects.filter(user=user)),
+        "notices": _rows(
+            Notice.objects.filter(user=user), "at", "kind", "mailed_at", project_name=F("project__slug")
+        ),
         "sessions": _rows(
             UserSession.objects.filter(user=user), "created_at", "last_seen_at", "ip", "user_agent"
         ),
@@ -128,7 +132,7 @@ def erase_person(*, user: User, by: User | None = None, note: str = "") -> User:
     withdraw_invitations_of(person)
     end_sessions(user=person)
     _erase_invitations(person)
-    for model in (EmailAddress, SocialAccount, Authenticator, UserSession, ApiToken, Preferences):
+    for model in (EmailAddress, SocialAccount, Authenticator, UserSession, ApiToken, Preferences, Notice):
         model.objects.filter(user=person).delete()
     _erase_places(person)
     person.email, person.name = f"person-{person.pk}@{ERASED}", ""

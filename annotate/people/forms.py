@@ -21,10 +21,10 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.api.commands import revoke_tokens
 from annotate.core.keys import ACTIONS, DIGITS, NAMED, VALUES, KeySet, problems_of
+from annotate.core.mails import mail_is_sent
 from annotate.core.models import Membership, Preferences, Role, User
-from annotate.core.models.preferences import CHOSEN
+from annotate.core.models.preferences import CHOSEN, NoticeKind
 from annotate.people.first_account import make_first_account
-from annotate.people.invitation_mail import mail_is_sent
 from annotate.people.proven_addresses import is_proven, mark_proven
 from annotate.people.second_factor import remove_second_factor
 from annotate.people.session import proven_address
@@ -362,19 +362,33 @@ class PreferencesForm(forms.ModelForm):  # type: ignore[type-arg]
         help_text=_("Nothing is sent on days without news. Each message has a link that ends them."),
     )
 
+    notices = forms.MultipleChoiceField(
+        required=False,
+        label=_("By e-mail, when"),
+        choices=NoticeKind.choices,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("Each is told once, in the projects in which you have a place."),
+    )
+
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.initial["digest"] = bool(self.instance.digest_address)
+        self.initial["notices"] = self.instance.notices
 
     class Meta:
         model = Preferences
         fields = list(CHOSEN)
         widgets = dict.fromkeys(CHOSEN, forms.RadioSelect)
 
-    def to_preferences(self, address: str) -> dict[str, str]:
+    def to_preferences(self, address: str) -> dict[str, Any]:
         """Return what was chosen, for who reached Concord at this address."""
-        kept = {name: self.cleaned_data[name] for name in CHOSEN}
-        return {**kept, "digest_address": address if self.cleaned_data["digest"] else ""}
+        chosen = self.cleaned_data
+        mails = {
+            "digest_address": address if chosen["digest"] else "",
+            "notices": chosen["notices"],
+            "notice_address": address if chosen["notices"] else "",
+        }
+        return {**{name: chosen[name] for name in CHOSEN}, **mails}
 
 
 # A token of the API.

@@ -2,23 +2,13 @@
 
 import smtplib
 
-from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
 from django.utils.formats import date_format
 from django.utils.translation import gettext
 
 from annotate.core.errors import MailError
+from annotate.core.mails import SECONDS_TO_WAIT
 from annotate.core.models import Invitation
-
-NOT_SENDING = frozenset(
-    f"django.core.mail.backends.{name}.EmailBackend" for name in ("console", "dummy", "filebased")
-)
-SECONDS_TO_WAIT = 15
-
-
-def mail_is_sent() -> bool:
-    """Return whether messages leave this installation, rather than stand in its log (CONCORD_EMAIL_URL)."""
-    return settings.EMAIL_BACKEND not in NOT_SENDING
 
 
 def send_invitation(invitation: Invitation, link: str) -> None:

@@ -46,6 +46,7 @@ FOR_ANNOTATORS = (
     "annotate/people/forms.py::SignupForm",
     "annotate/people/invitation_mail.py",
     "annotate/people/invitations.py",
+    "annotate/people/notice_mail.py",
     "annotate/people/passkey_forms.py",
     "annotate/people/factor_secrets.py",
     "annotate/people/single_sign_on.py",

@@ -12,7 +12,7 @@ from annotate.core.models.material import Document, Item, ItemTag, System, text_
 from annotate.core.models.notes import PrivateNote
 from annotate.core.models.people import FormerName, Invitation, Membership, RecordedName, Role, User
 from annotate.core.models.plans import AssignmentPlan
-from annotate.core.models.preferences import Preferences
+from annotate.core.models.preferences import Notice, NoticeKind, Preferences
 from annotate.core.models.projects import Dimension, MeasurementLevelChoices, Project, ScalePoint
 from annotate.core.models.pushes import Push
 from annotate.core.models.quality import CountingDecision
@@ -61,6 +61,8 @@ __all__ = [
     "LookBack",
     "MeasurementLevelChoices",
     "Membership",
+    "Notice",
+    "NoticeKind",
     "Nudge",
     "Post",
     "PracticeAnswer",

@@ -66,6 +66,15 @@ CHOSEN = {
 }
 
 
+class NoticeKind(models.TextChoices):
+    """What a person may be told by mail, each by choice."""
+
+    ROUNDS = "rounds", _("a round opens or closes")
+    DEADLINES = "deadlines", _("a round that I have work in ends in 7 or 2 days")
+    HANDED_OVER = "handed_over", _("work of others is handed over to me")
+    EXPORTS = "exports", _("an export that I asked for is ready")
+
+
 class Preferences(models.Model):
     """What one person chose; who never chose has no row, and the defaults hold."""
 
@@ -93,6 +102,10 @@ class Preferences(models.Model):
         blank=True,
         help_text="Where Concord was reached when the daily mail about disputes was asked for, or empty.",
     )
+    notices = models.JSONField(default=list, help_text="Of what else mails are wanted.")
+    notice_address = models.CharField(
+        max_length=200, blank=True, help_text="Where Concord was reached when these were chosen."
+    )
 
     class Meta:
         constraints = [
@@ -102,3 +115,25 @@ class Preferences(models.Model):
 
     def __str__(self) -> str:
         return f"preferences of {self.user_id}"
+
+
+class Notice(models.Model):
+    """Something that a person is told by mail, once; what it says is written when it is sent."""
+
+    user = models.ForeignKey(User, models.CASCADE, related_name="notices")
+    project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="+")
+    kind = models.CharField(max_length=11, choices=NoticeKind.choices)
+    about = models.CharField(max_length=80, help_text="What is told once, such as a round and a day.")
+    facts = models.JSONField()
+    link = models.CharField(max_length=500)
+    at = models.DateTimeField()
+    mail_due_at = models.DateTimeField(null=True, db_index=True, help_text="When it goes; empty: never.")
+    mailed_at = models.DateTimeField(null=True, help_text="When the mail server took the message.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("user", "project", "kind", "about", name="a_notice_is_given_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"notice {self.pk}"

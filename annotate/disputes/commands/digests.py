@@ -8,10 +8,10 @@ from django.utils import timezone
 from django.utils.translation import override
 
 from annotate.core.errors import MailError
+from annotate.core.mails import mail_is_sent
 from annotate.core.models import DisputeDigest, Preferences, User
 from annotate.disputes.digest_mail import send_digest_message
 from annotate.disputes.queries.digests import disputes_needing, last_digest_at, without_digest_today
-from annotate.people.invitation_mail import mail_is_sent
 
 MORNING = 7  # the hour from which the day's digests are sent
 logger = logging.getLogger(__name__)

@@ -15,10 +15,9 @@ from django.utils.translation import gettext, ngettext, override
 from annotate.core.audit import record
 from annotate.core.configuration import lock_project
 from annotate.core.errors import MailError, NotReadyError
-from annotate.core.mails import claim_mail, due_mails, give_up_old_mail
+from annotate.core.mails import SECONDS_TO_WAIT, claim_mail, due_mails, give_up_old_mail, mail_is_sent
 from annotate.core.models import Membership, Nudge, Project, Round, User
 from annotate.core.preferences import preferences_of
-from annotate.people.invitation_mail import SECONDS_TO_WAIT, mail_is_sent
 
 # Nudges sent by e-mail.
 

@@ -15,7 +15,8 @@ from django.utils import timezone
 from annotate.core.audit import record
 from annotate.core.errors import NotReadyError
 from annotate.core.jobs import GAVE_UP, MAX_ATTEMPTS, heartbeat, take
-from annotate.core.models import Export, Project, User
+from annotate.core.models import Export, NoticeKind, Project, User
+from annotate.core.notices import give_notice
 from annotate.core.quotas import refuse_over_quota
 from annotate.core.version import VERSION
 from annotate.exports.choice import ExportChoice
@@ -163,6 +164,14 @@ def _keep(export: Export, manifest: Manifest, name: str, target: Path) -> bool:
     if kept:
         facts = {"export": export.pk, "format": export.format, "content_hash": manifest.content_hash}
         announce(export.project_id, EXPORT_READY, facts)
+        give_notice(
+            project=export.project,
+            kind=NoticeKind.EXPORTS,
+            about=f"export {export.pk} {export.lease}",
+            facts={},
+            to=User.objects.filter(pk__in=[export.created_by_id or 0]),
+            page="exports",
+        )
     return kept
 
 

@@ -15,13 +15,13 @@ from annotate.core.access import session_of_user, token_of_user
 from annotate.core.errors import (
     DomainError,
 )
+from annotate.core.mails import mail_is_sent
 from annotate.core.page import request_user, show_refusal
 from annotate.core.password_again import ask_to_sign_in_again, password_again
 from annotate.people.addresses import change_token, proven_change, send_change_link, send_changed
 from annotate.people.commands import change_address
 from annotate.people.erasure import data_as_json
 from annotate.people.forms import AddressForm, TokenForm
-from annotate.people.invitation_mail import mail_is_sent
 from annotate.people.sessions import end_session, end_sessions, signed_in
 from annotate.people.views.mail import mail_link
 

@@ -9,12 +9,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotate.core.errors import AddressLinkError, InvitationUnusableError
+from annotate.core.mails import mail_is_sent
 from annotate.core.page import request_user
 from annotate.people.addresses import proven_signup, send_signup_link, signup_token
 from annotate.people.commands import accept_invitation
 from annotate.people.first_account import may_make_first_account
 from annotate.people.forms import AddressForm, FirstAccountForm
-from annotate.people.invitation_mail import mail_is_sent
 from annotate.people.invitations import signed_invitation, usable_invitation
 from annotate.people.session import ADDRESS_IN_SESSION, INVITATION_IN_SESSION, invitation_of, proven_address
 from annotate.people.views.mail import mail_link

@@ -17,6 +17,7 @@ from annotate.core.errors import (
     InvalidValueError,
     InvitationUnusableError,
 )
+from annotate.core.mails import mail_is_sent
 from annotate.core.models import Invitation, Membership, Project, Role
 from annotate.core.page import render_in_project, request_user, show_refusal
 from annotate.people import tasks
@@ -40,7 +41,7 @@ from annotate.people.forms import (
     LabelForm,
     RoleForm,
 )
-from annotate.people.invitation_mail import mail_is_sent, send_invitation
+from annotate.people.invitation_mail import send_invitation
 from annotate.people.invitations import invitation_token, refuse_unusable
 from annotate.people.queries import Workload, loads_of, other_annotators, people_of
 from annotate.people.recorded_raters import join_recorded_rater, possible_members

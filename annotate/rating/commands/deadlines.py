@@ -1,14 +1,16 @@
-"""The day by which raters are asked to be done with a round."""
+"""The day by which raters are asked to be done with a round, and who is told that it nears."""
 
-from datetime import date
+from datetime import date, timedelta
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotate.core.audit import record
 from annotate.core.errors import InvalidValueError, RoundClosedError
-from annotate.core.models import Round, User
+from annotate.core.models import Assignment, NoticeKind, Role, Round, User
+from annotate.core.notices import give_notice, members_of
 
 
 @transaction.atomic
@@ -29,3 +31,37 @@ def set_deadline(*, round: Round, deadline: date | None, by: User) -> Round:
     locked.deadline = deadline
     locked.save(update_fields=["deadline"])
     return locked
+
+
+DAYS_BEFORE = (7, 2)
+
+
+def note_deadlines() -> None:
+    """Tell those who have work in a round that ends in 7 or 2 days, once each; safe to run at any time.
+
+    After a pause the nearer notice alone is given. Three queries, and two for each round that ends soon.
+    """
+    today = timezone.localdate()
+    soon = Round.objects.filter(
+        status=Round.Status.OPEN, deadline__gte=today, deadline__lte=today + timedelta(days=DAYS_BEFORE[0])
+    )
+    for round in soon.select_related("project"):
+        assert round.deadline is not None
+        left = (round.deadline - today).days
+        days = min(each for each in DAYS_BEFORE if left <= each)
+        give_notice(
+            project=round.project,
+            kind=NoticeKind.DEADLINES,
+            about=f"round {round.pk} {round.deadline} {days}",
+            facts={"round": round.number, "deadline": f"{round.deadline}"},
+            to=_with_work(round),
+        )
+
+
+def _with_work(round: Round) -> QuerySet[User]:
+    """Return the annotators who have an item to complete in a round, or may take one."""
+    annotators = members_of(round.project, Role.ANNOTATOR)
+    open_places = Assignment.objects.filter(round=round, completed_at=None)
+    if open_places.filter(annotator=None).exists():
+        return annotators
+    return annotators.filter(pk__in=open_places.values("annotator__user"))

@@ -1,7 +1,7 @@
 """Handing an annotator's unfinished work of Round I to others; answers stay with who gave them."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -13,8 +13,9 @@ from annotate.core.audit import record
 from annotate.core.configuration import lock_project
 from annotate.core.errors import InvalidValueError, NotReadyError
 from annotate.core.guideline import FrozenGuideline
-from annotate.core.models import AssignedUnit, Assignment, Membership, Rating, Role, Round
+from annotate.core.models import AssignedUnit, Assignment, Membership, NoticeKind, Rating, Role, Round, User
 from annotate.core.models.ratings import has_answer
+from annotate.core.notices import give_notice
 from annotate.rating.queries.places import last_positions
 
 BATCH = 500
@@ -54,7 +55,19 @@ def hand_over_work(*, place: Membership, to: Collection[Membership] = ()) -> Han
     given = sum(row.annotator_id is not None for row in moved)
     told = {"to": [each.label for each in receivers], "given": given, "freed": len(moved) - given}
     record(place.project, "place.work_handed_over", place, after={**told, "begun": len(divided)})
+    _tell_receivers(round, Counter(row.annotator_id for row in moved if row.annotator_id is not None))
     return HandedOver(given, len(moved) - given, len(divided))
+
+
+def _tell_receivers(round: Round, counts: Mapping[int, int]) -> None:
+    for receiver, count in counts.items():
+        give_notice(
+            project=round.project,
+            kind=NoticeKind.HANDED_OVER,
+            about=f"round {round.pk} {timezone.now().isoformat()}",
+            facts={"count": count},
+            to=User.objects.filter(memberships=receiver),
+        )
 
 
 def _open_round(place: Membership) -> Round:

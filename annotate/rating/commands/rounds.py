@@ -23,11 +23,13 @@ from annotate.core.models import (
     Guideline,
     Item,
     Membership,
+    NoticeKind,
     Project,
     Round,
     User,
     WorkOrder,
 )
+from annotate.core.notices import give_notice, members_of
 from annotate.core.raters import places_of_raters
 from annotate.core.rounds import round_one, rounds_of, seed_of_round
 from annotate.disputes.commands.asking import ask_raters
@@ -207,6 +209,7 @@ def _new_round(
         "revises_documents": round.revises_documents,
     }
     record(project, "round.opened", round, after=facts, by=by)
+    _tell_members(round, opened=True)
     return round
 
 
@@ -223,7 +226,18 @@ def _close(round: Round, by: User | None) -> datetime:
     round.save(update_fields=["status", "closed_at", "closed_by"])
     record(round.project, "round.closed", round, by=by)
     announce(round.project_id, ROUND_CLOSED, {"round": round.number})
+    _tell_members(round, opened=False)
     return round.closed_at
+
+
+def _tell_members(round: Round, *, opened: bool) -> None:
+    give_notice(
+        project=round.project,
+        kind=NoticeKind.ROUNDS,
+        about=f"round {round.pk} {'opened' if opened else 'closed'}",
+        facts={"round": round.number, "opened": opened},
+        to=members_of(round.project),
+    )
 
 
 def _open_disputes(round: Round, by: User | None) -> None:

@@ -9,8 +9,8 @@ from django.utils import timezone
 from django.utils.translation import gettext, override
 
 from annotate.core.errors import MailError
+from annotate.core.mails import SECONDS_TO_WAIT, mail_is_sent
 from annotate.core.preferences import preferences_of
-from annotate.people.invitation_mail import SECONDS_TO_WAIT, mail_is_sent
 from judges.core.models import Run
 from judges.runs.queries.runs import untold_runs
 

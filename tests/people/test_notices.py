@@ -1,0 +1,178 @@
+"""Mails by choice: each kind to who chose it, once, and no other."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core import mail
+from django.test import Client
+from django.utils import timezone
+
+from annotate.core.models import Assignment, Membership, Notice, NoticeKind, User
+from annotate.exports.choice import ExportChoice, Format
+from annotate.exports.commands.exports import run_export, start_export
+from annotate.people.commands import save_preferences
+from annotate.people.erasure import erase_person
+from annotate.people.notice_mail import due_notices, mail_notice
+from annotate.periodic_tasks import JOBS, due_tasks
+from annotate.rating.commands.assignments import reserve_items
+from annotate.rating.commands.deadlines import note_deadlines
+from annotate.rating.commands.reassignment import hand_over_work
+from annotate.rating.commands.rounds import close_round_one, open_round_one
+from tests.factories import Cast, make_project
+
+pytestmark = pytest.mark.django_db
+HERE = "https://concord.example"
+
+
+def choose(user: User, *kinds: NoticeKind, **other: Any) -> None:
+    save_preferences(user=user, notices=list(kinds), notice_address=HERE if kinds else "", **other)
+
+
+def told() -> list[tuple[str, str]]:
+    """Send what is due; return whom each mail was for, and its subject."""
+    before = len(mail.outbox)
+    for notice in due_notices():
+        mail_notice(notice_id=notice.pk)
+    return sorted((message.to[0], str(message.subject)) for message in mail.outbox[before:])
+
+
+def user_of(place: Membership) -> User:
+    assert place.user is not None
+    return place.user
+
+
+@pytest.fixture
+def cast() -> Cast:
+    cast = make_project(documents=3, systems=1, annotators=2, raters_per_item=1)
+    cast.project.name = "News"
+    cast.project.save()
+    return cast
+
+
+def test_members_who_chose_so_are_told_once_that_a_round_opens_and_closes(cast: Cast) -> None:
+    ann = user_of(cast.annotators[0])
+    choose(ann, NoticeKind.ROUNDS)
+    choose(cast.researcher, NoticeKind.EXPORTS)
+    choose(cast.outsider, NoticeKind.ROUNDS)
+    open_round_one(project=cast.project, by=cast.admin)
+    assert told() == [(ann.email, "Round I of News is open")]
+    assert f"{HERE}/projects/{cast.project.slug}/" in mail.outbox[-1].body
+    assert f"{HERE}/account/preferences/" in mail.outbox[-1].body
+    close_round_one(project=cast.project, by=cast.admin)
+    close_round_one(project=cast.project, by=cast.admin)
+    assert told() == [(ann.email, "Round I of News is closed")]
+    assert told() == []
+
+
+def test_a_message_is_in_the_language_of_who_reads_it(cast: Cast) -> None:
+    choose(user_of(cast.annotators[0]), NoticeKind.ROUNDS, language="de")
+    open_round_one(project=cast.project, by=cast.admin)
+    told()
+    assert mail.outbox[-1].subject == "Runde I von News ist offen"
+
+
+def test_who_has_work_is_told_seven_and_two_days_before_the_end(cast: Cast, clock: object) -> None:
+    ann, bo = (user_of(place) for place in cast.annotators)
+    for user in (ann, bo):
+        choose(user, NoticeKind.DEADLINES)
+    round = open_round_one(project=cast.project, by=cast.admin)
+    reserve_items(round=round, annotator=cast.annotators[0], how_many=3)
+    today = timezone.localdate()
+
+    def look(days: int) -> list[str]:
+        round.deadline = today + timedelta(days=days)
+        round.save()
+        note_deadlines()
+        note_deadlines()
+        return [address for address, _ in told()]
+
+    assert look(8) == []
+    assert look(7) == [ann.email], "all places are with one"
+    assert look(6) == [ann.email], "it was moved, and is told of again"
+    assert look(2) == [ann.email]
+    assert look(-1) == []
+    Assignment.objects.update(started_at=timezone.now(), completed_at=timezone.now())
+    assert look(3) == []
+    Assignment.objects.update(completed_at=None, started_at=None, annotator=None, position=None)
+    assert look(3) == sorted([ann.email, bo.email]), "places are free for both"
+
+
+def test_after_a_pause_the_nearer_deadline_alone_is_told(cast: Cast, clock: object) -> None:
+    choose(user_of(cast.annotators[0]), NoticeKind.DEADLINES)
+    round = open_round_one(project=cast.project, by=cast.admin)
+    round.deadline = timezone.localdate() + timedelta(days=1)
+    round.save()
+    note_deadlines()
+    assert [notice.about.split()[-1] for notice in Notice.objects.all()] == ["2"]
+
+
+def test_who_gets_the_work_of_others_is_told_how_much(cast: Cast) -> None:
+    choose(user_of(cast.annotators[1]), NoticeKind.HANDED_OVER)
+    round = open_round_one(project=cast.project, by=cast.admin)
+    reserve_items(round=round, annotator=cast.annotators[0], how_many=3)
+    hand_over_work(place=cast.annotators[0], to=[cast.annotators[1]])
+    assert told() == [(user_of(cast.annotators[1]).email, "Work in News was handed over to you")]
+    assert "3 items of “News” were handed over to you." in mail.outbox[-1].body
+
+
+def test_who_asked_for_an_export_is_told_that_it_is_ready(cast: Cast) -> None:
+    choose(cast.admin, NoticeKind.EXPORTS)
+    choose(cast.researcher, NoticeKind.EXPORTS)
+    choice = ExportChoice(Format.CSV, frozenset(), "")
+    export = start_export(project=cast.project, choice=choice, by=cast.admin)
+    run_export(export_id=export.pk)
+    assert told() == [(cast.admin.email, "The export of News is ready")]
+    assert f"{HERE}/projects/{cast.project.slug}/export/" in mail.outbox[-1].body
+
+
+def test_what_no_mail_server_takes_is_sent_later(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    choose(cast.admin, NoticeKind.ROUNDS)
+    open_round_one(project=cast.project, by=cast.researcher)
+    ((task, pk),) = [(task, pk) for task, pk in due_tasks(JOBS) if task.name.endswith("mail_notice")]
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError("no route")
+
+    with monkeypatch.context() as away:
+        away.setattr("django.core.mail.EmailMessage.send", refuse)
+        task(pk)
+    assert told() == [], "it waits for some minutes"
+    Notice.objects.update(mail_due_at=timezone.now())
+    assert len(told()) == 1
+
+
+def test_without_a_mail_server_nothing_is_written(cast: Cast, settings: Any) -> None:
+    choose(cast.admin, NoticeKind.ROUNDS)
+    settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+    open_round_one(project=cast.project, by=cast.researcher)
+    assert not Notice.objects.exists()
+
+
+def test_preferences_offer_the_kinds_and_keep_what_was_chosen(client: Client, cast: Cast) -> None:
+    client.force_login(cast.researcher)
+    page = client.get("/account/preferences/").content.decode()
+    assert "a round that I have work in ends in 7 or 2 days" in page
+    usual = {
+        "theme": "system",
+        "text_size": "normal",
+        "line_length": "full",
+        "font": "sans",
+        "motion": "system",
+        "language": "",
+    }
+    client.post("/account/preferences/", {**usual, "notices": ["rounds", "exports"]})
+    cast.researcher.refresh_from_db()
+    chosen = cast.researcher.preferences
+    assert (chosen.notices, chosen.notice_address) == (["rounds", "exports"], "http://testserver")
+    client.post("/account/preferences/", usual)
+    chosen.refresh_from_db()
+    assert (chosen.notices, chosen.notice_address) == ([], "")
+
+
+def test_erasing_a_person_erases_their_notices(cast: Cast) -> None:
+    choose(cast.researcher, NoticeKind.ROUNDS)
+    open_round_one(project=cast.project, by=cast.admin)
+    assert Notice.objects.count() == 1
+    erase_person(user=cast.researcher)
+    assert not Notice.objects.exists()
