@@ -47,6 +47,7 @@ urlpatterns = [
     path(f"{P}plan/", plans_api.Plan.as_view(), name="plan"),
     path(f"{P}audit/", watching_api.Audit.as_view(), name="audit"),
     path(f"{P}invitations/", people_api.Invitations.as_view(), name="invitations"),
+    path(f"{P}invitations/several/", people_api.SeveralInvitations.as_view(), name="invitations_several"),
     path(f"{P}invitations/<int:pk>/", people_api.OneInvitation.as_view(), name="invitation"),
     path(f"{P}invitations/<int:pk>/mail/", people_api.MailOfInvitation.as_view(), name="invitation_mail"),
     path(f"{P}rounds/", rounds_api.Rounds.as_view(), name="rounds"),

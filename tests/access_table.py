@@ -248,6 +248,7 @@ a     PUT    {home}plan/
 a     GET    {home}audit/
 a     GET    {home}invitations/
 a     POST   {home}invitations/
+a     POST   {home}invitations/several/
 a     DELETE {home}invitations/{invitation}/
 a     POST   {home}invitations/{invitation}/mail/
 arnj   GET    {home}rounds/

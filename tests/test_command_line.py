@@ -151,6 +151,21 @@ def test_people_are_invited_once_by_a_link(cast: Cast) -> None:
         said("invite", cast.project.slug, "bo", *arguments[4:])
 
 
+def test_people_are_invited_from_a_file(cast: Cast, tmp_path: Path) -> None:
+    arguments = ["invite", cast.project.slug, "--by", cast.admin.email, "--site", "https://concord.example"]
+    with pytest.raises(CommandError, match="Name at least one address, or a --file"):
+        said(*arguments)
+    path = tmp_path / "people.txt"
+    path.write_text("Ann <ann@example.org>\n\nbo@example.org\nann@example.org\n")
+    rows = told(*arguments, "--file", str(path))
+    assert [row["email"] for row in rows] == ["ann@example.org", "bo@example.org"]
+    path.write_text("ann@example.org\nnobody\n")
+    with pytest.raises(CommandError, match="'nobody' is no e-mail address"):
+        said(*arguments, "--file", str(path))
+    with pytest.raises(CommandError, match="cannot be read"):
+        said(*arguments, "--file", str(tmp_path / "gone.txt"))
+
+
 def test_a_dispute_is_adjudicated(cast: Cast) -> None:
     dispute = discussed(cast, 1, 3, 5)
     arguments = ["adjudicate", cast.project.slug, str(dispute.number), "3"]

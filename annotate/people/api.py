@@ -21,16 +21,31 @@ from annotate.people.commands import (
     change_role,
     deactivate_member,
     invite,
+    invite_many,
     reactivate_member,
     rename_place,
     withdraw_invitation,
 )
-from annotate.people.forms import HandOverForm, InvitationForm, JoinForm, LabelForm, RoleForm
+from annotate.people.forms import (
+    HandOverForm,
+    InvitationForm,
+    InvitationsForm,
+    JoinForm,
+    LabelForm,
+    RoleForm,
+)
 from annotate.people.queries import PendingInvitation, other_annotators, people_of
 from annotate.people.recorded_raters import join_recorded_rater, possible_members
 from annotate.rating.commands.reassignment import hand_over_work
 
 NewInvitation = form_input("NewInvitation", InvitationForm, without=("send",))
+NewInvitations = form_input(
+    "NewInvitations",
+    InvitationsForm,
+    without=("addresses",),
+    addresses=serializers.ListField(child=Text(max_length=320), help_text="E-mail addresses."),
+    send=Flag(required=False, default=False, help_text="Whether workers mail the links."),
+)
 RoleInput = form_input("RoleInput", RoleForm)
 LabelInput = form_input("LabelInput", LabelForm)
 
@@ -61,6 +76,14 @@ class InvitationRow(serializers.ModelSerializer[Invitation]):
     class Meta:
         model = Invitation
         fields = ("id", "role", "email", "expires_at", "sent_at", "withdrawn_at")
+
+
+class InvitedRow(serializers.Serializer[Any]):
+    """What came of inviting several people."""
+
+    made = InvitationRow(many=True)
+    members = serializers.ListField(child=serializers.CharField(), help_text="Who has that place already.")
+    waiting = serializers.ListField(child=serializers.CharField(), help_text="Who has a link that waits.")
 
 
 class PendingRow(serializers.Serializer[Any]):
@@ -219,6 +242,27 @@ class Invitations(ApiView):
         role, by = Role(chosen["role"]), request_user(request)
         made = invite(project=project, by=by, role=role, email=chosen["email"])
         return Response(InvitationRow(made).data, status=201)
+
+
+class SeveralInvitations(ApiView):
+    """Invitations of several people at once."""
+
+    about = "people"
+
+    @writes(InvitedRow, accepts=NewInvitations, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Offer each address a place; members and who has a link that waits are left alone and named."""
+        project = project_for_admin(request.user, slug)
+        sent = self.check(NewInvitations)
+        form = valid(InvitationsForm({**sent, "addresses": "\n".join(sent["addresses"])}))
+        chosen, by = form.cleaned_data, request_user(request)
+        found = invite_many(
+            project=project, by=by, role=Role(chosen["role"]), emails=chosen["addresses"], note=chosen["note"]
+        )
+        for offer in found.made if chosen["send"] else ():
+            ask_for_mail(invitation=offer, site=request.build_absolute_uri("/"))
+            transaction.on_commit(partial(tasks.mail_invitation.delay, offer.pk), robust=True)
+        return Response(InvitedRow(found).data, status=201)
 
 
 class MailOfInvitation(ApiView):

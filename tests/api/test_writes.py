@@ -1,8 +1,10 @@
 """A project from its beginning to its end over the API: by an admin, and by raters that are programs."""
 
 import pytest
+from django.core import mail
 
 from annotate.core.models import AuditEntry, Dispute, Item, Membership, Project, Rating, Role
+from annotate.people.commands import mail_invitation
 from tests.api.client import ApiClient
 from tests.factories import make_member, make_project, make_user
 from tests.rating.rounds import discussed, opened
@@ -99,6 +101,26 @@ def test_a_dimension_is_changed_and_removed():
     assert refused.json()["fields"] == {"scale_maximum": "The highest value must be above the lowest."}
     assert program.send("DELETE", f"{home}style/").status_code == 204
     assert not cast.project.dimensions.exists()
+
+
+def test_several_people_are_invited_at_once_and_members_left_alone(django_capture_on_commit_callbacks):
+    cast = make_project()
+    program, member = ApiClient(cast.admin), cast.annotators[0].user
+    assert member is not None
+    path = f"projects/{cast.project.slug}/invitations/several/"
+    sent = {"role": "annotator", "addresses": ["ann@example.org", member.email], "note": "Fifty texts."}
+    with django_capture_on_commit_callbacks() as mails:
+        answer = program.post(path, {**sent, "send": True})
+    assert (answer.status_code, len(mails)) == (201, 1)
+    found = answer.json()
+    assert [each["email"] for each in found["made"]] == ["ann@example.org"]
+    assert (found["members"], found["waiting"]) == ([member.email], [])
+    mail_invitation(invitation_id=found["made"][0]["id"])
+    assert [message.to for message in mail.outbox] == [["ann@example.org"]]
+    assert program.post(path, sent).json()["waiting"] == ["ann@example.org"]
+    refused = program.post(path, {**sent, "addresses": ["nobody"]})
+    assert refused.status_code == 422
+    assert "nobody" in str(refused.json())
 
 
 def test_an_invitation_is_made_and_withdrawn_and_a_place_closed():

@@ -28,6 +28,13 @@ EXAMPLES = {
     "HandOverInput": {"to": "everyone"},
     "HandedOverRow": {"given": 12, "freed": 3, "begun": 1},
     "NewInvitation": {"role": "annotator", "email": "grace@example.org"},
+    "NewInvitations": {
+        "role": "annotator",
+        "addresses": ["grace@example.org", "alan@example.org"],
+        "note": "Rate 50 summaries by 1 December.",
+        "send": True,
+    },
+    "InvitedRow": {"made": [INVITATION], "members": ["alan@example.org"], "waiting": []},
     "InvitationRow": INVITATION,
     "PendingRow": {"invitation": INVITATION, "link": "https://concord.example.org/invitations/4:1tXw2f/"},
     "AuditRow": {

@@ -1,6 +1,9 @@
-"""manage.py invite PROJECT EMAIL … --by EMAIL."""
+"""manage.py invite PROJECT EMAIL … --by EMAIL, or --file FILE of addresses."""
 
+import sys
 from argparse import ArgumentParser
+from email.utils import parseaddr
+from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
@@ -27,7 +30,8 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare whom to invite as what."""
         parser.add_argument("project", help="the project's short name, as in its address")
-        parser.add_argument("email", nargs="+", help="whom")
+        parser.add_argument("email", nargs="*", help="whom")
+        parser.add_argument("--file", type=Path, help="addresses, one on a line; - for the standard input")
         parser.add_argument("--by", required=True, metavar="EMAIL", help="the admin who invites")
         parser.add_argument("--role", choices=Role.values, default=Role.ANNOTATOR)
         parser.add_argument("--note", default="", help="what the work is; mail and link say it")
@@ -38,9 +42,12 @@ class Command(BaseCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         """Print a line for each person; who has a link that can still be followed keeps it."""
         project, by = project_called(options["project"]), account_called(options["by"])
-        for email in options["email"]:
+        emails = list(dict.fromkeys([*options["email"], *_addresses_in(options["file"])]))
+        if not emails:
+            raise CommandError("Name at least one address, or a --file with some.")
+        for email in emails:
             _check(email)
-        rows = [self._offer(project, email, by, options) for email in options["email"]]
+        rows = [self._offer(project, email, by, options) for email in emails]
         print_rows(self.stdout, rows, as_json=options["json"], nothing="")
 
     def _offer(self, project: Project, email: str, by: User, options: dict[str, Any]) -> dict[str, Any]:
@@ -61,6 +68,16 @@ class Command(BaseCommand):
             "sent_at": offer.sent_at,
             "link": urljoin(site, reverse("invitation", args=[invitation_token(offer)])),
         }
+
+
+def _addresses_in(file: Path | None) -> list[str]:
+    if file is None:
+        return []
+    try:
+        text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"{file} cannot be read: {error}.") from error
+    return [parseaddr(line)[1] or line.strip() for line in text.splitlines() if line.strip()]
 
 
 def _check(email: str) -> None:
