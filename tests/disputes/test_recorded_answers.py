@@ -19,6 +19,8 @@ from annotate.core.models import (
     Role,
 )
 from annotate.disputes.commands.disputes import adjudicate
+from annotate.exports.formats.datasheet import _collection
+from annotate.exports.registry import TABLES
 from annotate.material.commands.imports import import_file
 from annotate.people.commands import add_member
 from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two
@@ -166,3 +168,17 @@ def test_rounds_that_take_none_say_so(tmp_path: Path) -> None:
     assert "is left open and takes no more values." in err
     with pytest.raises(CommandError, match="Items come in with Round I"):
         run("import_ratings", "empty", tmp_path / "file.jsonl", "--round", 2, "--with-items")
+
+
+def test_when_recorded_ratings_were_given_is_not_known(project: Project, tmp_path: Path) -> None:
+    load(tmp_path, *answers(4, 4, 4))
+    rows = list(TABLES["ratings"].rows(project))
+    assert {row["round"] for row in rows} == {1, 2}
+    assert {(row["first_saved_at"], row["last_saved_at"]) for row in rows} == {(None, None)}
+    said = [line for line in _collection(project) if " raters gave " in line]
+    assert len(said) == 2
+    assert all("recorded elsewhere, on days that are not known" in line for line in said)
+    changed = Rating.objects.filter(assignment__round__number=1).order_by("pk")[0]
+    Rating.objects.filter(pk=changed.pk).update(revision=2)
+    later = [row for row in TABLES["ratings"].rows(project) if row["last_saved_at"] is not None]
+    assert [(row["first_saved_at"], row["last_saved_at"]) for row in later] == [(None, changed.updated_at)]

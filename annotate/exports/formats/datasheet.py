@@ -1,6 +1,7 @@
 """A draft of a datasheet (Gebru and others 2021), filled in with what the project itself can tell."""
 
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 
 from django.db.models import Count, Max, Min, Q, Sum
 
@@ -8,6 +9,7 @@ from annotate.core.models import Assignment, Dispute, Document, Item, Project, R
 from annotate.exports.choice import ExportChoice
 from annotate.exports.citation import Datasheet, DatasheetSection
 from annotate.exports.formats.cards import plain, plain_line
+from annotate.exports.tables.ratings import time_if_known
 from annotate.results.commands import current_page
 from annotate.results.registry import result_of
 from annotate.results.table import Cell, Table
@@ -66,8 +68,8 @@ def _collection(project: Project) -> Iterator[str]:
             ratings=Count("pk"),
             raters=Count("assignment__annotator", distinct=True),
             seconds=Sum("active_seconds"),
-            first=Min("created_at"),
-            last=Max("updated_at"),
+            first=Min(time_if_known("created_at")),
+            last=Max(time_if_known("updated_at", revision=1)),
         )
         if not found["ratings"]:
             continue
@@ -79,11 +81,17 @@ def _collection(project: Project) -> Iterator[str]:
         measured = found["seconds"] or 0
         took = f" {measured / 3600:,.1f} hours of active time were measured." if measured else ""
         yield (
-            f"{round}: {found['raters']} raters gave {found['ratings']:,} values {how}, from "
-            f"{found['first']:%d %B %Y} to {found['last']:%d %B %Y}.{took}"
+            f"{round}: {found['raters']} raters gave {found['ratings']:,} values {how}, "
+            f"{_days(found['first'], found['last'])}.{took}"
         )
     yield from _plans(project)
     yield from _disputes(project)
+
+
+def _days(first: datetime | None, last: datetime | None) -> str:
+    if first is None or last is None:
+        return "recorded elsewhere, on days that are not known"
+    return f"from {first:%d %B %Y} to {last:%d %B %Y}"
 
 
 def _plans(project: Project) -> Iterator[str]:

@@ -6,6 +6,7 @@ from operator import itemgetter
 from typing import Any
 
 from django.db.models import Max, Min, OuterRef, Subquery
+from django.utils import timezone
 
 from annotate.core.models import Assignment, Rating, RatingChange
 from annotate.exports.restoring.archive import ExportArchive
@@ -80,8 +81,9 @@ def _rating(restored: Restored, row: Row, places: dict[Place, int]) -> Rating:
         active_seconds=row["active_seconds"],
         revision=row["revision"],
         guideline=restored.guideline(row),
-        created_at=row["first_saved_at"],
-        updated_at=row["last_saved_at"],
+        # None where it was recorded elsewhere, and so it is exported again.
+        created_at=row["first_saved_at"] or timezone.now(),
+        updated_at=row["last_saved_at"] or timezone.now(),
     )
 
 

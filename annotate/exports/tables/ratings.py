@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from django.db.models import F, OuterRef, Subquery
+from django.db.models import Case, Exists, F, OuterRef, Q, Subquery, When
 from django.db.models.functions import Coalesce
 
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
@@ -37,7 +37,20 @@ def _ratings(project: Project) -> Iterator[Row]:
     probability = Coalesce(
         Subquery(units.values("inclusion_probability")), F("assignment__inclusion_probability")
     )
-    return rows_by_column(in_order.annotate(probability=probability), _RATINGS)
+    times = {"first": time_if_known("created_at"), "last": time_if_known("updated_at", revision=1)}
+    return rows_by_column(in_order.annotate(probability=probability, **times), _RATINGS)
+
+
+def recorded_elsewhere() -> Q:
+    """Return of which ratings it is not known when they were given: files of them do not say."""
+    first = RatingChange.objects.filter(rating=OuterRef("pk"), revision=1, cause=RatingChange.Cause.IMPORTED)
+    answers = Q(assignment__round__number=2) & Q(Exists(first))
+    return Q(assignment__plan=Assignment.Plan.IMPORTED) | answers
+
+
+def time_if_known(column: str, **unless: int) -> Case:
+    """Return a rating's time, none where it was recorded elsewhere; `unless` narrows which of those."""
+    return Case(When(recorded_elsewhere() & Q(**unless), then=None), default=F(column))
 
 
 _RATINGS = {
@@ -53,8 +66,8 @@ _RATINGS = {
     "active_seconds": "active_seconds",
     "revision": "revision",
     "guideline_version": "guideline__version",
-    "first_saved_at": "created_at",
-    "last_saved_at": "updated_at",
+    "first_saved_at": "first",
+    "last_saved_at": "last",
     "position": "assignment__position",
     "plan": "assignment__plan",
     "plan_origin": "assignment__origin",
