@@ -18,6 +18,7 @@ from annotate.core import access
 from annotate.core.errors import DomainError
 from annotate.core.models import Export, Project, Push, Role, User
 from annotate.core.page import Request, render_in_project, request_user
+from annotate.core.spreadsheets import is_for_spreadsheet
 from annotate.core.workers import worker_health
 from annotate.exports import tasks
 from annotate.exports.choice import Format
@@ -188,5 +189,5 @@ def export_one(request: HttpRequest, slug: str, table: str, format: str) -> Stre
     if table not in TABLES or format not in FORMATS:
         raise Http404(gettext("There is no such table or format."))
     note_export(project=project, what=table, format=format)
-    defuses = request.GET.get("formulas") == "text"
+    defuses = is_for_spreadsheet(request.GET)
     return download_table(project, TABLES[table], table, format, defuses_formulas=defuses)

@@ -8,6 +8,7 @@ from django.http import Http404, HttpResponse
 from django.utils.translation import gettext
 
 from annotate.core.models import Project
+from annotate.core.spreadsheets import is_for_spreadsheet
 from annotate.results.latex import LatexChoices, latex
 from annotate.results.table import Table
 from annotate.results.text import comma_separated, markdown
@@ -21,10 +22,14 @@ CONTENT_TYPES = {
 
 
 def writer_of(format: str, project: Project, given: Mapping[str, Any]) -> Callable[[Table], str]:
-    """Return what writes a table in this format; `given` says how LaTeX is set (see LatexChoices)."""
+    """Return what writes a table in this format; `given` says how LaTeX is set (see LatexChoices), and
+    by `formulas=text` that a spreadsheet opens the CSV.
+    """
     if format == "tex":
         return partial(latex, choices=LatexChoices.read(given), project=project.name)
-    return comma_separated if format == "csv" else markdown
+    if format == "csv":
+        return partial(comma_separated, defuses_formulas=is_for_spreadsheet(given))
+    return markdown
 
 
 def table_file(

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import count as numbers_from
 from string import ascii_lowercase
 
+from annotate.core.spreadsheets import defuse
 from annotate.results.table import Cell, Column, ColumnKind, Table
 
 MINUS = "−"
@@ -15,10 +16,11 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]+")
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|~#$])")
 
 
-def comma_separated(table: Table) -> str:
+def comma_separated(table: Table, *, defuses_formulas: bool = False) -> str:
     """Return CSV after RFC 4180: for each figure its value in full, then whatever is said of it.
 
     A figure's interval, count, reason and how it was computed stand in columns of their own, named after it.
+    defuses_formulas: whether spreadsheets shall compute none of its texts, see `annotate.core.spreadsheets`.
     """
     parts = [_parts_of(table, index) for index in range(len(table.columns))]
     out = io.StringIO()
@@ -30,7 +32,7 @@ def comma_separated(table: Table) -> str:
     )
     for row in table.rows:
         writer.writerow(
-            value
+            defuse(value) if defuses_formulas else value
             for cell, own in zip(row, parts, strict=True)
             for value in (cell.value, *(getattr(cell, part) for part in own))
         )

@@ -14,6 +14,7 @@ from annotate.core.models import Role
 from annotate.core.navigation import READERS
 from annotate.core.page import Request, render_in_project, request_user, show_refusal
 from annotate.core.projects import project_cards
+from annotate.core.spreadsheets import is_for_spreadsheet
 from annotate.disputes.queries.list import waiting_for_adjudicator
 from annotate.exports.commands.exports import note_export
 from annotate.exports.files import download_table
@@ -70,7 +71,7 @@ def audit_download(request: Request, slug: str, format: str) -> StreamingHttpRes
     wanted = AuditForm(request.GET, audit_choices(project)).wanted
     note_export(project=project, what="audit log", format=format)
     table = ExportTable("audit", SAYS, COLUMNS, lambda project: audit_rows(project, wanted))
-    return download_table(project, table, "audit", format)
+    return download_table(project, table, "audit", format, defuses_formulas=is_for_spreadsheet(request.GET))
 
 
 @login_required

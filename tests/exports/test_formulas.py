@@ -8,8 +8,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from annotate.core.audit import record
 from annotate.exports.formats.text import comma_separated, jsonl
 from annotate.exports.registry import ExportTable
+from annotate.results.table import Cell, Column, ColumnKind, Table
+from annotate.results.table_files import writer_of
 from tests.factories import make_project
 from tests.rating.rounds import opened, rate
 
@@ -37,6 +40,29 @@ def test_formulas_are_defused_where_somebody_asks_for_it(client: Client) -> None
     )
     page = client.get(reverse("exports", args=[slug])).content.decode()
     assert f"{reverse('export_one', args=[slug, 'ratings', 'csv'])}?formulas=text" in page
+
+
+@pytest.mark.django_db
+def test_the_audit_log_and_tables_of_results_have_them_defused_too(client: Client) -> None:
+    cast = make_project(annotators=1, documents=1, raters_per_item=1)
+    record(cast.project, "project.changed", "=HYPERLINK(1)", after={}, by=cast.admin)
+    client.force_login(cast.admin)
+    address = reverse("audit_download", args=[cast.project.slug, "csv"])
+    subjects = {}
+    for asked in ("", "text"):
+        reply = client.get(address, {"formulas": asked})
+        text = b"".join(reply.streaming_content).decode()  # type: ignore[attr-defined]
+        subjects[asked] = [row["subject"] for row in csv.DictReader(StringIO(text, newline=""))]
+    assert "=HYPERLINK(1)" in subjects[""]
+    assert "'=HYPERLINK(1)" in subjects["text"]
+    assert (
+        f"{address}?formulas=text" in client.get(reverse("audit", args=[cast.project.slug])).content.decode()
+    )
+    column = Column("system", "System", ColumnKind.TEXT)
+    table = Table("t", "T", [column], [[Cell("=1")], [Cell("first")]])
+    for asked, said in (("", "=1"), ("text", "'=1")):
+        written = writer_of("csv", cast.project, {"formulas": asked})(table)
+        assert written.splitlines() == ["system", said, "first"]
 
 
 def test_a_table_of_one_column_has_whole_values() -> None:

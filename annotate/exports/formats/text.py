@@ -7,12 +7,11 @@ from datetime import datetime
 from typing import Any
 
 from annotate.core.models import Project
+from annotate.core.spreadsheets import defuse
 from annotate.exports.registry import ExportTable, Row, ValueKind
 from annotate.material.reading.refused import LineEcho
 
 CHUNK = 64 * 1024
-# How texts begin that spreadsheets compute.
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def jsonl(table: ExportTable, rows: Iterable[Row]) -> Iterator[str]:
@@ -41,7 +40,7 @@ def comma_separated(
         cells = list(values(row))
         for place in others:
             cells[place] = _cell(cells[place])
-        yield write(list(map(_defuse, cells)) if defuses_formulas else cells)
+        yield write(list(map(defuse, cells)) if defuses_formulas else cells)
 
 
 FORMATS: Mapping[str, Callable[[ExportTable, Iterable[Row]], Iterator[str]]] = {
@@ -70,10 +69,6 @@ def in_pieces(lines: Iterable[str]) -> Iterator[bytes]:
             yield "".join(gathered).encode()
             gathered, size = [], 0
     yield "".join(gathered).encode()
-
-
-def _defuse(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def _plain(value: Any) -> str:
