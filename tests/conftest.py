@@ -219,11 +219,16 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark the browser's stories and play them last: they leave an event loop in the thread.
 
-    Long tests come first, so that the others are played beside them. What knows no database is played once.
+    Long tests come first, so that the others are played beside them. What knows no database is played once,
+    what is about PostgreSQL there alone.
     """
+    if connection.vendor != "postgresql":
+        elsewhere = [item for item in items if item.get_closest_marker("postgresql")]
+        config.hook.pytest_deselected(items=elsewhere)
+        items[:] = [item for item in items if item not in elsewhere]
     for item in items:
         if "browser" in item.path.relative_to(Path(__file__).parent).parts:
             item.add_marker(pytest.mark.browser)
