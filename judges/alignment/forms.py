@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.core.models import Dimension, Project
 from judges.alignment.queries.cases import learning_dimensions, learning_judges, triable_proposals
+from judges.alignment.queries.pilot import judges_to_try
 from judges.alignment.wording import STYLES
 from judges.core.models import Judge, Proposal
 from judges.endpoints.queries import usable_judges
@@ -83,7 +84,7 @@ class PilotForm(forms.Form):
     )
 
     def __init__(self, entered: Mapping[str, Any], *, project: Project) -> None:
-        judges, dimensions = learning_judges(project), learning_dimensions(project)
+        judges, dimensions = judges_to_try(project), learning_dimensions(project)
         first, key = judges.first(), dimensions.first()
         usual = {"judge": first.pk if first else "", "dimension": key.key if key else ""}
         super().__init__({**usual, **{name: entered[name] for name in usual if name in entered}})

@@ -3,11 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
+
 from annotate.core.addresses import query_of
 from annotate.core.models import Dimension, Item, Project
 from judges.alignment.cases import Case, most_different
 from judges.alignment.queries.cases import cases_of
 from judges.core.models import Judge, Judgment
+from judges.methods import METHODS
 
 DEVELOPMENT_ITEMS = "marked=development"
 """The filter of the list of items that finds the items of development documents."""
@@ -45,6 +48,13 @@ class Pilot:
     def mean_difference(self) -> float | None:
         """Return the mean distance of the judge from people in points, None without any unit."""
         return sum(abs(case.error) for case in self.cases) / len(self.cases) if self.cases else None
+
+
+def judges_to_try(project: Project) -> QuerySet[Judge]:
+    """Return the judges that give a text a value; those that were imported can be read, though not asked."""
+    pairs = [key for key, method in METHODS.items() if method.asks_pairs]
+    found = Judge.objects.filter(project=project).exclude(method__in=pairs).order_by("name", "pk")
+    return found.select_related("endpoint", "template")
 
 
 def pilot_of(judge: Judge, dimension: Dimension) -> Pilot:

@@ -8,7 +8,7 @@ from annotate.results.registry import result_of
 from judges.alignment.cases import Case, CaseKind, most_different
 from judges.alignment.commands.proposals import draw_development
 from judges.alignment.queries.pilot import DEVELOPMENT_ITEMS, pilot_of, units_of
-from judges.core.models import DevelopmentDocument
+from judges.core.models import DevelopmentDocument, Judge
 from judges.runs.filtered import filtered_items
 from tests.factories import Cast
 from tests.judges.alignment.rumours import MARK, REASON, judge_all, make_rumours
@@ -72,6 +72,12 @@ def test_the_page_leads_from_asking_to_the_next_version(client: Client, cast: Ca
     assert "it is a point or more from people on 0 of 24 units" in other
     assert "Well put." in other
     assert client.get(address(cast, "pilot/"), {"judge": 99_999}).status_code == 422
+    imported = Judge.objects.create(
+        project=cast.project, name="Imported", method="rts", model="gpt", endpoint=None, template=None
+    )
+    read = client.get(address(cast, "pilot/"), {"judge": imported.pk})
+    assert "as soon as it has values" in text_of(read)
+    assert "Correct the prompt" not in text_of(read)
     client.force_login(cast.researcher)
     assert "ask about the" not in text_of(client.get(address(cast, "pilot/")))
 
