@@ -5,7 +5,7 @@ from django.utils.translation import gettext_noop
 from annotate.core.navigation import ADMINS, READERS, NewPages, Page
 
 _TRUST = (
-    Page(gettext_noop("Trust"), "results_page", READERS, ("trust",), tells=True),
+    Page(gettext_noop("Verdicts"), "results_page", READERS, ("trust",), tells=True),
     Page(gettext_noop("Reliability"), "results_page", READERS, ("reliability",), tells=True),
     Page(gettext_noop("Replacement"), "results_page", READERS, ("replacement",), tells=True),
     Page(gettext_noop("Certificates"), "certificates", READERS, tells=True),

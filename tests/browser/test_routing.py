@@ -80,6 +80,7 @@ def test_from_judging_to_an_audit_that_contradicts(
     page.on("dialog", lambda dialog: dialog.accept())
     collect(page, project)
     page.get_by_role("link", name="Trust", exact=True).click()
+    page.get_by_role("link", name="Reliability", exact=True).click()
     expect(page.get_by_role("row", name=KEPT).locator("td").first).to_contain_text("1.000")
     expect(page.locator("main")).to_contain_text("Nobody has rated these items yet")
     route(page)

@@ -52,7 +52,7 @@ def test_no_page_is_in_two_places():
         ("results/laboratory/", ["Judges", "Laboratory", "Samples"]),
         ("judges/pilot/", ["Judges", "Pilot", "Where it differs"]),
         ("results/pilot/", ["Judges", "Pilot", "Ways of asking"]),
-        ("results/trust/", ["Judges", "Trust", "Trust"]),
+        ("results/trust/", ["Judges", "Trust", "Verdicts"]),
         ("results/reliability/", ["Judges", "Trust", "Reliability"]),
         ("results/replacement/", ["Judges", "Trust", "Replacement"]),
         ("judges/certificates/3/", ["Judges", "Trust", "Certificates"]),

@@ -20,9 +20,9 @@ from judges.results.tables.parameters import chosen_judge
 _SAYS = (
     "Alpha with people’s mean of each judge, on the items of development documents for which it, the chosen "
     "judge and people have values; the difference is this judge minus the chosen one. Intervals draw "
-    "documents, the same for both; p by Holm over the rows. Whoever chooses a prompt by these figures has "
-    "seen these documents: they say nothing of how good it is on others, and no other figure about judges "
-    "uses people’s values of them."
+    "documents, the same for both; p is corrected by Holm over judges and over dimensions, {looks} "
+    "comparisons in all. Whoever chooses a prompt by these figures has seen these documents: they say "
+    "nothing of how good it is on others, and no other figure about judges uses people’s values of them."
 )
 _NOT_DRAWN = "No document is for development yet. Draw the development part under Laboratory > Align."
 _ALONE = "No other judge has values on the development documents yet."
@@ -45,7 +45,9 @@ def pilot_sections(project: Project, chosen: Chosen) -> list[Section]:
         [text(one.name, key=one.key), text(other.name), *cells_of_part(found), _p_value(found)]
         for one, other, found in pairs
     ]
-    table = Table("versions", f"Judges beside {judge.name}", _COLUMNS, rows, heads=2, says=_SAYS)
+    table = Table(
+        "versions", f"Judges beside {judge.name}", _COLUMNS, rows, heads=2, says=_SAYS.format(looks=len(rows))
+    )
     drawn = project.documents.filter(development__isnull=False).exists()
     problem = "" if rows else _ALONE if drawn else _NOT_DRAWN
     return [Section("The same units, asked in different ways", problem, [table])]
