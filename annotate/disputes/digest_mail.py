@@ -1,16 +1,12 @@
 """The digest of disputes as a message, and the link that ends it."""
 
-import smtplib
-
-from django.core.mail import EmailMessage, get_connection
 from django.core.signing import Signer
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotate.core.access import DIGEST
-from annotate.core.errors import MailError
-from annotate.core.mails import SECONDS_TO_WAIT
+from annotate.core.mails import send_mail
 from annotate.core.models import User
 from annotate.disputes.queries.digests import NeedingDispute
 
@@ -27,7 +23,8 @@ def send_digest_message(user: User, needing: list[NeedingDispute], address: str)
     stop = f"{address}{reverse('digest_stop', args=[digest_token(user)])}"
     new = [each for each in needing if each.is_new]
     subject = ngettext("%(count)s dispute needs you", "%(count)s disputes need you", len(needing))
-    message = EmailMessage(
+    send_mail(
+        to=user.email,
         subject=f"Concord: {subject % {'count': len(needing)}}",
         body="\n".join(
             [
@@ -40,14 +37,8 @@ def send_digest_message(user: User, needing: list[NeedingDispute], address: str)
                 "",
             ]
         ),
-        to=[user.email],
         headers={"List-Unsubscribe": f"<{stop}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"},
-        connection=get_connection(timeout=SECONDS_TO_WAIT),
     )
-    try:
-        message.send()
-    except (smtplib.SMTPException, OSError) as error:
-        raise MailError(f"No mail could be sent to {user.email} ({error}).") from error
 
 
 def _lines(dispute: NeedingDispute, address: str) -> list[str]:

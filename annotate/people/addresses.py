@@ -1,15 +1,13 @@
 """Links that prove an address: signed, mailed to that address only, and kept nowhere."""
 
-import smtplib
 from datetime import timedelta
 
 from django.conf import settings
-from django.core.mail import EmailMessage, get_connection
 from django.core.signing import BadSignature, TimestampSigner
 from django.utils.translation import gettext
 
-from annotate.core.errors import AddressLinkError, MailError
-from annotate.core.mails import SECONDS_TO_WAIT
+from annotate.core.errors import AddressLinkError
+from annotate.core.mails import send_mail
 from annotate.core.models import Invitation, User
 
 CHANGE, SIGNUP = "annotate.address.change", "annotate.address.signup"
@@ -80,15 +78,9 @@ def _read(salt: str, token: str) -> list[str | int]:
 
 
 def _send(email: str, subject: str, text: str) -> None:
-    message = EmailMessage(
+    send_mail(
+        to=email,
         subject=f"{settings.ACCOUNT_EMAIL_SUBJECT_PREFIX}{subject}",
         body=f"{text}\n",
-        to=[email],
-        connection=get_connection(timeout=SECONDS_TO_WAIT),
+        not_sent=gettext("No mail could be sent to {email}. Try again later."),
     )
-    try:
-        message.send()
-    except (smtplib.SMTPException, OSError) as error:
-        raise MailError(
-            gettext("No mail could be sent to {email}. Try again later.").format(email=email)
-        ) from error

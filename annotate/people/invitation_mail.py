@@ -1,13 +1,9 @@
 """Invitations sent by e-mail, where a mail server is configured."""
 
-import smtplib
-
-from django.core.mail import EmailMessage, get_connection
 from django.utils.formats import date_format
 from django.utils.translation import gettext
 
-from annotate.core.errors import MailError
-from annotate.core.mails import SECONDS_TO_WAIT
+from annotate.core.mails import send_mail
 from annotate.core.models import Invitation
 
 
@@ -21,17 +17,11 @@ def send_invitation(invitation: Invitation, link: str) -> None:
     until = gettext("The link is for you alone and works until {day}.").format(
         day=date_format(invitation.expires_at)
     )
-    message = EmailMessage(
-        subject=" ".join(subject.split()),
+    send_mail(
+        to=invitation.email,
+        subject=subject,
         body="\n\n".join(filter(None, [invites, invitation.note, link, until])) + "\n",
-        to=[invitation.email],
-        reply_to=[sender.email] if sender else None,
-        connection=get_connection(timeout=SECONDS_TO_WAIT),
+        reply_to=sender.email if sender else "",
+        not_sent="The link is there, but no mail could be sent to {email} ({error}). "
+        "Pass the link on yourself, or check CONCORD_EMAIL_URL and send it again.",
     )
-    try:
-        message.send()
-    except (smtplib.SMTPException, OSError) as error:
-        raise MailError(
-            f"The link is there, but no mail could be sent to {invitation.email} ({error}). "
-            "Pass the link on yourself, or check CONCORD_EMAIL_URL and send it again."
-        ) from error

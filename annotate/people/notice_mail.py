@@ -1,24 +1,16 @@
 """Mails that a person chose to get, each about one thing that happened or is near, and sent once."""
 
-import logging
-import smtplib
 from datetime import date
 
 from django.conf import settings
-from django.core.mail import EmailMessage, get_connection
 from django.db.models import QuerySet
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext, ngettext, override
 
-from annotate.core.errors import MailError
-from annotate.core.mails import SECONDS_TO_WAIT, claim_mail, due_mails, give_up_old_mail, mail_is_sent
+from annotate.core.mails import due_mails, mail_row, send_mail
 from annotate.core.models import Notice, NoticeKind
 from annotate.core.preferences import preferences_of
-
-logger = logging.getLogger(__name__)
-ROMAN = {1: "I", 2: "II"}
 
 
 def due_notices() -> QuerySet[Notice]:
@@ -29,15 +21,8 @@ def due_notices() -> QuerySet[Notice]:
 def mail_notice(*, notice_id: int) -> None:
     """Send a notice; safe to run twice. What no mail server takes is sent later that day."""
     notice = Notice.objects.select_related("user__preferences", "project").filter(pk=notice_id).first()
-    if notice is None or not mail_is_sent() or not claim_mail(notice):
-        return
-    try:
-        _send(notice)
-    except MailError as error:
-        logger.warning("Notice %s is mailed later: %s", notice_id, error.message)
-        give_up_old_mail(notice, since=notice.at)
-    else:
-        Notice.objects.filter(pk=notice_id).update(mailed_at=timezone.now(), mail_due_at=None)
+    if notice is not None:
+        mail_row(notice, lambda: _send(notice), since=notice.at)
 
 
 def _send(notice: Notice) -> None:
@@ -45,16 +30,11 @@ def _send(notice: Notice) -> None:
     with override(chosen.language or settings.LANGUAGE_CODE):
         subject, says = text_of(notice)
         ending = gettext("You chose to be told this. Choose again under Preferences:")
-    message = EmailMessage(
-        subject=" ".join(subject.split()),
+    send_mail(
+        to=notice.user.email,
+        subject=subject,
         body=f"{says}\n\n{notice.link}\n\n{ending}\n{chosen.notice_address}{reverse('preferences')}\n",
-        to=[notice.user.email],
-        connection=get_connection(timeout=SECONDS_TO_WAIT),
     )
-    try:
-        message.send()
-    except (smtplib.SMTPException, OSError) as error:
-        raise MailError(f"No mail could be sent to {notice.user.email} ({error}).") from error
 
 
 def text_of(notice: Notice) -> tuple[str, str]:
@@ -75,7 +55,7 @@ def text_of(notice: Notice) -> tuple[str, str]:
                 count,
             ).format(count=count, **named),
         )
-    named["round"] = ROMAN[int(facts["round"])]
+    named["round"] = str(facts["round"])
     if notice.kind == NoticeKind.DEADLINES:
         named["day"] = date_format(date.fromisoformat(str(facts["deadline"])), "DATE_FORMAT")
         return (

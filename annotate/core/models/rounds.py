@@ -128,8 +128,12 @@ class Round(models.Model):
         ]
 
     def __str__(self) -> str:
-        numeral = "I" * (1 if self.number == Round.CHECKS else self.number)
-        return gettext("Round {numeral}").format(numeral=numeral)
+        return gettext("Round {numeral}").format(numeral=self.numeral)
+
+    @property
+    def numeral(self) -> str:
+        """Its number as people read it; hidden checks are part of Round I."""
+        return "I" * (1 if self.number == Round.CHECKS else self.number)
 
     @property
     def is_open(self) -> bool:

@@ -1,12 +1,9 @@
 """Asking raters to look at the disputes that wait for them."""
 
-import logging
-import smtplib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from django.conf import settings
-from django.core.mail import EmailMessage, get_connection
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -15,7 +12,7 @@ from django.utils.translation import gettext, ngettext, override
 from annotate.core.audit import record
 from annotate.core.configuration import lock_project
 from annotate.core.errors import MailError, NotReadyError
-from annotate.core.mails import SECONDS_TO_WAIT, claim_mail, due_mails, give_up_old_mail, mail_is_sent
+from annotate.core.mails import due_mails, mail_is_sent, mail_row, send_mail
 from annotate.core.models import Membership, Nudge, Project, Round, User
 from annotate.core.preferences import preferences_of
 
@@ -35,20 +32,12 @@ def send_message(nudge: Nudge, link: str) -> None:
             "{person} asks you to answer the disputes of “{project}”: {count} wait for your answer.",
             count,
         ).format(person=sender or gettext("An admin"), project=rater.project, count=count)
-    message = EmailMessage(
-        subject=" ".join(subject.split()),
+    send_mail(
+        to=rater.user.email,
+        subject=subject,
         body=f"{asks}\n\n{link}\n",
-        to=[rater.user.email],
-        reply_to=[sender.email] if sender else None,
-        connection=get_connection(timeout=SECONDS_TO_WAIT),
+        reply_to=sender.email if sender else "",
     )
-    try:
-        message.send()
-    except (smtplib.SMTPException, OSError) as error:
-        raise MailError(f"No mail could be sent to {rater.user.email} ({error}).") from error
-
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -98,12 +87,5 @@ def due_nudges() -> QuerySet[Nudge]:
 def mail_nudge(*, nudge_id: int) -> None:
     """Send a nudge by mail; safe to run twice. What no mail server takes is sent later that day."""
     nudge = Nudge.objects.select_related("rater__user", "rater__project", "by").filter(pk=nudge_id).first()
-    if nudge is None or not mail_is_sent() or not claim_mail(nudge):
-        return
-    try:
-        send_message(nudge, nudge.link)
-    except MailError as error:
-        logger.warning("Nudge %s stays on the rater's page for now: %s", nudge_id, error.message)
-        give_up_old_mail(nudge, since=nudge.at)
-    else:
-        Nudge.objects.filter(pk=nudge_id).update(mailed_at=timezone.now(), mail_due_at=None)
+    if nudge is not None:
+        mail_row(nudge, lambda: send_message(nudge, nudge.link), since=nudge.at)

@@ -53,7 +53,7 @@ def note_deadlines() -> None:
             project=round.project,
             kind=NoticeKind.DEADLINES,
             about=f"round {round.pk} {round.deadline} {days}",
-            facts={"round": round.number, "deadline": f"{round.deadline}"},
+            facts={"round": round.numeral, "deadline": f"{round.deadline}"},
             to=_with_work(round),
         )
 

@@ -235,7 +235,7 @@ def _tell_members(round: Round, *, opened: bool) -> None:
         project=round.project,
         kind=NoticeKind.ROUNDS,
         about=f"round {round.pk} {'opened' if opened else 'closed'}",
-        facts={"round": round.number, "opened": opened},
+        facts={"round": round.numeral, "opened": opened},
         to=members_of(round.project),
     )
 

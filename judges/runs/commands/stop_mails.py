@@ -1,15 +1,13 @@
 """Telling who started a run, by mail, that it does not go on by itself."""
 
 import logging
-import smtplib
 
 from django.conf import settings
-from django.core.mail import EmailMessage, get_connection
 from django.utils import timezone
 from django.utils.translation import gettext, override
 
 from annotate.core.errors import MailError
-from annotate.core.mails import SECONDS_TO_WAIT, mail_is_sent
+from annotate.core.mails import mail_is_sent, send_mail
 from annotate.core.preferences import preferences_of
 from judges.core.models import Run
 from judges.runs.queries.runs import untold_runs
@@ -45,13 +43,4 @@ def _send(run: Run) -> None:
             )
         else:
             next_step = gettext("Its page among the runs of judges says more, and resumes it.")
-    message = EmailMessage(
-        subject=" ".join(subject.split()),
-        body=f"{run.reason}\n\n{next_step}\n",
-        to=[run.created_by.email],
-        connection=get_connection(timeout=SECONDS_TO_WAIT),
-    )
-    try:
-        message.send()
-    except (smtplib.SMTPException, OSError) as error:
-        raise MailError(f"No mail could be sent to {run.created_by.email} ({error}).") from error
+    send_mail(to=run.created_by.email, subject=subject, body=f"{run.reason}\n\n{next_step}\n")
