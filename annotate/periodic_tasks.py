@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotate import tasks
-from annotate.core.periodic import PeriodicTask
+from annotate.core.periodic import PeriodicTask, Upkeep
 from annotate.disputes.commands.nudges import due_nudges
 from annotate.disputes.queries.digests import without_digest_today
 from annotate.exports.queries import due_exports, due_pushes
@@ -97,66 +97,40 @@ class SendDueDigests(PeriodicTask):
         enqueue_digests()
 
 
-class RemoveLeftovers(PeriodicTask):
+class RemoveLeftovers(Upkeep):
     """Every ten minutes removes sessions that ended, counts that limit nothing any more, and lost uploads."""
 
     at_start = 60.0
     every = EVERY
-
-    def run(self) -> None:
-        """Remove them once."""
-        close_old_connections()
-        try:
-            forget_old_attempts()
-            forget_ended_sessions()
-            remove_orphans()
-        except (DatabaseError, OSError) as error:  # the next one removes them
-            logger.warning("Old sessions, attempts and uploads could not be removed: %s", error)
+    acts = (forget_old_attempts, forget_ended_sessions, remove_orphans)
+    fails = "Old sessions, attempts and uploads could not be removed"
 
 
-class TellOfDeadlines(PeriodicTask):
+class TellOfDeadlines(Upkeep):
     """Every ten minutes writes the notices of deadlines that near, each of which is given once."""
 
     at_start = 10.0
     every = EVERY
-
-    def run(self) -> None:
-        """Write them once."""
-        close_old_connections()
-        try:
-            note_deadlines()
-        except DatabaseError as error:  # the next look writes them
-            logger.warning("Deadlines could not be looked for: %s", error)
+    acts = (note_deadlines,)
+    fails = "Deadlines could not be looked for"
 
 
-class AddUpChanges(PeriodicTask):
+class AddUpChanges(Upkeep):
     """Every minute adds up what statements counted, so that versions of data are read from few rows."""
 
     at_start = 20.0
     every = 60.0
-
-    def run(self) -> None:
-        """Add up once."""
-        close_old_connections()
-        try:
-            add_up_changes()
-        except DatabaseError as error:  # the next one adds them up
-            logger.warning("Counts of changes could not be added up: %s", error)
+    acts = (add_up_changes,)
+    fails = "Counts of changes could not be added up"
 
 
-class SealAuditLog(PeriodicTask):
+class SealAuditLog(Upkeep):
     """Every minute seals what is new in the audit log."""
 
     at_start = 30.0
     every = 60.0
-
-    def run(self) -> None:
-        """Seal it once."""
-        close_old_connections()
-        try:
-            seal_entries()
-        except DatabaseError as error:  # the next one seals them
-            logger.warning("The audit log could not be sealed: %s", error)
+    acts = (seal_entries,)
+    fails = "The audit log could not be sealed"
 
 
 def enqueue_deliveries() -> None:

@@ -1,8 +1,13 @@
 """Workers that look for something by themselves, again and again: no timetable and no message can be lost."""
 
+import logging
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from celery import bootsteps
+from django.db import DatabaseError, close_old_connections
+
+logger = logging.getLogger(__name__)
 
 
 class PeriodicTask(bootsteps.StartStopStep):
@@ -29,3 +34,22 @@ class PeriodicTask(bootsteps.StartStopStep):
         """Look no more."""
         if self.entry is not None:
             self.entry.cancel()
+
+
+class Upkeep(PeriodicTask):
+    """Does something in the database or its files at each look; what cannot be done is done at the next.
+
+    acts: what is done, in this order. fails: what the log says where it could not be.
+    """
+
+    acts: ClassVar[Sequence[Callable[[], object]]]
+    fails: ClassVar[str]
+
+    def run(self) -> None:
+        """Do it once."""
+        close_old_connections()
+        try:
+            for act in self.acts:
+                act()
+        except (DatabaseError, OSError) as error:
+            logger.warning("%s: %s", self.fails, error)
