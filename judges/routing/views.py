@@ -1,5 +1,6 @@
 """Pages about routing."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
@@ -188,7 +189,7 @@ def routing_policy(request: Request, slug: str, pk: int) -> HttpResponse:
     policy = policy_in(project, pk)
     if policy.status == DRAFT and may_change_judges(request.user, project):
         return _policies_enter(request, project, form_of(policy, _post_data(request), project), policy)
-    plan, computing = _plan_or_page(policy, project)
+    plan, computing = _plan_or_page(project, lambda _preview: policy)
     context: dict[str, Any] = {"policy": policy, "plan": plan, "state": routing_state(policy, project)}
     context["computing"] = computing
     if plan and policy.status == ROUTED and plan.round and plan.round.is_open and not plan.refusal:
@@ -232,13 +233,17 @@ def _policies_enter(
 ) -> HttpResponse:
     """Show the form beside what the policy in it would do; store it unless it is only to be shown."""
     plan, computing, status = None, None, 200
+
+    def draft(preview: bool) -> RoutingPolicy:
+        return draft_policy(project, _spec_of(project, form, policy, preview=preview), policy=policy)
+
     if policy and not form.is_bound:
-        plan, computing = _plan_or_page(policy, project)
+        plan, computing = _plan_or_page(project, lambda _preview: policy)
     elif form.is_bound and form.is_valid():
         try:
             if "show" not in request.POST:
                 return _store(request, project, form, policy)
-            plan, computing = _plan_of(project, form, policy)
+            plan, computing = _plan_or_page(project, draft)
         except DomainError as error:
             status = add_refusal(form, error)
     status = 422 if form.errors and status == 200 else status
@@ -261,19 +266,6 @@ def _store(request: Request, project: Project, form: AnyForm, policy: RoutingPol
     return redirect("routing_policy", project.slug, policy.pk)
 
 
-def _plan_of(project: Project, form: AnyForm, policy: RoutingPolicy | None) -> Planned:
-    try:
-        draft = draft_policy(project, _spec_of(project, form, policy, preview=True))
-    except IndicatorsNotKeptError as error:
-        kept = kept_figures(project, error.result)
-        if not kept.is_current:
-            return None, kept
-        draft = draft_policy(project, _spec_of(project, form, policy))
-    if policy:
-        draft.pk, draft.seed = policy.pk, policy.seed
-    return _plan_or_page(draft, project)
-
-
 def _spec_of(
     project: Project, form: AnyForm, policy: RoutingPolicy | None, *, preview: bool = False
 ) -> PolicySpec:
@@ -281,12 +273,15 @@ def _spec_of(
     return within_budget(project, form.spec(), budget, policy=policy, preview=preview)
 
 
-def _plan_or_page(policy: RoutingPolicy, project: Project) -> Planned:
-    """Return what a policy would do; else, where a worker has to compute R of many units first, its page."""
+def _plan_or_page(project: Project, policy_as: Callable[[bool], RoutingPolicy]) -> Planned:
+    """Return what a policy would do; else, where a worker has to compute R of many units first, its page.
+
+    policy_as: returns the policy, from what is remembered in a preview; raises IndicatorsNotKeptError there.
+    """
     try:
-        return routing_plan(policy, project, preview=True), None
+        return routing_plan(policy_as(True), project, preview=True), None
     except IndicatorsNotKeptError as error:
         kept = kept_figures(project, error.result)
     if not kept.is_current:
         return None, kept
-    return routing_plan(policy, project), None
+    return routing_plan(policy_as(False), project), None

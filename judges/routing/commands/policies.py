@@ -32,8 +32,15 @@ from judges.routing.queries.units import PlannedUnit
 Status = RoutingPolicy.Status
 
 
-def draft_policy(project: Project, spec: PolicySpec, by: User | None = None) -> RoutingPolicy:
-    """Return the policy that `make_policy` would store, to look at what it would do. One query."""
+def draft_policy(
+    project: Project, spec: PolicySpec, by: User | None = None, *, policy: RoutingPolicy | None = None
+) -> RoutingPolicy:
+    """Return the policy that `make_policy` would store, to look at what it would do. One query at most.
+
+    policy: the stored draft that is to become so; its audit is drawn by its own seed.
+    """
+    if policy is not None:
+        return RoutingPolicy(pk=policy.pk, project=project, seed=policy.seed, created_by=by, **_values(spec))
     number = RoutingPolicy.objects.filter(project=project).count() + 1
     seed = Stream(project.seed).of("routing", number).shuffler().randrange(2**31)
     return RoutingPolicy(project=project, seed=seed, created_by=by, **_values(spec))
@@ -49,16 +56,13 @@ def within_budget(
 ) -> PolicySpec:
     """Return a policy with the largest r that asks people for at most `budget` ratings; as it is without one.
 
-    policy: the draft that is to become so, whose audit is drawn by its own seed. Raises InvalidValueError,
-    and in a preview IndicatorsNotKeptError.
+    policy: see `draft_policy`. Raises InvalidValueError, and in a preview IndicatorsNotKeptError.
     """
     if budget is None:
         return spec
     spec = replace(spec, threshold=-1.0)
     _refuse_indicator(project, spec)
-    draft = draft_policy(project, spec)
-    if policy is not None:
-        draft.pk, draft.seed = policy.pk, policy.seed
+    draft = draft_policy(project, spec, policy=policy)
     return replace(spec, threshold=threshold_within(draft, budget, preview=preview))
 
 

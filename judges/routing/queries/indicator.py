@@ -9,6 +9,7 @@ from math import isnan
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 from django.core.cache import caches
 
 from annotate.agreement import Coefficient, Resampling
@@ -27,7 +28,7 @@ from judges.results.queries.scores import Material, Samples, samples_of, scores_
 from judges.results.tables.streams import stream_of_pair
 from judges.results.tables.version import digest_of_values
 from judges.routing.queries.audit import AuditCell
-from judges.routing.queries.kept_units import ExpectedGain, KeptAgreement, expected_gain, kept_agreement
+from judges.routing.queries.kept_units import KeptAgreement, expected_gain, kept_agreement
 from judges.routing.queries.units import Decided, Grounds, KeptUnit, PlannedUnit, PolicyCell, Why, audit_of
 
 _SHORT = 5_000  # units: with more, R takes longer than a page may compute
@@ -46,10 +47,11 @@ def decided_by_indicator(policy: RoutingPolicy, material: Material, *, preview: 
     systems = list(dict.fromkeys(material.systems))
     decisions = measured.decisions(policy)
     units, audit = _units(policy, material, judged, decisions)
+    sent = _sent_items(material, units)
     return Decided(
         units=units,
-        agreement=_agreement(material, judged, units),
-        gain=_gain(material, judged, units),
+        agreement=_agreement(material.dimensions, judged, sent),
+        gain=expected_gain((judged[key].scores, goes) for key, goes in sent.items()),
         refusal=_without_values(policy, judged),
         audit=audit,
         cells=_cells(material, systems, decisions, units, audit),
@@ -271,28 +273,22 @@ def _cells(
     ]
 
 
-def _agreement(
-    material: Material, judged: Mapping[str, _Judged], units: Sequence[PlannedUnit]
-) -> list[KeptAgreement]:
+def _sent_items(material: Material, units: Sequence[PlannedUnit]) -> dict[str, npt.NDArray[np.bool_]]:
+    """Return (items,) by dimension key: whether the unit goes to people, and not to be audited."""
     sent = {unit.unit for unit in units if unit.why != Why.AUDIT}
-    found = []
-    for one in material.dimensions:
-        stays = np.array([(item, one.id) not in sent for item in material.items.tolist()], dtype=bool)
-        agreement = kept_agreement(one, judged[one.key].scores, stays)
-        if agreement is not None:
-            found.append(agreement)
-    return found
-
-
-def _gain(
-    material: Material, judged: Mapping[str, _Judged], units: Sequence[PlannedUnit]
-) -> ExpectedGain | None:
-    sent = {unit.unit for unit in units if unit.why != Why.AUDIT}
-    goes = {
+    return {
         one.key: np.array([(item, one.id) in sent for item in material.items.tolist()], dtype=bool)
         for one in material.dimensions
     }
-    return expected_gain([(judged[key].scores, chosen) for key, chosen in goes.items()])
+
+
+def _agreement(
+    dimensions: Sequence[FrozenDimension],
+    judged: Mapping[str, _Judged],
+    sent: Mapping[str, npt.NDArray[np.bool_]],
+) -> list[KeptAgreement]:
+    found = (kept_agreement(one, judged[one.key].scores, ~sent[one.key]) for one in dimensions)
+    return [agreement for agreement in found if agreement is not None]
 
 
 def _without_values(policy: RoutingPolicy, judged: Mapping[str, _Judged]) -> str:

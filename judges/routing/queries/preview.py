@@ -219,7 +219,7 @@ def threshold_within(policy: RoutingPolicy, budget: int, *, preview: bool = Fals
         policy.threshold = step
         return ratings_asked(measured.units(policy), policy.raters, places)
 
-    affordable = bisect_right(steps, budget, key=ratings_at)  # a larger r never asks for fewer
+    affordable = bisect_right(steps, budget, key=ratings_at)  # each step that it goes beyond was affordable
     if not affordable:
         message = gettext(
             "People are asked for {least} ratings in any case, by the audit and where there is no R: "

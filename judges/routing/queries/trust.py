@@ -14,7 +14,7 @@ from judges.core.access import OF_JUDGES
 from judges.core.models import Calibration, Judge
 from judges.reliability import AlternativeAnnotatorTest, Verdict
 from judges.results.queries.indicator import SIGNIFICANCE_LEVEL, DimensionIndicator, reliability_report
-from judges.results.queries.pairings import Pairing, measured_judges, usual_pairing
+from judges.results.queries.pairings import measured_judges, of_method, usual_pairing
 from judges.results.queries.replacement import replacement_report
 from judges.results.tables.compared import Scored, compared_values
 from judges.results.tables.parameters import counts_corrected
@@ -159,16 +159,11 @@ def trust_in(project: Project, judge: Judge, chosen: Chosen) -> Sequence[TrustEv
 
 
 def _pairs(project: Project, judge: Judge, chosen: Chosen) -> Mapping[str, DimensionIndicator]:
-    others = {"rts": "mcq", "mcq": "rts"}
-    beside = [
-        other
-        for other in measured_judges(project)
-        if other.method == others.get(judge.method) and other.model == judge.model
-    ]
-    if not beside:
+    other = {"rts": "mcq", "mcq": "rts"}.get(judge.method)
+    of_model = [each for each in measured_judges(project) if each.model == judge.model]
+    if judge not in of_model or not of_method(of_model, str(other)):
         return {}
-    counted = [one for one in measured_judges(project) if one == judge]
-    pairing: Pairing = usual_pairing([*counted, *beside])
+    pairing = usual_pairing([each for each in of_model if each == judge or each.method == other])
     report = reliability_report(
         project,
         pairing,
