@@ -11,10 +11,10 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.core.models import Dimension, Project
 from judges.alignment.queries.cases import learning_dimensions, learning_judges, triable_proposals
-from judges.alignment.queries.pilot import judges_to_try
 from judges.alignment.wording import STYLES
 from judges.core.models import Judge, Proposal
 from judges.endpoints.queries import usable_judges
+from judges.results.queries.pairings import scoring_judges
 
 MOST_EXAMPLES = 12
 MOST_CANDIDATES = 16
@@ -52,21 +52,13 @@ class DevelopmentForm(forms.Form):
         return float(self.cleaned_data["percent"]) / 100
 
 
-class PromptChangeForm(forms.Form):
-    """Whose prompt is to change, on which dimension, and how."""
+class JudgeOnDimensionForm(forms.Form):
+    """A judge, on a dimension."""
 
     judge = forms.ModelChoiceField(Judge.objects.none(), label=_("Judge"), empty_label=None)
     dimension = forms.ModelChoiceField(
         Dimension.objects.none(), label=_("Dimension"), empty_label=None, to_field_name="key"
     )
-    kind = forms.ChoiceField(
-        label=_("Propose"), choices=Proposal.Kind.choices, initial=Proposal.Kind.CLARIFICATION
-    )
-
-    def __init__(self, entered: Any, *, project: Project, auto_id: str = "id_%s") -> None:
-        super().__init__(entered, auto_id=auto_id)
-        self.offer("judge", learning_judges(project))
-        self.offer("dimension", learning_dimensions(project))
 
     def offer(self, name: str, rows: QuerySet[Any]) -> None:
         """Let a field choose among these rows."""
@@ -75,23 +67,30 @@ class PromptChangeForm(forms.Form):
         field.queryset = rows
 
 
-class PilotForm(forms.Form):
+class PilotForm(JudgeOnDimensionForm):
     """Which judge is looked at, on which dimension; the first of each where nothing is chosen."""
 
-    judge = forms.ModelChoiceField(Judge.objects.none(), label=_("Judge"), empty_label=None)
-    dimension = forms.ModelChoiceField(
-        Dimension.objects.none(), label=_("Dimension"), empty_label=None, to_field_name="key"
-    )
-
     def __init__(self, entered: Mapping[str, Any], *, project: Project) -> None:
-        judges, dimensions = judges_to_try(project), learning_dimensions(project)
+        judges, dimensions = scoring_judges(project), learning_dimensions(project)
         first, key = judges.first(), dimensions.first()
         usual = {"judge": first.pk if first else "", "dimension": key.key if key else ""}
         super().__init__({**usual, **{name: entered[name] for name in usual if name in entered}})
-        for name, rows in (("judge", judges), ("dimension", dimensions)):
-            field = self.fields[name]
-            assert isinstance(field, forms.ModelChoiceField)
-            field.queryset = rows
+        self.offer("judge", judges.select_related("endpoint", "template"))
+        self.offer("dimension", dimensions)
+        self.has_judge = first is not None
+
+
+class PromptChangeForm(JudgeOnDimensionForm):
+    """Whose prompt is to change, on which dimension, and how."""
+
+    kind = forms.ChoiceField(
+        label=_("Propose"), choices=Proposal.Kind.choices, initial=Proposal.Kind.CLARIFICATION
+    )
+
+    def __init__(self, entered: Any, *, project: Project, auto_id: str = "id_%s") -> None:
+        super().__init__(entered, auto_id=auto_id)
+        self.offer("judge", learning_judges(project))
+        self.offer("dimension", learning_dimensions(project))
 
 
 class ProposeForm(PromptChangeForm):

@@ -62,7 +62,7 @@ def pilot(request: Request, slug: str) -> HttpResponse:
     project = project_for_reader(request.user, slug)
     part, form, status = development_part(project), PilotForm(request.GET, project=project), 200
     context: dict[str, Any] = {"part": part, "form": form, "development": DEVELOPMENT_ITEMS}
-    if part.drawn and form.fields["judge"].queryset.exists() and form.is_valid():  # type: ignore[attr-defined]
+    if part.drawn and form.has_judge and form.is_valid():
         found = pilot_of(form.cleaned_data["judge"], form.cleaned_data["dimension"])
         page = Paginator(found.cases, UNITS_ON_A_PAGE).get_page(request.GET.get("page"))
         chosen = query_of({"judge": found.judge.pk, "dimension": found.dimension.key})

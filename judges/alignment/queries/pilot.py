@@ -3,14 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import QuerySet
-
 from annotate.core.addresses import query_of
-from annotate.core.models import Dimension, Item, Project
+from annotate.core.models import Dimension, Item
 from judges.alignment.cases import Case, most_different
-from judges.alignment.queries.cases import cases_of
+from judges.alignment.queries.cases import FAR, cases_of
 from judges.core.models import Judge, Judgment
-from judges.methods import METHODS
 
 DEVELOPMENT_ITEMS = "marked=development"
 """The filter of the list of items that finds the items of development documents."""
@@ -42,7 +39,7 @@ class Pilot:
     @property
     def off(self) -> int:
         """Return on how many units the judge is a point or more away from people."""
-        return sum(abs(case.error) >= 1 for case in self.cases)
+        return sum(abs(case.error) >= FAR for case in self.cases)
 
     @property
     def mean_difference(self) -> float | None:
@@ -50,26 +47,13 @@ class Pilot:
         return sum(abs(case.error) for case in self.cases) / len(self.cases) if self.cases else None
 
 
-def judges_to_try(project: Project) -> QuerySet[Judge]:
-    """Return the judges that give a text a value; those that were imported can be read, though not asked."""
-    pairs = [key for key, method in METHODS.items() if method.asks_pairs]
-    found = Judge.objects.filter(project=project).exclude(method__in=pairs).order_by("name", "pk")
-    return found.select_related("endpoint", "template")
-
-
 def pilot_of(judge: Judge, dimension: Dimension) -> Pilot:
-    """Return what a judge does there. Twelve queries. Raises InvalidValueError where no document is drawn."""
+    """Return what a judge does there. Ten queries. Raises InvalidValueError where no document is drawn."""
     found = cases_of(judge, dimension)
-    items = development_items(judge.project)
-    first = next(iter(items), None)
-    example = query_of({"document": first.document.key, "system": first.system.name}) if first else ""
-    return Pilot(judge, dimension, len(items), len(found), most_different(found), example)
-
-
-def development_items(project: Project) -> list[Item]:
-    """Return the items of development documents in the order of their documents. One query."""
-    items = Item.objects.filter(document__project=project, document__development__isnull=False)
-    return list(items.select_related("document", "system").order_by("document__key", "pk"))
+    items = Item.objects.filter(document__project=judge.project_id, document__development__isnull=False)
+    named = list(items.order_by("document__key", "pk").values_list("document__key", "system__name"))
+    example = query_of(dict(zip(("document", "system"), named[0], strict=True))) if named else ""
+    return Pilot(judge, dimension, len(named), len(found), most_different(found), example)
 
 
 def units_of(pilot: Pilot, cases: Sequence[Case]) -> list[PilotUnit]:

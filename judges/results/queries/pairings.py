@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 
 from annotate.core.models import Project
 from judges.core.errors import NoJudgesError
@@ -30,12 +30,16 @@ class Pairing:
         )
 
 
+def scoring_judges(project: Project) -> QuerySet[Judge]:
+    """Return the judges that give a text a value, by name, whether they have given any or not."""
+    pairs = [key for key, method in METHODS.items() if method.asks_pairs]
+    return Judge.objects.filter(project=project).exclude(method__in=pairs).order_by("name")
+
+
 def measured_judges(project: Project) -> list[Judge]:
     """Return the judges that give values and have some, by name, each with `values_count`. One query."""
-    pairs = [key for key, method in METHODS.items() if method.asks_pairs]
     done = Count("judgments", filter=Q(judgments__status=Judgment.Status.DONE))
-    judges = Judge.objects.filter(project=project).exclude(method__in=pairs).annotate(values_count=done)
-    return list(judges.filter(values_count__gt=0).order_by("name"))
+    return list(scoring_judges(project).annotate(values_count=done).filter(values_count__gt=0))
 
 
 def of_method(judges: Sequence[Judge], method: str) -> list[Judge]:
