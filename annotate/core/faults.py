@@ -42,7 +42,7 @@ def fault(request: HttpRequest) -> HttpResponse:
 def _say(request: HttpRequest, code: str, sentence: str, status: int) -> HttpResponse:
     if request.path.startswith("/api/") or "text/html" not in request.headers.get("Accept", "text/html"):
         return JsonResponse({"code": code, "message": sentence, "fields": {}}, status=status)
-    return render(None, "507.html", {"sentence": sentence}, status=status)
+    return render(None, "not_stored.html", {"sentence": sentence}, status=status)
 
 
 def is_without_room(error: BaseException | None) -> bool:

@@ -29,7 +29,7 @@ def choose(user: User, *kinds: NoticeKind, **other: Any) -> None:
     save_preferences(user=user, notices=list(kinds), notice_address=HERE if kinds else "", **other)
 
 
-def told() -> list[tuple[str, str]]:
+def send_due() -> list[tuple[str, str]]:
     """Send what is due; return whom each mail was for, and its subject."""
     before = len(mail.outbox)
     for notice in due_notices():
@@ -56,19 +56,19 @@ def test_members_who_chose_so_are_told_once_that_a_round_opens_and_closes(cast: 
     choose(cast.researcher, NoticeKind.EXPORTS)
     choose(cast.outsider, NoticeKind.ROUNDS)
     open_round_one(project=cast.project, by=cast.admin)
-    assert told() == [(ann.email, "Round I of News is open")]
+    assert send_due() == [(ann.email, "Round I of News is open")]
     assert f"{HERE}/projects/{cast.project.slug}/" in mail.outbox[-1].body
     assert f"{HERE}/account/preferences/" in mail.outbox[-1].body
     close_round_one(project=cast.project, by=cast.admin)
     close_round_one(project=cast.project, by=cast.admin)
-    assert told() == [(ann.email, "Round I of News is closed")]
-    assert told() == []
+    assert send_due() == [(ann.email, "Round I of News is closed")]
+    assert send_due() == []
 
 
 def test_a_message_is_in_the_language_of_who_reads_it(cast: Cast) -> None:
     choose(user_of(cast.annotators[0]), NoticeKind.ROUNDS, language="de")
     open_round_one(project=cast.project, by=cast.admin)
-    told()
+    send_due()
     assert mail.outbox[-1].subject == "Runde I von News ist offen"
 
 
@@ -85,7 +85,7 @@ def test_who_has_work_is_told_seven_and_two_days_before_the_end(cast: Cast, cloc
         round.save()
         note_deadlines()
         note_deadlines()
-        return [address for address, _ in told()]
+        return [address for address, _ in send_due()]
 
     assert look(8) == []
     assert look(7) == [ann.email], "all places are with one"
@@ -112,7 +112,7 @@ def test_who_gets_the_work_of_others_is_told_how_much(cast: Cast) -> None:
     round = open_round_one(project=cast.project, by=cast.admin)
     reserve_items(round=round, annotator=cast.annotators[0], how_many=3)
     hand_over_work(place=cast.annotators[0], to=[cast.annotators[1]])
-    assert told() == [(user_of(cast.annotators[1]).email, "Work in News was handed over to you")]
+    assert send_due() == [(user_of(cast.annotators[1]).email, "Work in News was handed over to you")]
     assert "3 items of “News” were handed over to you." in mail.outbox[-1].body
 
 
@@ -122,7 +122,7 @@ def test_who_asked_for_an_export_is_told_that_it_is_ready(cast: Cast) -> None:
     choice = ExportChoice(Format.CSV, frozenset(), "")
     export = start_export(project=cast.project, choice=choice, by=cast.admin)
     run_export(export_id=export.pk)
-    assert told() == [(cast.admin.email, "The export of News is ready")]
+    assert send_due() == [(cast.admin.email, "The export of News is ready")]
     assert f"{HERE}/projects/{cast.project.slug}/export/" in mail.outbox[-1].body
 
 
@@ -137,9 +137,9 @@ def test_what_no_mail_server_takes_is_sent_later(cast: Cast, monkeypatch: pytest
     with monkeypatch.context() as away:
         away.setattr("django.core.mail.EmailMessage.send", refuse)
         task(pk)
-    assert told() == [], "it waits for some minutes"
+    assert send_due() == [], "it waits for some minutes"
     Notice.objects.update(mail_due_at=timezone.now())
-    assert len(told()) == 1
+    assert len(send_due()) == 1
 
 
 def test_without_a_mail_server_nothing_is_written(cast: Cast, settings: Any) -> None:
