@@ -1,9 +1,7 @@
 """People of a project, and the links that invite to it."""
 
-from functools import partial
 from typing import Any
 
-from django.db import transaction
 from django.urls import reverse
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -15,9 +13,7 @@ from annotate.api.values import Flag, Input, Text
 from annotate.core.access import invitation_in, place_in, project_for_admin, project_for_reader
 from annotate.core.models import Invitation, Membership, Role
 from annotate.core.page import request_user
-from annotate.people import tasks
 from annotate.people.commands import (
-    ask_for_mail,
     change_role,
     deactivate_member,
     invite,
@@ -36,6 +32,7 @@ from annotate.people.forms import (
 )
 from annotate.people.queries import PendingInvitation, other_annotators, people_of
 from annotate.people.recorded_raters import join_recorded_rater, possible_members
+from annotate.people.tasks import ask_worker_to_mail
 from annotate.rating.commands.reassignment import hand_over_work
 
 NewInvitation = form_input("NewInvitation", InvitationForm, without=("send",))
@@ -260,8 +257,7 @@ class SeveralInvitations(ApiView):
             project=project, by=by, role=Role(chosen["role"]), emails=chosen["addresses"], note=chosen["note"]
         )
         for offer in found.made if chosen["send"] else ():
-            ask_for_mail(invitation=offer, site=request.build_absolute_uri("/"))
-            transaction.on_commit(partial(tasks.mail_invitation.delay, offer.pk), robust=True)
+            ask_worker_to_mail(invitation=offer, site=request.build_absolute_uri("/"))
         return Response(InvitedRow(found).data, status=201)
 
 
@@ -274,8 +270,7 @@ class MailOfInvitation(ApiView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """Let a worker mail the link to its address, which gets one a day at most; `sent_at` says when."""
         offer = invitation_in(project_for_admin(request.user, slug), pk)
-        ask_for_mail(invitation=offer, site=request.build_absolute_uri("/"))
-        transaction.on_commit(partial(tasks.mail_invitation.delay, offer.pk), robust=True)
+        ask_worker_to_mail(invitation=offer, site=request.build_absolute_uri("/"))
         return Response(InvitationRow(offer).data)
 
 

@@ -1,8 +1,19 @@
 """What workers do for people: they send mails."""
 
-from celery import shared_task
+from functools import partial
 
+from celery import shared_task
+from django.db import transaction
+
+from annotate.core.models import Invitation
 from annotate.people import commands, notice_mail
+
+
+def ask_worker_to_mail(*, invitation: Invitation, site: str) -> None:
+    """Have a worker mail an invitation after the commit. Raises what `ask_for_mail` does."""
+    commands.ask_for_mail(invitation=invitation, site=site)
+    # Robust: without a broker it waits for a worker that looks by itself.
+    transaction.on_commit(partial(mail_invitation.delay, invitation.pk), robust=True)
 
 
 @shared_task

@@ -1,10 +1,7 @@
 """A project's people: their memberships, and the links that invite to one."""
 
-from functools import partial
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -20,10 +17,8 @@ from annotate.core.errors import (
 from annotate.core.mails import mail_is_sent
 from annotate.core.models import Invitation, Membership, Project, Role
 from annotate.core.page import render_in_project, request_user, show_refusal
-from annotate.people import tasks
 from annotate.people.commands import (
     Invited,
-    ask_for_mail,
     change_role,
     deactivate_member,
     invite,
@@ -45,6 +40,7 @@ from annotate.people.invitation_mail import send_invitation
 from annotate.people.invitations import invitation_token, refuse_unusable
 from annotate.people.queries import Workload, loads_of, other_annotators, people_of
 from annotate.people.recorded_raters import join_recorded_rater, possible_members
+from annotate.people.tasks import ask_worker_to_mail
 from annotate.rating.commands.reassignment import HandedOver, hand_over_work
 
 
@@ -81,8 +77,7 @@ def invite_several(request: HttpRequest, slug: str) -> HttpResponse:
     )
     for offer in found.made if chosen["send"] else ():
         with show_refusal(request):
-            ask_for_mail(invitation=offer, site=request.build_absolute_uri("/"))
-            transaction.on_commit(partial(tasks.mail_invitation.delay, offer.pk), robust=True)
+            ask_worker_to_mail(invitation=offer, site=request.build_absolute_uri("/"))
     messages.success(request, _invitations_made(found))
     return redirect("people", slug)
 
