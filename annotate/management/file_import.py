@@ -17,7 +17,7 @@ from annotate.material.reading.mapping_json import MappingError, mapping_from_op
 from annotate.material.reading.mappings import SHIPPED, Mapping, guess_mapping, misfit
 from annotate.material.reading.readers import FORMATS, first_records
 from annotate.material.reading.refused import refused_csv, refused_jsonl
-from annotate.material.reading.report import ImportReport, empty_rows_remark, refusal
+from annotate.material.reading.report import ImportReport, empty_rows_remark, other_round_remark, refusal
 from annotate.material.reading.rows import Record, UnreadableFileError
 from annotate.material.reading.sheets import SheetChoice
 from annotate.material.reading.source import Source
@@ -58,7 +58,8 @@ class FileImportCommand(BaseCommand):
             action="append",
             metavar="FIELD=COLUMN",
             help="what a column means, once per column: document_key, document_title, part (or part:LABEL), "
-            "system, text, rater, dimension, value, dimension:NAME; without it the file's names decide",
+            "system, text, rater, dimension, value, round, dimension:NAME; without "
+            "it the file's names decide",
         )
         parser.add_argument(
             "--only-good", action="store_true", help="leave refused lines out instead of importing nothing"
@@ -163,6 +164,7 @@ def report_lines(report: ImportReport, *, dry_run: bool) -> list[str]:
         lines.append(f"Already there: {report.already_there}.")
     if report.left_out:
         lines.append(f"Lines left out: {report.left_out:,}.")
+    lines.extend(other_round_remark(report.of_other_round))
     lines.extend(empty_rows_remark(report.empty_rows))
     if report.opens_round_one:
         lines.append(

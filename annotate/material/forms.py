@@ -64,6 +64,7 @@ MEANINGS = (
     ("rater", "rater"),
     ("dimension", "dimension"),
     ("value", "value"),
+    ("round", "round: 1 or 2"),
 )
 SINGLE = tuple(meaning for meaning, _ in MEANINGS if meaning not in ("", "part"))
 VALUES_OF = "values of "

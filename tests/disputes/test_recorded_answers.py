@@ -182,3 +182,35 @@ def test_when_recorded_ratings_were_given_is_not_known(project: Project, tmp_pat
     Rating.objects.filter(pk=changed.pk).update(revision=2)
     later = [row for row in TABLES["ratings"].rows(project) if row["last_saved_at"] is not None]
     assert [(row["first_saved_at"], row["last_saved_at"]) for row in later] == [(None, changed.updated_at)]
+
+
+def test_one_file_gives_both_rounds(tmp_path: Path) -> None:
+    project = empty_project(dimensions=("fluency",))
+    items = jsonl(tmp_path, item(system="s1"), item(system="s2"), name="items.jsonl")
+    import_file(project=project, source=source(items, items=True), by=None)
+    first = [*answers(1, 3, 5), *answers(4, 4, 4, system="s2")]
+    both = jsonl(
+        tmp_path,
+        *({**row, "round": "Round I"} for row in first),
+        *({**row, "round": 2} for row in answers(3, 3, 4)),
+        name="both.jsonl",
+    )
+    _, out, _ = run("import_ratings", "empty", both)
+    assert "6 ratings." in out
+    assert "the other round were left out: 3; import them as that." in out
+    close_round_one(project=project, by=None)
+    _, out, _ = run("import_ratings", "empty", both, "--round", 2)
+    assert "Imported 3 ratings." in out
+    assert "the other round were left out: 6; import them as that." in out
+    assert given() == [("A1", 3), ("A2", 3), ("A3", 4)]
+
+
+def test_what_is_no_round_is_refused_where_a_column_is_said_to_be_one(
+    project: Project, tmp_path: Path
+) -> None:
+    file = jsonl(tmp_path, {**rating("A1", 3), "batch": "third"})
+    fields = ("document_key=document_id", "system=system", "rater=rater", "dimension=dimension", "value=value")
+    chosen = [part for field in (*fields, "round=batch") for part in ("--map", field)]
+    _, _, err = run("import_ratings", "empty", file, "--round", 2, *chosen)
+    assert "Line 1, batch: “third” is not a round; a rating is of round 1 or 2." in err
+    assert given() == []

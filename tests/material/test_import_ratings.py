@@ -135,7 +135,11 @@ def test_a_closed_round_takes_no_ratings_but_knows_those_it_has(project: Project
     assert load(project, jsonl(tmp_path, rating())).already_there.ratings == 1
     report = load(project, jsonl(tmp_path, rating(), *[rating("A2", dimension="coherence")] * 5))
     assert [(refused.line, refused.reason) for refused in report.refused] == [
-        (0, "Round I is closed and takes no more ratings; import into a new project.")
+        (
+            0,
+            "Round I is closed and takes no more ratings; import these as "
+            "ratings of Round II, or into a new project.",
+        )
     ]
 
 

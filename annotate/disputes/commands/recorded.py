@@ -25,6 +25,8 @@ class AnswerCheck(RatingCheck):
     A unit without a dispute was not rated again: the value of Round I is there already, another is refused.
     """
 
+    number = 2
+
     def __init__(self, project: Project, catalogue: Catalogue, rounds: Mapping[int, Round]) -> None:
         if 1 not in rounds or rounds[1].is_open:
             raise NotReadyError("Close Round I before ratings of Round II are imported.")

@@ -61,6 +61,7 @@ class FileCheck:
         self.refusals = Refusals()
         self.lines = 0
         self.empty_rows = 0
+        self.of_other_round = 0
         self.complete = True
         self.items: ItemCheck | None = None
         self.ratings: RatingCheck | None = None
@@ -136,6 +137,7 @@ class FileCheck:
             left_out=len(self.skip),
             stopped=self.stopped,
             empty_rows=self.empty_rows,
+            of_other_round=self.of_other_round,
         )
 
     def _names_in_first_records(self, limit: int) -> NamesInFile | None:
@@ -173,8 +175,16 @@ class FileCheck:
         if isinstance(row, RefusedLine):
             return row
         if isinstance(row, ImportedRating):
-            return self.ratings.take(row) if self.ratings else None
+            return self._rating_refusal(row)
         return self.items.take(row) if self.items else None
+
+    def _rating_refusal(self, row: ImportedRating) -> RefusedLine | None:
+        if not self.ratings:
+            return None
+        if row.round not in (0, self.ratings.number):
+            self.of_other_round += 1
+            return None
+        return self.ratings.take(row)
 
 
 def refuse_items_after_round_one(round: Round | None, items: ItemCheck | None) -> None:

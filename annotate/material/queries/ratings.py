@@ -32,6 +32,9 @@ class RatingCheck:
     Holds ids and values only: of all Round I ratings of the project and of the file.
     """
 
+    number = 1
+    """The round whose ratings are taken."""
+
     def __init__(self, project: Project, catalogue: Catalogue, round: Round | None, places: Places) -> None:
         self.catalogue, self.round, self.places = catalogue, round, places
         self.made = ImportCounts()
@@ -81,7 +84,10 @@ class RatingCheck:
     ) -> RefusedLine | None:
         """Take a rating that is neither in the project nor in an earlier row."""
         if self.round and not self.round.is_open:
-            raise RoundClosedError("Round I is closed and takes no more ratings; import into a new project.")
+            raise RoundClosedError(
+                "Round I is closed and takes no more ratings; import these as "
+                "ratings of Round II, or into a new project."
+            )
         if self.places.are_for_units:
             raise NotReadyError(
                 "Round I asks people for single dimensions of some items, so it takes no recorded ratings; "

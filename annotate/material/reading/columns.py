@@ -22,6 +22,7 @@ from annotate.material.reading.values import (
     parts_of,
     rated_value,
     require_field,
+    round_of,
     text_of,
     title_of,
 )
@@ -57,6 +58,7 @@ class ColumnMapping:
     rater: str = ""
     dimension: str = ""
     value: str = ""
+    round: str = ""
     value_columns: tuple[ValueColumn, ...] = ()
 
     name = ""
@@ -82,7 +84,15 @@ class ColumnMapping:
     @property
     def needed_columns(self) -> list[str]:
         """The columns without which no line can be read."""
-        single = (self.document_key, self.system, self.text, self.rater, self.dimension, self.value)
+        single = (
+            self.document_key,
+            self.system,
+            self.text,
+            self.rater,
+            self.dimension,
+            self.value,
+            self.round,
+        )
         return [*filter(None, single), *(part.column for part in self.parts)]
 
     def item_rows(self, record: Record) -> Iterator[Row | RefusedLine]:
@@ -119,6 +129,7 @@ class ColumnMapping:
             key_of(require_field(fields, self.rater), self.rater, RATER_LIMIT),
             dimension or key_of(require_field(fields, dimension_column), dimension_column),
             rated_value(require_field(fields, value_column), value_column),
+            round_of(require_field(fields, self.round), self.round) if self.round else 0,
         )
 
     def _parts(self, fields: Fields) -> tuple[Part, ...]:

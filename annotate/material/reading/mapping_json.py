@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from annotate.material.reading.columns import ColumnMapping, PartColumn, ValueColumn
 from annotate.material.reading.mappings import SHIPPED, Mapping
 
-SINGLE_FIELDS = ("document_key", "document_title", "system", "text", "rater", "dimension", "value")
+SINGLE_FIELDS = ("document_key", "document_title", "system", "text", "rater", "dimension", "value", "round")
 FIELDS = f"{', '.join(SINGLE_FIELDS)}, part, part:LABEL or dimension:NAME"
 
 

@@ -14,7 +14,7 @@ from annotate.material.reading.shipped import (
     SummEvalOp,
     SummEvalOpDetailed,
 )
-from annotate.material.reading.values import RefusedFieldError
+from annotate.material.reading.values import RefusedFieldError, round_of
 
 
 class Mapping(Protocol):
@@ -79,6 +79,7 @@ COLUMN_WORDS = {
     ),
     "dimension": ("dimension", "criterion", "quality", "aspect"),
     "value": ("value", "rating", "score"),
+    "round": ("round", "round_number", "annotation_round"),
 }
 WordsOfFields = abc.Mapping[str, Sequence[str]]
 PART_WORD = re.compile(
@@ -148,6 +149,8 @@ def _guess_columns(records: Sequence[Record], dimensions: Collection[str]) -> Co
     parts = [name for name in names if name not in taken and PART_WORD.fullmatch(_word(name))]
     if not found["document_key"] and len(parts) == 1 and _looks_like_key(records, parts[0]):
         found["document_key"] = parts.pop()
+    if not all(_is_round(record.fields.get(found["round"])) for record in records):
+        found["round"] = ""
     known = {_word(name): name for name in dimensions}
     values = [ValueColumn(name, known[_word(name)]) for name in names if _word(name) in known]
     return ColumnMapping(
@@ -174,6 +177,13 @@ def _first(by_word: dict[str, str], words: Iterable[str]) -> str:
 def _looks_like_key(records: Sequence[Record], name: str) -> bool:
     values = [record.fields.get(name, "") for record in records]
     return all(isinstance(value, str | int) and len(str(value)) <= LONGEST_PLAIN_KEY for value in values)
+
+
+def _is_round(value: object) -> bool:
+    try:
+        return bool(round_of(value, ""))
+    except RefusedFieldError:
+        return False
 
 
 def _label(name: str) -> str:

@@ -60,7 +60,8 @@ class ImportReport:
     """What a file makes in a project, or why nothing of it is imported.
 
     left_out: how many refused lines were left out. stopped: whether more than single lines is refused.
-    empty_rows: how many rows held only separators.
+    empty_rows: how many rows held only separators. of_other_round: how many ratings the file says are of the
+    round that is not imported.
     """
 
     made: ImportCounts
@@ -73,6 +74,7 @@ class ImportReport:
     left_out: int = 0
     stopped: bool = False
     empty_rows: int = 0
+    of_other_round: int = 0
 
     @property
     def is_refused(self) -> bool:
@@ -95,6 +97,7 @@ class ImportReport:
         remarks = ["Round I was opened, and its guideline is frozen."] if self.opens_round_one else []
         if self.left_out:
             remarks.append(f"Lines with something refused were left out: {self.left_out:,}.")
+        remarks.extend(other_round_remark(self.of_other_round))
         return [*remarks, *empty_rows_remark(self.empty_rows)]
 
     def to_json(self) -> dict[str, Any]:
@@ -116,12 +119,22 @@ class ImportReport:
             left_out=content.get("left_out", 0),
             stopped=content.get("stopped", False),
             empty_rows=content.get("empty_rows", 0),
+            of_other_round=content.get("of_other_round", 0),
         )
 
 
 def empty_rows_remark(count: int) -> list[str]:
     """Say in a sentence that rows of separators were left out, nothing where there are none."""
     return [f"Rows with only empty cells were left out: {count:,}."] if count else []
+
+
+def other_round_remark(count: int) -> list[str]:
+    """Say in a sentence that ratings of the other round were left out, nothing where there are none."""
+    if not count:
+        return []
+    return [
+        f"Ratings that the file says are of the other round were left out: {count:,}; import them as that."
+    ]
 
 
 def refusal(line: RefusedLine) -> str:

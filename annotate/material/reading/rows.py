@@ -82,6 +82,7 @@ class ImportedRating:
     rater: str
     dimension: str
     value: float
+    round: int = 0
 
 
 Row = ImportedDocument | ImportedItem | ImportedRating

@@ -12,6 +12,7 @@ KEY_LIMIT = 200
 TITLE_LIMIT = 300
 RATER_LIMIT = 150
 NUMBER = re.compile(r"[+-]?(\d{1,9}(\.\d{0,20})?|\.\d{1,20})", re.ASCII)
+ROUND_WORDS = {"1": 1, "i": 1, "2": 2, "ii": 2}
 KINDS = {bool: "a yes-or-no value", list: "a list", dict: "an object", type(None): "nothing"}
 
 
@@ -74,6 +75,14 @@ def rated_value(value: object, name: str) -> float:
         return int_if_whole(float(written))
     shown = written if len(written) <= 40 else f"{written[:40]}…"
     raise RefusedFieldError(name, f"“{shown}” is not a number; a rating is a point of its scale.")
+
+
+def round_of(value: object, name: str) -> int:
+    """The round, 1 or 2, of a cell such as 2, "II" or "Round 2"."""
+    word = re.sub(r"^r(ound)?[\s_-]*", "", str(value).strip().casefold())
+    if word not in ROUND_WORDS:
+        raise RefusedFieldError(name, f"“{str(value)[:40]}” is not a round; a rating is of round 1 or 2.")
+    return ROUND_WORDS[word]
 
 
 def is_blank(value: object) -> bool:
