@@ -5,14 +5,14 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.addresses import query_of
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import Project
-from judges.core.models import Judge, Run
+from judges.core.models import Judge, Judgment, Run
 from judges.methods import METHODS
 from judges.runs.filtered import filtered_items
 from judges.runs.queries.pairs import NamedPair, Pair
@@ -194,11 +194,12 @@ class RunForm(forms.Form):
         begins_with: Mapping[str, Any] | None = None,
     ) -> None:
         usual: dict[str, Any] = {
+            "judges": _not_asked_yet(judges) or list(judges)[:1],
             "dimensions": [key for key, _ in dimensions],
             "pairs": "all",
             "via": Run.Via.CALLS,
         }
-        super().__init__(entered, initial={**usual, "judges": list(judges)[:1], **(begins_with or {})})
+        super().__init__(entered, initial={**usual, **(begins_with or {})})
         self._project = project
         self.compares = any(METHODS[judge.method].asks_pairs for judge in judges)
         self._pairs = {f"{each.pair[0]}-{each.pair[1]}": each for each in pairs}
@@ -239,3 +240,7 @@ class RunForm(forms.Form):
     def all_pairs(self) -> list[Pair]:
         """Return all pairs there are."""
         return [each.pair for each in self._pairs.values()]
+
+
+def _not_asked_yet(judges: QuerySet[Judge]) -> list[Judge]:
+    return list(judges.exclude(Exists(Judgment.objects.filter(judge=OuterRef("pk")))))

@@ -109,7 +109,7 @@ def collect(page: Page, project: Project) -> None:
     page.goto(f"/projects/{project.slug}/judges/")
     page.get_by_role("link", name="Run", exact=True).click()
     page.get_by_role("link", name="Plan a run").click()
-    page.get_by_label("RTS").check()  # the other one is chosen already
+    page.get_by_label("RTS").check()
     expect(page.locator("#plan dd").first).to_have_text("32")
     page.get_by_role("button", name="Start the run").click()
     expect(page.locator("#run")).to_contain_text("finished")

@@ -209,7 +209,13 @@ def test_what_is_no_round_is_refused_where_a_column_is_said_to_be_one(
     project: Project, tmp_path: Path
 ) -> None:
     file = jsonl(tmp_path, {**rating("A1", 3), "batch": "third"})
-    fields = ("document_key=document_id", "system=system", "rater=rater", "dimension=dimension", "value=value")
+    fields = (
+        "document_key=document_id",
+        "system=system",
+        "rater=rater",
+        "dimension=dimension",
+        "value=value",
+    )
     chosen = [part for field in (*fields, "round=batch") for part in ("--map", field)]
     _, _, err = run("import_ratings", "empty", file, "--round", 2, *chosen)
     assert "Line 1, batch: “third” is not a round; a rating is of round 1 or 2." in err
