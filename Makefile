@@ -26,7 +26,7 @@ help:
 	@echo "make messages      collects what is to be translated and compiles the translations (needs gettext)"
 	@echo "make screenshot    takes the picture in the README anew"
 	@echo "make screenshots   takes pictures of every page of the finished demonstration and lists the pages"
-	@echo "make openapi       writes the description of the API anew"
+	@echo "make openapi       writes the description of the API anew, and the client's types of it"
 	@echo "make deploy-files  writes compose.yaml, units and files of proxies from the list of processes"
 	@echo "make requirements  pins the newest packages that requirements*.in allow"
 
@@ -116,8 +116,9 @@ screenshot: .venv/installed-dev
 screenshots: .venv/installed-dev
 	$(BIN) docs/screenshots.py
 
-openapi: install
+openapi: .venv/installed-dev
 	$(BIN) manage.py spectacular --format openapi-json --validate --fail-on-warn --file docs/api/openapi.json
+	$(BIN) -m datamodel_code_generator --output client/concord_client/models.py
 
 deploy-files: install
 	$(BIN) deploy/generate.py

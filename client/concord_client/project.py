@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import httpx2
 import pandas as pd
 
+from concord_client.models import ProjectRow, RunDetail
 from concord_client.server import RefusedError, Server
 from concord_client.tables import ResultTable, table_of
 
@@ -38,9 +39,9 @@ class Project:
         """Close the connections to the server; `with Project(...) as project:` does it by itself."""
         self._server.close()
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> ProjectRow:
         """Return the project's name, settings and state."""
-        return dict(self._server.get(self._home))
+        return cast("ProjectRow", self._server.get(self._home))
 
     def ratings(self, *, round: int | None = None, dimension: str | None = None) -> pd.DataFrame:
         """Return a row for each rating, of both rounds unless one is named."""
@@ -110,7 +111,7 @@ class Project:
         budget: float | None = None,
         documents: int | None = None,
         wait: bool = True,
-    ) -> dict[str, Any]:
+    ) -> RunDetail:
         """Let a judge judge what it has not judged yet, on all dimensions unless some are named.
 
         budget: in the endpoint's currency; documents: a random sample of so many. Returns the run with what
@@ -125,7 +126,7 @@ class Project:
         wanted |= {k: v for k, v in (("budget", budget), ("documents", documents)) if v is not None}
         planned = self._server.post(f"{self._home}runs/", wanted)
         address = f"{self._home}runs/{planned['run']['id']}/"
-        found: dict[str, Any] = self._server.post(f"{address}start/")
+        found: RunDetail = self._server.post(f"{address}start/")
         while wait and found["run"]["status"] not in OVER:
             time.sleep(EVERY)
             found = self._server.get(address)

@@ -1,7 +1,10 @@
 """The client for Python against a live server, and against one that fails."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -11,7 +14,7 @@ from django.core.management import call_command
 from pytest_django.live_server_helper import LiveServer
 
 from annotate.core.models import Item, User
-from concord_client import Project, RefusedError, server
+from concord_client import Project, RefusedError, models, server
 from tests.api.client import ApiClient
 from tests.factories import Cast, make_project
 from tests.judges.factories import make_judge
@@ -51,6 +54,28 @@ def test_ratings_and_results_are_frames(cast: Cast, project: Project) -> None:
         assert found["round_1_alpha"] == alpha.value or (
             pd.isna(found["round_1_alpha"]) and alpha.value is None
         )
+
+
+def test_types_are_generated_from_the_description(tmp_path: Path) -> None:
+    """They are as `make openapi` writes them."""
+    made = tmp_path / "models.py"
+    root = Path(__file__).resolve().parents[2]
+    generate = [sys.executable, "-m", "datamodel_code_generator", "--output", str(made)]
+    subprocess.run(generate, cwd=root, check=True, capture_output=True)
+    assert made.read_text() == Path(str(models.__file__)).read_text()
+
+
+def test_answers_have_the_fields_of_their_types(cast: Cast, project: Project) -> None:
+    discussed(cast, 1, 3, 5)
+    make_judge(cast.project)
+    assert project.about().keys() == models.ProjectRow.__annotations__.keys()
+    for frame, row in (
+        (project.ratings(), models.RatingRow),
+        (project.items(), models.ItemRow),
+        (project.dimensions(), models.DimensionRow),
+        (project.judges(), models.JudgeRow),
+    ):
+        assert set(frame.columns) == row.__annotations__.keys()
 
 
 def test_material_is_imported_once_and_refusals_are_sentences(cast: Cast, project: Project) -> None:
@@ -115,7 +140,7 @@ def test_it_waits_as_long_as_it_is_told_to(pauses: list[float]) -> None:
     project, _ = answering(
         httpx2.Response(429, headers={"Retry-After": "7"}), httpx2.Response(200, json={"name": "P"})
     )
-    assert project.about() == {"name": "P"}
+    assert project.about()["name"] == "P"
     assert pauses == [7]
 
 

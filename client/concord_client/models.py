@@ -1,0 +1,1572 @@
+"""Rows and answers of the API, made by `make openapi` from its description."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
+
+
+class AuditRow(TypedDict):
+    id: int
+    at: str
+    actor: str | None
+    actor_name: NotRequired[str]
+    act: str
+    subject: str
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+    note: NotRequired[str]
+
+
+class AuditRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[AuditRow]
+
+
+class BarInput(TypedDict):
+    practice_bar: NotRequired[int | None]
+
+
+BlankEnum: TypeAlias = Literal[""]
+
+
+class BudgetInput(TypedDict):
+    budget: NotRequired[float | str | None]
+
+
+class BudgetOfStep(TypedDict):
+    budget: NotRequired[float | str]
+
+
+CalibrationRowStatusEnum: TypeAlias = Literal["drawn", "certified", "withdrawn"]
+
+
+CauseEnum: TypeAlias = Literal["rated", "imported", "kept", "changed", "differs", "undone"]
+
+
+class CertificateRow(TypedDict):
+    kept_share: float
+    steps: list[dict[str, Any]]
+    controls: dict[str, dict[str, Any]]
+    error_model: dict[str, Any] | None
+    significance_level: float
+    threshold: NotRequired[float | None]
+    reason: NotRequired[str]
+    units: int
+    kept: NotRequired[int]
+    rated: int
+    missing: int
+    accepted: NotRequired[int | None]
+    errors: NotRequired[int | None]
+    upper_bound: NotRequired[float | None]
+    risk_of_unrated: NotRequired[float | None]
+    more_ratings: NotRequired[int | None]
+    more_reason: NotRequired[str]
+    ceiling: NotRequired[float | None]
+    ceiling_units: int
+    ceiling_reason: NotRequired[str]
+
+
+class CertifiedDimensionRow(TypedDict):
+    dimension: str
+    drawn: int
+    rated: int
+    lapses: list[str]
+    certificate: CertificateRow | None
+    valid: bool
+    says: str
+    warnings: list[str]
+
+
+ConfidenceEnum: TypeAlias = Literal["closeness", "steadiness", "largest_probability", "error_model"]
+
+
+ConfidenceLevelEnum: TypeAlias = float
+
+
+class DatasheetInput(TypedDict):
+    languages: NotRequired[str]
+    task_categories: NotRequired[str]
+    motivation: NotRequired[str]
+    composition: NotRequired[str]
+    collection: NotRequired[str]
+    preprocessing: NotRequired[str]
+    uses: NotRequired[str]
+    distribution: NotRequired[str]
+    maintenance: NotRequired[str]
+
+
+class DatasheetRow(TypedDict):
+    languages: list[str]
+    task_categories: list[str]
+    sections: dict[str, str]
+
+
+class Deadline(TypedDict):
+    deadline: NotRequired[str | None]
+
+
+DealtByEnum: TypeAlias = Literal["documents", "items"]
+
+
+class Decision(TypedDict):
+    value: NotRequired[float | None]
+    note: NotRequired[str]
+    leave_open: NotRequired[bool]
+    open_again: NotRequired[bool]
+    ask_again: NotRequired[bool]
+
+
+class DecisionInput(TypedDict):
+    text: NotRequired[str]
+    note: NotRequired[str]
+
+
+DeliveryRowStatusEnum: TypeAlias = Literal["waiting", "delivered", "failed"]
+
+
+class DevelopmentInput(TypedDict):
+    share: float
+
+
+class DevelopmentRow(TypedDict):
+    drawn: int
+    documents: int
+    most: int
+
+
+DimensionInputMeasurementLevelEnum: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
+
+
+DimensionOrderEnum: TypeAlias = Literal["fixed", "drawn"]
+
+
+DimensionRowMeasurementLevelEnum: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
+
+
+class DisputeAnswer(TypedDict):
+    value: int | None
+    comment: NotRequired[str]
+    short_reason: NotRequired[str]
+    differs: NotRequired[bool]
+    revision: int
+    seen_status: NotRequired[str]
+
+
+class DisputePart(TypedDict):
+    label: str
+    text: str
+
+
+DisputeRowStatusEnum: TypeAlias = Literal["open", "settled", "adjudicated", "left_open", "irresolvable"]
+
+
+DraftEnum: TypeAlias = Literal["clarification", "wording"]
+
+
+class DraftingInput(TypedDict):
+    draft: DraftEnum
+    dimension: str
+    judge: int
+    count: int
+    drafter: int
+    budget: NotRequired[float | str | None]
+
+
+DraftingRowStatusEnum: TypeAlias = Literal["planned", "waiting", "asking", "finished", "stopped"]
+
+
+class EndpointInput(TypedDict):
+    key: NotRequired[str]
+    name: str
+    base_url: str
+    password: NotRequired[str]
+    key_variable: NotRequired[str]
+    input_price: NotRequired[float | str | None]
+    output_price: NotRequired[float | str | None]
+    cached_price: NotRequired[float | str | None]
+    requests_per_minute: NotRequired[int | None]
+    tokens_per_minute: NotRequired[int | None]
+    calls_in_flight: int
+    samples_in_one_call: NotRequired[bool]
+    timeout_seconds: int
+    patience_minutes: NotRequired[int | None]
+    resume_hours: NotRequired[int | None]
+
+
+class EndpointRow(TypedDict):
+    id: int
+    name: str
+    base_url: str
+    key_variable: NotRequired[str]
+    has_key: bool
+    requests_per_minute: NotRequired[int | None]
+    tokens_per_minute: NotRequired[int | None]
+    input_price: NotRequired[str | None]
+    output_price: NotRequired[str | None]
+    cached_price: NotRequired[str | None]
+    timeout_seconds: NotRequired[int]
+    calls_in_flight: NotRequired[int]
+    samples_in_one_call: NotRequired[bool]
+    patience_minutes: NotRequired[int]
+    resume_hours: NotRequired[int]
+    unanswered_since: NotRequired[str | None]
+    failure: NotRequired[str]
+
+
+class EndpointRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[EndpointRow]
+
+
+class ErrorAnswer(TypedDict):
+    code: str
+    message: str
+    fields: dict[str, str]
+
+
+EventRowKindEnum: TypeAlias = Literal["opened", "settled", "reopened", "adjudicated", "left_open", "resumed", "asked_again", "irresolvable", "taken_up"]
+
+
+class ExamplesInput(TypedDict):
+    dimension: str
+    judge: int
+    count: int
+
+
+class ExcludedShape(TypedDict):
+    excluded: int
+
+
+ExportRowStatusEnum: TypeAlias = Literal["waiting", "writing", "ready", "stopped"]
+
+
+FormatEnum: TypeAlias = Literal["jsonl", "csv", "parquet", "xlsx", "huggingface"]
+
+
+GoldRowUseEnum: TypeAlias = Literal["practice", "hidden"]
+
+
+class HandOverInput(TypedDict):
+    to: str
+
+
+class HandedOverRow(TypedDict):
+    given: int
+    freed: int
+    begun: int
+
+
+class ItemInput(TypedDict):
+    document: str
+    system: str
+    text: str
+
+
+class ItemRow(TypedDict):
+    document: str
+    system: str
+    text: str
+
+
+class ItemRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[ItemRow]
+
+
+class ItemsInput(TypedDict):
+    items: list[ItemInput]
+
+
+class JoinInput(TypedDict):
+    member: str
+
+
+JudgeInputCallOrderEnum: TypeAlias = Literal["fixed", "rotated"]
+
+
+JudgeInputScoreFromEnum: TypeAlias = Literal["text", "probabilities"]
+
+
+JudgeRowCallOrderEnum: TypeAlias = Literal["fixed", "rotated"]
+
+
+JudgeRowScoreFromEnum: TypeAlias = Literal["text", "probabilities"]
+
+
+class JudgmentInput(TypedDict):
+    judge: NotRequired[str]
+    model: NotRequired[str]
+    method: str
+    document: str
+    system: str
+    other: NotRequired[str]
+    dimension: str
+    sample: NotRequired[int]
+    reply: NotRequired[str]
+    value: NotRequired[float]
+    rationale: NotRequired[str]
+    input_tokens: NotRequired[int]
+    output_tokens: NotRequired[int]
+    cost: NotRequired[float]
+    seconds: NotRequired[float]
+
+
+JudgmentRowStatusEnum: TypeAlias = Literal["planned", "leased", "done", "unreadable", "failed", "excluded"]
+
+
+class JudgmentsInput(TypedDict):
+    judgments: list[JudgmentInput]
+
+
+class JudgmentsMade(TypedDict):
+    made: dict[str, int]
+    already_there: dict[str, int]
+
+
+class KeyInput(TypedDict):
+    key: str
+
+
+class KeyRow(TypedDict):
+    server: str
+    ends_with: str
+    entered_at: str
+    entered_by: str | None
+    is_used: bool
+
+
+class LabelInput(TypedDict):
+    label: str
+
+
+LossEnum: TypeAlias = Literal["another_point", "more_than_one_point", "other_side"]
+
+
+class MadeRows(TypedDict):
+    documents: int
+    systems: int
+    items: int
+
+
+MarkInputUseEnum: TypeAlias = Literal["practice", "hidden"]
+
+
+MaxTokensNameEnum: TypeAlias = Literal["max_tokens", "max_completion_tokens"]
+
+
+class Me(TypedDict):
+    email: str
+    name: NotRequired[str]
+    scopes: list[str]
+    expires_at: str
+
+
+class NewPost(TypedDict):
+    text: NotRequired[str]
+
+
+class NewProject(TypedDict):
+    name: str
+    template: NotRequired[str]
+
+
+class NewSecret(TypedDict):
+    id: int
+    url: str
+    events: list[str]
+    created_at: NotRequired[str]
+    failing_since: NotRequired[str | None]
+    disabled_at: NotRequired[str | None]
+    disabled_because: NotRequired[str]
+    secret: str
+
+
+class NudgeInput(TypedDict):
+    dimension: NotRequired[str]
+    rater: NotRequired[str]
+    silent: NotRequired[int]
+
+
+class NudgedPlace(TypedDict):
+    id: int
+    label: str
+
+
+class NudgedRow(TypedDict):
+    now: list[NudgedPlace]
+    already: list[NudgedPlace]
+    empty: list[NudgedPlace]
+    mailed: bool
+
+
+class OwnRuleInput(TypedDict):
+    dimension: str
+    threshold: NotRequired[float | None]
+    tolerance: NotRequired[float | None]
+
+
+class PageRow(TypedDict):
+    name: str
+    title: str
+    says: str
+    parameters: list[str]
+
+
+PairsEnum: TypeAlias = Literal["all", "neighbours", "chosen"]
+
+
+class Part(TypedDict):
+    label: str
+    text: str
+
+
+class PartInput(TypedDict):
+    label: str
+    text: str
+
+
+class PartRow(TypedDict):
+    units: int
+    rated: int
+    wrong: int
+    expected_wrong: float
+
+
+class PassageInput(TypedDict):
+    part: int
+    start: int
+    end: int
+
+
+class PassageRow(TypedDict):
+    part: int
+    start: int
+    end: int
+
+
+class PlaceInput(TypedDict):
+    active: bool
+
+
+PlanEnum: TypeAlias = Literal["n_of_m", "everyone", "balanced", "sharing", "listed", "imported", "gold", "repeat", "disputes", "routed"]
+
+
+PlanInputKindEnum: TypeAlias = Literal["queue", "everyone", "balanced", "sharing"]
+
+
+PlanRowKindEnum: TypeAlias = Literal["queue", "everyone", "balanced", "sharing", "listed"]
+
+
+class PlanShape(TypedDict):
+    judgments: int
+    there: int
+    calls: int
+    cost: str | None
+    problems: list[str]
+
+
+class PointInput(TypedDict):
+    value: int
+    label: NotRequired[str]
+    description: NotRequired[str]
+
+
+class PointRow(TypedDict):
+    value: int
+    label: NotRequired[str]
+    description: NotRequired[str]
+
+
+PolicyInputAuditEnum: TypeAlias = Literal["random", "active"]
+
+
+PolicyInputCoefficientEnum: TypeAlias = Literal["spearman", "pearson", "kendall_tau_b"]
+
+
+PolicyInputDecidedByEnum: TypeAlias = Literal["lower_bound", "estimate"]
+
+
+PolicyRowAuditEnum: TypeAlias = Literal["random", "active"]
+
+
+PolicyRowCoefficientEnum: TypeAlias = Literal["spearman", "pearson", "kendall_tau_b"]
+
+
+PolicyRowDecidedByEnum: TypeAlias = Literal["lower_bound", "estimate"]
+
+
+PolicyRowStatusEnum: TypeAlias = Literal["draft", "routed", "withdrawn"]
+
+
+class PostRow(TypedDict):
+    rater: str
+    at: str
+    text: str
+
+
+class PracticeBar(TypedDict):
+    practice_bar: int | None
+
+
+ProblemEnum: TypeAlias = Literal["refused", "filtered", "truncated", "too_long"]
+
+
+class ProjectRow(TypedDict):
+    slug: str
+    name: str
+    description: NotRequired[str]
+    guidelines: NotRequired[str]
+    raters_per_item: NotRequired[int]
+    dispute_threshold: NotRequired[int]
+    tolerance: NotRequired[int]
+    reservation_minutes: NotRequired[int]
+    created_at: str
+    roles: list[str]
+
+
+class ProjectRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[ProjectRow]
+
+
+class PromptRow(TypedDict):
+    id: int
+    method: str
+    name: str
+    version: int
+    text: str
+    wordings: dict[str, str]
+    pattern: NotRequired[str]
+    created_at: str
+
+
+class PromptRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[PromptRow]
+
+
+PromptSearchRowStatusEnum: TypeAlias = Literal["planned", "running", "stopped", "cancelled", "finished"]
+
+
+ProposalKind: TypeAlias = Literal["examples", "clarification", "wording"]
+
+
+ProposalRowStatusEnum: TypeAlias = Literal["drafting", "failed", "proposed", "accepted", "dismissed", "tried"]
+
+
+class ProposalText(TypedDict):
+    text: str
+
+
+class PushInput(TypedDict):
+    private: NotRequired[bool]
+    repository: str
+
+
+PushRowStatusEnum: TypeAlias = Literal["waiting", "pushing", "pushed", "stopped"]
+
+
+class RaterRow(TypedDict):
+    rater: str
+    active: NotRequired[bool]
+    counted: NotRequired[bool]
+
+
+class RaterRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[RaterRow]
+
+
+class RatingRow(TypedDict):
+    id: int
+    round: int
+    document: str
+    system: str
+    dimension: str
+    rater: str
+    value: float | None
+    revised_value: NotRequired[float | None]
+    unsure: NotRequired[bool]
+    cannot_rate: NotRequired[bool]
+    not_applicable: NotRequired[bool]
+    counted: bool
+    comment: NotRequired[str]
+    evidence: list[PassageRow] | None
+    active_seconds: NotRequired[float]
+    revision: NotRequired[int]
+    guideline_version: NotRequired[int | None]
+    created_at: str
+    updated_at: str
+
+
+class RatingRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[RatingRow]
+
+
+class RereadingInput(TypedDict):
+    judge: NotRequired[int]
+
+
+RereadingRowStatusEnum: TypeAlias = Literal["waiting", "reading", "previewed", "confirmed", "applying", "applied"]
+
+
+class RevisedInput(TypedDict):
+    value: float
+    comment: NotRequired[str]
+    revision: NotRequired[int]
+
+
+class RightValueInput(TypedDict):
+    dimension: str
+    value: float
+    explanation: NotRequired[str]
+
+
+class RightValueRow(TypedDict):
+    dimension: str
+    value: float
+    explanation: NotRequired[str]
+
+
+RoleEnum: TypeAlias = Literal["admin", "annotator", "researcher", "adjudicator"]
+
+
+class RoleInput(TypedDict):
+    role: RoleEnum
+
+
+RoundRowStatusEnum: TypeAlias = Literal["open", "closed"]
+
+
+RuleEnum: TypeAlias = Literal["indicator", "certificate"]
+
+
+class RuleShape(TypedDict):
+    threshold: float
+    tolerance: float
+
+
+RunInputViaEnum: TypeAlias = Literal["calls", "batch"]
+
+
+RunRowStatusEnum: TypeAlias = Literal["planned", "running", "paused", "stopped", "cancelled", "finished"]
+
+
+RunRowViaEnum: TypeAlias = Literal["calls", "batch"]
+
+
+class SavedAnswer(TypedDict):
+    revision: int
+    assignment_complete: bool
+
+
+class SavedRevision(TypedDict):
+    revision: int
+    value: float
+
+
+class SearchCandidateRow(TypedDict):
+    judge: int | None
+    about: NotRequired[str]
+    parts: list[int]
+    dropped_after: NotRequired[int | None]
+
+
+class SearchInput(TypedDict):
+    proposals: list[int]
+    most_candidates: int
+    most_calls: NotRequired[int | None]
+    budget: NotRequired[float | str | None]
+
+
+class SectionShape(TypedDict):
+    title: str
+    says: str
+    tables: list[dict[str, Any]]
+    anchor: str
+
+
+class SelectionShape(TypedDict):
+    judgments: int
+    calls: int
+    cost: str | None
+
+
+class Settings(TypedDict):
+    note: NotRequired[str]
+    name: NotRequired[str]
+    description: NotRequired[str]
+    reservation_minutes: NotRequired[int]
+    guidelines: NotRequired[str]
+    raters_per_item: NotRequired[int]
+    dispute_threshold: NotRequired[int]
+    tolerance: NotRequired[int]
+
+
+SplitEnum: TypeAlias = Literal["test", "validation", "train"]
+
+
+class Standing(TypedDict):
+    rater: str
+    is_me: bool
+    value_before: float | None
+    comment_before: str
+    value: float
+    comment: NotRequired[str]
+    short_reason: NotRequired[str]
+    differs: bool
+    revision: int
+
+
+class StepInput(TypedDict):
+    shown: str
+
+
+class SystemRow(TypedDict):
+    system: str
+
+
+class SystemRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[SystemRow]
+
+
+class Taken(TypedDict):
+    taken: int
+
+
+class TemplateRow(TypedDict):
+    key: str
+    name: str
+    saved_at: NotRequired[str | None]
+
+
+class TrialInput(TypedDict):
+    model: str
+    message: str
+
+
+class TrialRow(TypedDict):
+    text: str
+    problem: str
+    seconds: float | None
+    input_tokens: int | None
+    output_tokens: int | None
+    cost: str | None
+
+
+class WebhookInput(TypedDict):
+    url: str
+    events: list[str]
+
+
+class WebhookRow(TypedDict):
+    id: int
+    url: str
+    events: list[str]
+    created_at: NotRequired[str]
+    failing_since: NotRequired[str | None]
+    disabled_at: NotRequired[str | None]
+    disabled_because: NotRequired[str]
+
+
+class WebhookRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[WebhookRow]
+
+
+WhichEnum: TypeAlias = Literal["answered", "unreadable", "far"]
+
+
+WorkOrderEnum: TypeAlias = Literal["by_document", "mixed"]
+
+
+class WorkPart(TypedDict):
+    label: str
+    text: str
+
+
+class WorkRow(TypedDict):
+    position: NotRequired[int | None]
+    started_at: NotRequired[str | None]
+    completed_at: NotRequired[str | None]
+    reserved_until: NotRequired[str | None]
+
+
+class WorkRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[WorkRow]
+
+
+class WouldOpen(TypedDict):
+    threshold: float
+    disputes: int
+
+
+class AnswerInput(TypedDict):
+    value: NotRequired[float | None]
+    unsure: NotRequired[bool]
+    cannot_rate: NotRequired[bool]
+    not_applicable: NotRequired[bool]
+    comment: NotRequired[str]
+    evidence: NotRequired[list[PassageInput]]
+    seconds: NotRequired[float]
+    revision: NotRequired[int]
+
+
+class AssignmentRow(TypedDict):
+    id: int
+    round: int
+    document: str
+    system: str
+    place: int
+    rater: NotRequired[str | None]
+    plan: PlanEnum
+    origin: NotRequired[str]
+    seed: int
+    inclusion_probability: NotRequired[float | None]
+    units: list[str] | None
+    started_at: NotRequired[str | None]
+    completed_at: NotRequired[str | None]
+
+
+class AssignmentRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[AssignmentRow]
+
+
+class CalibrationRow(TypedDict):
+    id: int
+    name: str
+    judge: str
+    other: NotRequired[str | None]
+    loss: LossEnum
+    cut: NotRequired[float | None]
+    risk: float
+    significance_level: float
+    confidence: ConfidenceEnum
+    raters: int
+    size: int
+    fitting: NotRequired[int]
+    seed: int
+    status: NotRequired[CalibrationRowStatusEnum]
+    drawn_at: str
+    ended_at: NotRequired[str | None]
+
+
+class CalibrationRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[CalibrationRow]
+
+
+class ChangeRow(TypedDict):
+    rating: int
+    revision: int
+    at: str
+    cause: CauseEnum
+    value_before: float | None
+    value_after: float | None
+    unsure: NotRequired[bool]
+    cannot_rate: NotRequired[bool]
+    not_applicable: NotRequired[bool]
+    comment: NotRequired[str]
+    evidence: list[PassageRow] | None
+    guideline_version: NotRequired[int | None]
+
+
+class ChangeRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[ChangeRow]
+
+
+class DeliveryRow(TypedDict):
+    id: int
+    key: NotRequired[str]
+    event: str
+    body: str
+    created_at: NotRequired[str]
+    status: NotRequired[DeliveryRowStatusEnum]
+    attempts: NotRequired[int]
+    attempted_at: NotRequired[str | None]
+    due_at: NotRequired[str | None]
+    answer_status: NotRequired[int | None]
+    answer: NotRequired[str]
+
+
+class DeliveryRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[DeliveryRow]
+
+
+class DimensionInput(TypedDict):
+    points: NotRequired[list[PointInput]]
+    note: NotRequired[str]
+    name: str
+    definition: str
+    scale_minimum: int
+    scale_maximum: int
+    scale_step: NotRequired[float | None]
+    measurement_level: DimensionInputMeasurementLevelEnum
+    not_applicable: NotRequired[bool]
+    guidelines: NotRequired[str]
+
+
+class DimensionRow(TypedDict):
+    key: str
+    name: str
+    position: int
+    definition: NotRequired[str]
+    guidelines: NotRequired[str]
+    scale_minimum: NotRequired[int]
+    scale_maximum: NotRequired[int]
+    scale_step: float
+    measurement_level: NotRequired[DimensionRowMeasurementLevelEnum]
+    not_applicable: NotRequired[bool]
+    dispute_threshold: float | None
+    tolerance: float | None
+    points: list[PointRow]
+
+
+class DimensionRule(TypedDict):
+    dimension: str
+    threshold: float | None
+    tolerance: float | None
+    in_force: RuleShape
+    is_named: bool
+    would_open: list[WouldOpen] | None
+
+
+class DisputeRow(TypedDict):
+    number: int
+    dimension: str
+    document: str | None
+    system: str | None
+    status: NotRequired[DisputeRowStatusEnum]
+    spread: float
+    threshold: float
+    tolerance: float
+    adjudicated_value: float | None
+    updated_at: str
+
+
+class DisputeRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[DisputeRow]
+
+
+class DisputeRules(TypedDict):
+    threshold: int
+    tolerance: int
+    dimensions: list[DimensionRule]
+    current: bool
+
+
+class DisputeRulesInput(TypedDict):
+    threshold: int
+    tolerance: int
+    dimensions: NotRequired[list[OwnRuleInput]]
+
+
+class DocumentInput(TypedDict):
+    document: str
+    title: NotRequired[str]
+    parts: list[PartInput]
+
+
+class DocumentRow(TypedDict):
+    document: str
+    title: NotRequired[str]
+    parts: list[Part]
+
+
+class DocumentRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[DocumentRow]
+
+
+class DocumentsInput(TypedDict):
+    documents: list[DocumentInput]
+
+
+class DraftingRow(TypedDict):
+    id: int
+    judge: str
+    dimension: str
+    drafter: str
+    status: NotRequired[DraftingRowStatusEnum]
+    reason: NotRequired[str]
+    budget: NotRequired[str | None]
+    spent: NotRequired[str]
+    created_at: NotRequired[str]
+
+
+class DraftingRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[DraftingRow]
+
+
+class EventRow(TypedDict):
+    at: str
+    kind: EventRowKindEnum
+    value: float | None
+    note: NotRequired[str]
+
+
+class ExportInput(TypedDict):
+    format: FormatEnum
+    parts: NotRequired[list[str]]
+    licence: NotRequired[str]
+    authors: NotRequired[str]
+    address: NotRequired[str]
+    text_licences: NotRequired[str]
+    split: NotRequired[SplitEnum]
+
+
+class ExportRow(TypedDict):
+    id: int
+    format: str
+    left_out: list[str]
+    licence: NotRequired[str]
+    status: NotRequired[ExportRowStatusEnum]
+    message: NotRequired[str]
+    size: NotRequired[int]
+    content_hash: NotRequired[str]
+    concord_version: NotRequired[str]
+    state_at: NotRequired[str | None]
+    tables: dict[str, int]
+    created_at: str
+
+
+class ExportRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[ExportRow]
+
+
+class GainRow(TypedDict):
+    sent: PartRow
+    kept: PartRow
+
+
+class GoldInput(TypedDict):
+    explanation: NotRequired[str]
+    values: list[RightValueInput]
+
+
+class GoldRow(TypedDict):
+    id: int
+    document: str
+    system: str
+    use: GoldRowUseEnum
+    explanation: NotRequired[str]
+    values: list[RightValueRow]
+
+
+class GoldRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[GoldRow]
+
+
+class Imported(TypedDict):
+    made: MadeRows
+    already_there: MadeRows
+
+
+class InvitationRow(TypedDict):
+    id: int
+    role: RoleEnum
+    email: NotRequired[str]
+    expires_at: str
+    sent_at: NotRequired[str | None]
+    withdrawn_at: NotRequired[str | None]
+
+
+class InvitedRow(TypedDict):
+    made: list[InvitationRow]
+    members: list[str]
+    waiting: list[str]
+
+
+class JudgeInput(TypedDict):
+    asked_together: NotRequired[list[str]]
+    stop: NotRequired[list[str]]
+    scale_table: NotRequired[list[float]]
+    extra_body: NotRequired[dict[str, Any]]
+    name: str
+    endpoint: int
+    model: str
+    template: str
+    score_from: JudgeInputScoreFromEnum
+    structured: NotRequired[bool]
+    samples: int
+    temperature: NotRequired[float | None]
+    max_tokens: NotRequired[int | None]
+    top_p: NotRequired[float | None]
+    seed: NotRequired[int | None]
+    max_tokens_name: NotRequired[str]
+    reasoning_effort: NotRequired[str]
+    system_message: NotRequired[str]
+    scale_minimum: NotRequired[int | None]
+    scale_maximum: NotRequired[int | None]
+    scale_modifiers: NotRequired[bool]
+    scale_thirds: NotRequired[bool]
+    call_order: NotRequired[JudgeInputCallOrderEnum]
+    reference: NotRequired[str]
+
+
+class JudgeRow(TypedDict):
+    id: int
+    name: str
+    endpoint: NotRequired[int | None]
+    model: str
+    method: str
+    template: NotRequired[int | None]
+    temperature: NotRequired[float | None]
+    samples: NotRequired[int]
+    max_tokens: NotRequired[int]
+    max_tokens_name: NotRequired[MaxTokensNameEnum | BlankEnum]
+    score_from: NotRequired[JudgeRowScoreFromEnum]
+    structured: NotRequired[bool]
+    top_p: NotRequired[float | None]
+    seed: NotRequired[int | None]
+    stop: list[str]
+    reasoning_effort: NotRequired[str]
+    system_message: NotRequired[str]
+    extra_body: dict[str, Any]
+    scale_minimum: NotRequired[int | None]
+    scale_maximum: NotRequired[int | None]
+    scale_modifiers: NotRequired[bool]
+    scale_thirds: NotRequired[bool]
+    scale_table: list[float]
+    asked_together: list[str]
+    call_order: NotRequired[JudgeRowCallOrderEnum]
+    reference: str | None
+    created_at: str
+
+
+class JudgeRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[JudgeRow]
+
+
+class JudgmentRow(TypedDict):
+    id: int
+    run: NotRequired[int | None]
+    judge: str
+    dimension: str
+    document: str
+    system: str
+    other_system: NotRequired[str | None]
+    sample: NotRequired[int]
+    status: NotRequired[JudgmentRowStatusEnum]
+    value: float | None
+    mapped_value: float | None
+    rationale: NotRequired[str]
+    reply: NotRequired[str]
+    reason: NotRequired[str]
+    problem: NotRequired[ProblemEnum | BlankEnum]
+    prompt: NotRequired[str | None]
+    prompt_version: NotRequired[int | None]
+    parameters: dict[str, Any]
+    messages_hash: NotRequired[str]
+    messages: list[dict[str, Any]] | None
+    asked_dimensions: list[str]
+    steps: NotRequired[Any]
+    finish_reason: NotRequired[str]
+    refusal: NotRequired[str]
+    returned_model: NotRequired[str]
+    system_fingerprint: NotRequired[str]
+    input_tokens: NotRequired[int | None]
+    output_tokens: NotRequired[int | None]
+    cached_tokens: NotRequired[int | None]
+    reasoning_tokens: NotRequired[int | None]
+    cost: NotRequired[str | None]
+    seconds: NotRequired[float | None]
+    answered_at: NotRequired[str | None]
+    is_corrected: NotRequired[bool]
+    reused_from: NotRequired[int | None]
+
+
+class JudgmentRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[JudgmentRow]
+
+
+class MarkInput(TypedDict):
+    document: str
+    system: str
+    use: MarkInputUseEnum
+
+
+class NewInvitation(TypedDict):
+    role: RoleEnum
+    email: NotRequired[str]
+
+
+class NewInvitations(TypedDict):
+    addresses: list[str]
+    send: NotRequired[bool]
+    role: RoleEnum
+    note: NotRequired[str]
+
+
+class OwnAnswer(TypedDict):
+    value: float | None
+    unsure: NotRequired[bool]
+    cannot_rate: NotRequired[bool]
+    not_applicable: NotRequired[bool]
+    comment: NotRequired[str]
+    evidence: list[PassageRow] | None
+    revision: NotRequired[int]
+
+
+class PendingRow(TypedDict):
+    invitation: InvitationRow
+    link: str
+
+
+class PlaceRow(TypedDict):
+    id: int
+    role: RoleEnum
+    label: str
+    email: NotRequired[str | None]
+    alias: NotRequired[str]
+    pseudonym: NotRequired[str]
+    active: NotRequired[bool]
+    counted: NotRequired[bool]
+
+
+class PlaceRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[PlaceRow]
+
+
+class PlanInput(TypedDict):
+    kind: PlanInputKindEnum
+    share: NotRequired[int]
+    gold_every: NotRequired[int]
+    repeat_every: NotRequired[int]
+    dealt_by: NotRequired[DealtByEnum]
+    work_order: NotRequired[WorkOrderEnum]
+    dimension_order: NotRequired[DimensionOrderEnum]
+    revises_documents: NotRequired[bool]
+
+
+class PlanRow(TypedDict):
+    kind: NotRequired[PlanRowKindEnum]
+    share: NotRequired[int]
+    gold_every: NotRequired[int]
+    repeat_every: NotRequired[int]
+    dealt_by: NotRequired[DealtByEnum]
+    work_order: NotRequired[WorkOrderEnum]
+    dimension_order: NotRequired[DimensionOrderEnum]
+    revises_documents: NotRequired[bool]
+
+
+class PolicyInput(TypedDict):
+    thresholds: NotRequired[dict[str, float]]
+    name: str
+    rts: int
+    mcq: int
+    threshold: NotRequired[float | None]
+    budget: NotRequired[int | None]
+    decided_by: PolicyInputDecidedByEnum
+    audit_share: float
+    audit_least: NotRequired[int | None]
+    audit: PolicyInputAuditEnum
+    raters: int
+    coefficient: PolicyInputCoefficientEnum
+    confidence_level: ConfidenceLevelEnum
+    risk: float
+
+
+class PolicyRow(TypedDict):
+    id: int
+    name: str
+    rule: NotRequired[RuleEnum]
+    rts: int
+    mcq: NotRequired[int | None]
+    coefficient: NotRequired[PolicyRowCoefficientEnum]
+    threshold: NotRequired[float | None]
+    thresholds: dict[str, float]
+    decided_by: NotRequired[PolicyRowDecidedByEnum]
+    confidence_level: NotRequired[float]
+    audit: NotRequired[PolicyRowAuditEnum]
+    audit_share: NotRequired[float]
+    audit_least: NotRequired[int]
+    raters: int
+    risk: NotRequired[float]
+    status: NotRequired[PolicyRowStatusEnum]
+    created_at: str
+    routed_at: NotRequired[str | None]
+    withdrawn_at: NotRequired[str | None]
+
+
+class PolicyRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[PolicyRow]
+
+
+class PromptSearchRow(TypedDict):
+    id: int
+    judge: str
+    dimension: str
+    status: NotRequired[PromptSearchRowStatusEnum]
+    reason: NotRequired[str]
+    stages: NotRequired[Any]
+    stage: NotRequired[int]
+    planned_calls: int
+    planned_cost: NotRequired[str | None]
+    most_calls: NotRequired[int | None]
+    budget: NotRequired[str | None]
+    run: int | None
+    created_at: NotRequired[str]
+
+
+class PromptSearchRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[PromptSearchRow]
+
+
+class ProposalInput(TypedDict):
+    dimension: str
+    judge: int
+    kind: ProposalKind
+    text: str
+
+
+class ProposalRow(TypedDict):
+    id: int
+    judge: str
+    dimension: str
+    kind: ProposalKind
+    status: NotRequired[ProposalRowStatusEnum]
+    text: NotRequired[str]
+    about: NotRequired[str]
+    units: list[list[str]]
+    problem: NotRequired[str]
+    drafted_by: NotRequired[str]
+    cost: NotRequired[str | None]
+    candidate: int | None
+    guideline_version: NotRequired[int | None]
+    created_at: NotRequired[str]
+    decided_at: NotRequired[str | None]
+
+
+class ProposalRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[ProposalRow]
+
+
+class PushRow(TypedDict):
+    id: int
+    repository: str
+    private: NotRequired[bool]
+    status: NotRequired[PushRowStatusEnum]
+    message: NotRequired[str]
+    sent: NotRequired[int]
+    size: NotRequired[int]
+    url: NotRequired[str]
+    created_at: NotRequired[str]
+
+
+class PushRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[PushRow]
+
+
+class RereadingRow(TypedDict):
+    id: int
+    judge: NotRequired[int | None]
+    status: NotRequired[RereadingRowStatusEnum]
+    would_change: NotRequired[int | None]
+    first_changes: list[dict[str, Any]]
+    changed: NotRequired[int]
+    created_at: str
+
+
+class ResultShape(TypedDict):
+    name: str
+    title: str
+    says: str
+    parameters: list[str]
+    chosen: dict[str, str]
+    choices: dict[str, list[dict[str, Any]]]
+    current: bool
+    computed_at: str | None
+    problem: str
+    warnings: list[str]
+    sections: list[SectionShape]
+
+
+class RoundRow(TypedDict):
+    number: int
+    status: NotRequired[RoundRowStatusEnum]
+    every_item: NotRequired[bool]
+    work_order: NotRequired[WorkOrderEnum]
+    dimension_order: NotRequired[DimensionOrderEnum]
+    revises_documents: NotRequired[bool]
+    deadline: NotRequired[str | None]
+    opened_at: str
+    closed_at: NotRequired[str | None]
+    guideline_version: int
+    guideline: dict[str, Any]
+
+
+class RunInput(TypedDict):
+    judges: list[int]
+    dimensions: list[str]
+    pairs: NotRequired[PairsEnum]
+    chosen_pairs: NotRequired[list[str]]
+    documents: NotRequired[int | None]
+    items: NotRequired[str]
+    via: NotRequired[RunInputViaEnum]
+    budget: NotRequired[float | str | None]
+    reuses_answers: NotRequired[bool]
+    keeps_messages: NotRequired[bool]
+
+
+class RunRow(TypedDict):
+    id: int
+    status: NotRequired[RunRowStatusEnum]
+    via: NotRequired[RunRowViaEnum]
+    reason: NotRequired[str]
+    keeps_messages: NotRequired[bool]
+    reuses_answers: NotRequired[bool]
+    budget: NotRequired[str | None]
+    spent: NotRequired[str]
+    reused: NotRequired[int]
+    reused_cost: NotRequired[str]
+    reused_cost_unknown: NotRequired[int]
+    cached_tokens: NotRequired[int | None]
+    saved_by_cache: str | None
+    saved_by_cache_reason: str
+    created_at: str
+    started_at: NotRequired[str | None]
+    finished_at: NotRequired[str | None]
+
+
+class RunRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[RunRow]
+
+
+class SelectionInput(TypedDict):
+    judgment: NotRequired[int]
+    judge: NotRequired[int]
+    dimension: NotRequired[str]
+    which: NotRequired[WhichEnum]
+    shown: NotRequired[int | None]
+    note: NotRequired[str]
+
+
+class AskedDimension(TypedDict):
+    dimension: str
+    name: str
+    scale_minimum: int
+    scale_maximum: int
+    scale_step: float
+    rating: OwnAnswer | None
+
+
+class CalibrationDetail(TypedDict):
+    calibration: CalibrationRow
+    dimensions: list[CertifiedDimensionRow]
+    can_route: bool
+
+
+class DisputeDetail(TypedDict):
+    number: int
+    status: str
+    tolerance: float
+    adjudicated_value: float | None
+    dimension: str
+    title: str
+    parts: list[DisputePart]
+    text: str
+    takes_answers: bool
+    standpoints: list[Standing]
+    thread: list[PostRow]
+    history: list[EventRow]
+
+
+class DraftingDetail(TypedDict):
+    drafting: DraftingRow
+    total: int
+    done: int
+    failed: int
+    calls_left: int
+    cost_left: str | None
+    proposals: list[int]
+
+
+class PolicyDetail(TypedDict):
+    policy: PolicyRow
+    all_units: int
+    sent: int
+    audited: int
+    kept: int
+    audited_share: float | None
+    ratings: int
+    gain: GainRow | None
+    warnings: list[str]
+    counts: dict[str, int]
+    refusal: str
+    digest: str
+
+
+class PromptSearchDetail(TypedDict):
+    search: PromptSearchRow
+    spent: str
+    chosen: NotRequired[int | None]
+    candidates: list[SearchCandidateRow]
+
+
+class RunDetail(TypedDict):
+    run: RunRow
+    total: int
+    done: int
+    unreadable: int
+    failed: int
+    excluded: int
+    in_flight: int
+    planned: int
+    per_second: float
+    seconds_left: float | None
+
+
+class WorkItem(TypedDict):
+    position: int
+    title: str
+    parts: list[WorkPart]
+    text: str
+    dimensions: list[AskedDimension]
+    previous: int | None
+    next: int | None
