@@ -54,8 +54,9 @@ def trust_sections(project: Project, chosen: Chosen) -> list[Section]:
     ]
     rows = [row for each in found for row in _evidence(project, each)]
     evidence = Table("evidence", "What that rests on", columns, rows, heads=2, says=_EVIDENCE)
-    sections = [Section("Verdict", "", [verdicts]), Section("Evidence", "", [evidence])]
-    return with_count_of_corrected(with_gaps(sections, [judge], chosen), [judge], chosen)
+    rests_on = with_gaps([Section("Evidence", "", [evidence])], [judge], chosen)
+    sections = [Section("Verdict", "", [verdicts]), *rests_on]
+    return with_count_of_corrected(sections, [judge], chosen)
 
 
 def _name(each: TrustEvidence) -> Cell:

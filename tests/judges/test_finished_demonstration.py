@@ -8,7 +8,7 @@ from django.test import Client
 from annotate.core.models import Dispute, Export, Item, Project, Rating, Round, User
 from annotate.results.commands import compute_page
 from annotate.results.registry import PAGES, result_of
-from judges.core.models import Certificate, Judgment, RoutedUnit
+from judges.core.models import Certificate, Judgment, Proposal, RoutedUnit
 from judges.management.demonstration import finished
 from tests.factories import make_project
 
@@ -18,7 +18,7 @@ from tests.factories import make_project
 def test_it_has_both_rounds_judges_routing_certificates_and_an_export() -> None:
     project = finished.load_finished_demonstration()
     assert (Item.objects.count(), Round.objects.filter(status=Round.Status.CLOSED).count()) == (72, 2)
-    assert Rating.objects.filter(assignment__round__number=1, value__isnull=False).count() == 72 * 4 * 3
+    assert Rating.objects.filter(assignment__round__number=1, value__isnull=False).count() == 63 * 4 * 3
     statuses = set(Dispute.objects.values_list("status", flat=True))
     assert statuses >= {Dispute.Status.SETTLED, Dispute.Status.ADJUDICATED, Dispute.Status.LEFT_OPEN}
     methods = Judgment.objects.values_list("judge__method", flat=True)
@@ -27,6 +27,7 @@ def test_it_has_both_rounds_judges_routing_certificates_and_an_export() -> None:
     assert chosen_by_lot.exists()
     assert RoutedUnit.objects.exclude(pk__in=chosen_by_lot).exists()
     assert Certificate.objects.filter(threshold__isnull=False).exists()
+    assert Proposal.objects.count() == 2
     assert Export.objects.get().status == Export.Status.READY
     admin = Client()
     admin.force_login(User.objects.get(email="admin@example.org"))
@@ -34,6 +35,9 @@ def test_it_has_both_rounds_judges_routing_certificates_and_an_export() -> None:
         compute_page(project=project, result=result_of(project, page))
         shown = admin.get(f"/projects/{project.slug}/results/{page.name}/", follow=True)
         assert shown.status_code == 200, page.name
+    for step in ("pilot", "align"):
+        shown = admin.get(f"/projects/{project.slug}/judges/{step}/")
+        assert "Draw documents" not in shown.content.decode(), step
     assert finished.load_finished_demonstration() == project, "it is not made twice"
     assert not finished.is_wanted()
 

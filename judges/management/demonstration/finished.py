@@ -32,6 +32,7 @@ from annotate.rating.commands.ratings import Answer, Sent, SentAnswer, save_rati
 from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two
 from annotate.setup.commands import create_project, delete_project
 from annotate.setup.presets import TEMPLATES
+from judges.alignment.commands.proposals import draw_development, propose_examples
 from judges.core.models import Judge, RoutingPolicy
 from judges.core.specification import CalibrationSpec, PolicySpec
 from judges.interchange.commands import import_judgments
@@ -54,6 +55,8 @@ ABOUT = (
 _LEANINGS = {"ann@example.org": 0.1, "bo@example.org": -0.4, "cem@example.org": 0.3}
 _WAVERS = 0.6
 _LONGEST = timedelta(minutes=10)
+_DEVELOPMENT = 0.25  # of the documents: what a prompt learns from
+_EXAMPLES = 3
 _THRESHOLD = 0.5  # of R
 _CERTIFIED = ("consistency", "relevance")
 
@@ -100,6 +103,7 @@ def _make(users: Mapping[Person, User]) -> Project:
     _add_items(project)
     _import_replies(project)
     compute_metrics(project=project, measures=[MEASURES["words"], MEASURES["compression"]], by=admin)
+    draw_development(project=project, share=_DEVELOPMENT, by=admin)
     policy = make_policy(project=project, spec=_policy(project), by=admin)
     round = route(policy=policy, by=admin).round
     assert round is not None
@@ -114,6 +118,8 @@ def _make(users: Mapping[Person, User]) -> Project:
     close_round_two(project=project, by=admin)
     calibration = draw_calibration(project=project, spec=_calibration(project), by=admin)
     compute_certificates(calibration=calibration, by=admin)
+    for dimension in project.dimensions.filter(key__in=_CERTIFIED):
+        propose_examples(judge=_judge(project, "rts"), dimension=dimension, count=_EXAMPLES, by=admin)
     choice = ExportChoice(Format.HUGGING_FACE, licence="CC0-1.0")
     start_export(project=project, choice=choice, by=admin)
     return project
