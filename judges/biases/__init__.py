@@ -12,6 +12,7 @@ from judges.biases.anchoring import (
     scores_given_before,
 )
 from judges.biases.choices import option_order
+from judges.biases.familiarity import perplexity_by_rating
 from judges.biases.families import self_preference
 from judges.biases.measures import Bias, Control
 from judges.biases.pairs import place_preference
@@ -35,6 +36,7 @@ __all__ = [
     "later_places",
     "modal_excess",
     "option_order",
+    "perplexity_by_rating",
     "place_preference",
     "ranges_of",
     "round_numbers",

@@ -20,6 +20,7 @@ from judges.biases import (
     later_places,
     modal_excess,
     option_order,
+    perplexity_by_rating,
     place_preference,
     round_numbers,
     self_preference,
@@ -165,8 +166,13 @@ _NEEDS_OPTIONS = (
     "Two judges of one model are needed, by “Multiple choice” and by “Multiple choice, options reversed”."
 )
 _NEEDS_PERPLEXITY = (
-    "A metric with “perplexity” in its name is needed: import the mean perplexity of each text under a "
-    "model that gives log-probabilities (Data, Metrics)."
+    "A metric with “perplexity” in its name is needed: measure it with a model that gives log-probabilities "
+    "(manage.py perplexity), or import the perplexity of each text (Data, Metrics)."
+)
+_BY_RATING = (
+    "Mean perplexity of the texts at each rating; a value between two points counts as the nearer one. Both "
+    "columns are about the same texts. A judge that prefers what a model finds familiar has means that fall "
+    "more steeply with the rating than people’s."
 )
 _NEEDS_DIMENSIONS = "A judge with values on two dimensions of the same items is needed."
 _NEEDS_SEVERAL = "A judge by the method “Several dimensions in one call” is needed."
@@ -241,11 +247,13 @@ def biases_sections(project: Project, chosen: Chosen) -> list[Section]:
     page.add(_SEVERITY, [_Row(each.names, _severity(each)) for each in amounts])
     page.add(_LENGTH, _slopes(amounts, texts.log_length, "length", "Slope of errors on log length"))
     familiar = texts.log_perplexity
-    page.add(
-        _FAMILIARITY,
-        [] if familiar is None else _slopes(amounts, familiar, "perplexity", "Slope on log perplexity"),
-        _NEEDS_PERPLEXITY,
-    )
+    if familiar is None:
+        page.add(_FAMILIARITY, [], _NEEDS_PERPLEXITY)
+    else:
+        page.add(_FAMILIARITY, _slopes(amounts, familiar, "perplexity", "Slope on log perplexity"))
+        page.sections.append(
+            Section("Perplexity by rating", "", [_by_rating(amounts, familiar)], "by-rating")
+        )
     page.add(_FAMILY, [_Row(each.names, [_family(each, texts)]) for each in amounts])
     page.add(_ANCHORING, list(_anchoring(found)), _NEEDS_DIMENSIONS)
     _add_calls(page, amounts, asked_places(found.judges, texts.items))
@@ -298,6 +306,23 @@ def _slopes(scored: Sequence[Scored], values: npt.NDArray[np.float64], name: str
         _Row(each.names, [slope_of_errors(each.scores, values, name, label, generator=each.stream)])
         for each in scored
     ]
+
+
+def _by_rating(scored: Sequence[Scored], log_perplexity: npt.NDArray[np.float64]) -> Table:
+    columns = [
+        JUDGE,
+        DIMENSION,
+        Column("rating", "rating", ColumnKind.NUMBER),
+        Column("judge_mean", "rated so by the judge"),
+        Column("people_mean", "rated so by people"),
+    ]
+    rows = []
+    for each in scored:
+        points = np.array(each.dimension.values, dtype=float)
+        found = perplexity_by_rating(each.scores, log_perplexity, points, generator=each.stream)
+        for point, means in zip(points.tolist(), found, strict=True):
+            rows.append([*each.names, Cell(point), *map(figure, means)])
+    return Table("by-rating", "Mean perplexity by rating", columns, rows, heads=3, says=_BY_RATING)
 
 
 def _family(each: Scored, texts: ItemTexts) -> Bias:

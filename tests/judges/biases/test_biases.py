@@ -17,6 +17,7 @@ from judges.biases import (
     later_places,
     modal_excess,
     option_order,
+    perplexity_by_rating,
     place_preference,
     ranges_of,
     round_numbers,
@@ -292,6 +293,50 @@ def test_the_spread_of_samples_stands_beside_that_of_people():
     # sqrt(2) and 0; the item with one sample says nothing, of people either.
     assert value_of(bias) == pytest.approx(2**0.5 / 2)
     assert control_of(bias).mean == pytest.approx(2**0.5 / 2)
+
+
+@pytest.mark.parametrize("spread", [0.5, 1.0])
+def test_samples_that_vary_as_people_do_are_not_called_less_consistent(spread: float) -> None:
+    """People's spread is .5: a judge's own interval leaves theirs out where its is 1, and seldom else."""
+    apart = 0
+    for seed in range(RUNS):
+        scene = Scene(seed)
+        samples = scene.quality[:, None] + spread * scene.dice.normal(size=(ITEMS, PEOPLE))
+        bias = spread_of_samples(samples, scene.people, OF_DOCUMENT, generator=Stream(seed))
+        assert bias.measured.interval
+        apart += not bias.measured.interval.low <= control_of(bias).mean <= bias.measured.interval.high
+    if spread > 0.5:
+        assert apart == RUNS
+    else:
+        # The control errs as the judge does, so 1.96 / sqrt(2) standard errors are passed in 17 % of runs.
+        assert apart / RUNS <= 0.17 + 3 * (0.17 * 0.83 / RUNS) ** 0.5
+
+
+def test_what_a_judge_finds_familiar_falls_more_steeply_with_its_ratings_than_with_peoples() -> None:
+    scene = Scene(5)
+    unfamiliar = 0.5 * scene.dice.normal(size=ITEMS)
+    points = np.arange(1.0, 6.0)
+
+    def fall(judge: Values) -> tuple[float, float]:
+        found = perplexity_by_rating(scene.on_a_scale(judge), unfamiliar, points, generator=STREAM)
+        judged, human = zip(*found, strict=True)
+        at_two, at_four = (judged[1].value, human[1].value), (judged[3].value, human[3].value)
+        assert None not in (*at_two, *at_four)
+        return float(np.subtract(at_two, at_four)[0]), float(np.subtract(at_two, at_four)[1])
+
+    honest, people = fall(scene.quality + scene.noise)
+    assert abs(honest - people) < 0.25
+    drawn, people = fall(scene.quality + scene.noise - 2 * unfamiliar)
+    assert drawn > people + 0.3
+
+
+def test_a_rating_that_no_text_has_has_no_mean_perplexity() -> None:
+    scores = Scores(systems=[0, 1], documents=[0, 0], human=[[1, 2]], judge=[2, 2.5])
+    found = perplexity_by_rating(scores, np.log([3.0, np.nan]), np.array([1.0, 2.0]), generator=STREAM)
+    assert [(judge.value, people.value) for judge, people in found] == [
+        (None, pytest.approx(3)),
+        (pytest.approx(3), None),
+    ]
 
 
 def test_a_judge_that_repeats_itself_has_no_spread_and_one_sample_says_what_is_needed():

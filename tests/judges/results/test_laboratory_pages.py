@@ -136,6 +136,11 @@ def test_a_perplexity_that_was_imported_gives_familiarity(client, cast):
     make_metric(cast, [2.0 + number for number in range(len(cast.items))], name="Perplexity, small model")
     found = rows(client, cast, "familiarity", "biases")
     assert [row["judge"] for row in found] == ["Chooser", "Reasoner"]
+    by_rating = rows(client, cast, "by-rating", "biases")
+    assert len(by_rating) == 2 * 5
+    first = {float(row["rating"]): row["judge_mean"] for row in by_rating if row["judge"] == "Chooser"}
+    at_two = [2.0 + place for place, value in enumerate(MCQ) if value == 2]
+    assert float(first[2]) == pytest.approx(sum(at_two) / len(at_two))
 
 
 def several_dimensions():

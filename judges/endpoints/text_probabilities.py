@@ -1,0 +1,131 @@
+"""How probable a model finds a text that it is given, by the log-probabilities of the text's tokens."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.utils.translation import gettext
+
+from judges.core.lazy_module import LazyModule
+from judges.endpoints.connections import client_of_one
+from judges.endpoints.failures import RequestFailed, error_of_status, in_sentences
+from judges.endpoints.questions import Server
+from judges.endpoints.replies import count_of
+
+if TYPE_CHECKING:
+    import httpx2
+    import openai
+else:
+    httpx2, openai = LazyModule("httpx2"), LazyModule("openai")
+
+BIAS = 100  # added to the logit of the token that has to come: no other one does
+
+
+@dataclass(frozen=True)
+class TextProbability:
+    """log_probabilities: of each token but the first, given all before it. input_tokens: paid, if known."""
+
+    log_probabilities: tuple[float, ...]
+    input_tokens: int | None
+
+    @property
+    def perplexity(self) -> float | None:
+        """The exponential of minus their mean; None for a text of one token, which has none before it."""
+        found = self.log_probabilities
+        return math.exp(-sum(found) / len(found)) if found else None
+
+
+class TextProbabilities:
+    """Asks a server's model about one text after the other; close it after use.
+
+    The interface is completions with `echo` and `logprobs`, as vLLM has it. A server of llama.cpp has no
+    `echo`: there each token is made to come (`logit_bias`, which its log-probabilities leave out), in a call
+    of its own that costs milliseconds, as the server keeps what came before. Other servers are refused.
+    """
+
+    def __init__(self, server: Server, model: str) -> None:
+        self._server, self._model = server, model
+        self._http = client_of_one(server.base_url, server.key, server.timeout_seconds)
+        self._echoes: bool | None = None
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def of_text(self, text: str) -> TextProbability:
+        """Return how probable a text is. Raises RequestFailed, for good where the server cannot say."""
+        with in_sentences(self._server):
+            if self._echoes is not False:
+                found = self._by_echo(text)
+                if found is not None:
+                    self._echoes = True
+                    return found
+                if self._echoes:
+                    raise RequestFailed(_cannot(self._server), permanent=True)
+                self._echoes = False
+            return self._token_by_token(text)
+
+    def _by_echo(self, text: str) -> TextProbability | None:
+        answer = self._complete(prompt=text, echo=True)
+        found = _object(_first(answer.get("choices")).get("logprobs"))
+        probabilities, starts = found.get("token_logprobs"), found.get("text_offset")
+        if not isinstance(probabilities, list) or not isinstance(starts, list):
+            return None
+        own = [
+            float(each)
+            for each, start in zip(probabilities, starts, strict=True)
+            if each is not None and start < len(text)
+        ]
+        return TextProbability(tuple(own), count_of(_object(answer.get("usage")).get("prompt_tokens")))
+
+    def _token_by_token(self, text: str) -> TextProbability:
+        tokens = self._tokens(text)
+        found = []
+        for place in range(1, len(tokens)):
+            answer = self._complete(prompt=tokens[:place], logit_bias={str(tokens[place]): BIAS})
+            said = _first(_object(_first(answer.get("choices")).get("logprobs")).get("content"))
+            if said.get("id") != tokens[place] or not isinstance(said.get("logprob"), float | int):
+                raise RequestFailed(_cannot(self._server), fatal_for_run=True, permanent=True)
+            found.append(float(said["logprob"]))
+        return TextProbability(tuple(found), len(tokens))
+
+    def _tokens(self, text: str) -> list[int]:
+        root = self._server.base_url.rstrip("/").removesuffix("/v1")
+        try:
+            tokens = self._post(f"{root}/tokenize", {"content": text}).get("tokens")
+        except openai.NotFoundError as error:
+            raise RequestFailed(_cannot(self._server), fatal_for_run=True, permanent=True) from error
+        if not isinstance(tokens, list) or not all(isinstance(each, int) for each in tokens):
+            raise RequestFailed(_cannot(self._server), fatal_for_run=True, permanent=True)
+        return tokens
+
+    def _complete(self, **asked: Any) -> dict[str, Any]:
+        usual = {"model": self._model, "max_tokens": 1, "temperature": 0, "logprobs": 1}
+        return self._post(f"{self._server.base_url.rstrip('/')}/completions", {**usual, **asked})
+
+    def _post(self, address: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        request = self._http.build_request("POST", address, json=body)
+        try:
+            response = self._http.send(request)
+        except httpx2.TimeoutException as error:
+            raise openai.APITimeoutError(request=request) from error
+        if not response.is_success:
+            raise error_of_status(response)
+        return _object(json.loads(response.content))
+
+
+def _cannot(server: Server) -> str:
+    return gettext(
+        "{server} gives no log-probabilities of a text that it is given; use one that does, as vLLM "
+        "(completions with echo) or llama.cpp."
+    ).format(server=server.base_url)
+
+
+def _first(said: object) -> dict[str, Any]:
+    return _object(said[0]) if isinstance(said, list) and said else {}
+
+
+def _object(said: object) -> dict[str, Any]:
+    return said if isinstance(said, dict) else {}

@@ -1,0 +1,55 @@
+"""manage.py perplexity PROJECT --judge NAME."""
+
+import json
+from argparse import ArgumentParser
+from decimal import Decimal
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotate.core.errors import DomainError
+from annotate.management.projects import project_called
+from judges.core.models import Judge
+from judges.endpoints.failures import RequestFailed
+from judges.metrics.perplexity import measure_perplexities, metric_name
+from judges.results.queries.pairings import judge_called
+
+
+class Command(BaseCommand):
+    """Measures the perplexity of a project's texts under a judge's model, for the bias of familiarity.
+
+    Each value is kept as it comes, so a command that was stopped goes on where it was. The exit code is 1
+    where a text has none.
+    """
+
+    help = __doc__
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the project and the judge."""
+        parser.add_argument("project", help="the project's short name, as in its address")
+        parser.add_argument("--json", action="store_true", help="print what was measured as JSON")
+        parser.add_argument("--judge", required=True, metavar="NAME", help="whose model and endpoint")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        """Ask about each text that has no value, and print how many there are."""
+        judges = Judge.objects.filter(project=project_called(options["project"])).select_related("endpoint")
+        values, cost, problems = 0, Decimal(0), []
+        try:
+            judge = judge_called(list(judges), options["judge"])
+            for each in measure_perplexities(judge=judge):
+                values += each.perplexity is not None
+                cost = cost + each.cost if each.cost is not None and cost.is_finite() else Decimal("NaN")
+                if each.problem:
+                    problems.append(f"{each.item.system.name} on {each.item.document.key}: {each.problem}")
+        except DomainError as error:
+            raise CommandError(error.message) from error
+        except RequestFailed as error:
+            raise CommandError(f"{error.sentence} Kept: {values:,} new values; run it again.") from error
+        if options["json"]:
+            spent = f"{cost:f}" if cost.is_finite() else None
+            said = {"metric": metric_name(judge), "values": values, "problems": problems, "cost": spent}
+            self.stdout.write(json.dumps(said, ensure_ascii=False))
+        else:
+            self.stdout.write(f"{metric_name(judge)}: {values:,} new value{'' if values == 1 else 's'}.")
+        if problems:
+            raise CommandError("\n".join(problems))
