@@ -5,6 +5,7 @@ import gc
 import os
 import random
 import shutil
+import socketserver
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -54,6 +55,10 @@ hypothesis_settings.load_profile("concord")
 # Nothing of what is imported and collected is ever garbage, and there is so much of it that looking through
 # it again and again takes an eighth of the time of a page's test.
 gc.disable()
+
+# Servers inside tests write head and body of an answer one after the other: without this, the kernel keeps the
+# body for 40 ms, until the head is acknowledged.
+socketserver.StreamRequestHandler.disable_nagle_algorithm = True
 
 # Before Django reads its settings: whatever the developer's shell says, tests see the defaults, and their
 # uploads and secret key stay out of the developer's installation. Messages to the worker go nowhere.
