@@ -247,6 +247,13 @@ EXAMPLES = {
         "output_tokens": 1,
         "cost": "0.00000270",
     },
+    "PromptInput": {
+        "method": "rts",
+        "name": "Rating",
+        "text": "Rate the {{ dimension }} of: {{ text }}",
+        "wordings": {"fluency": "How well does this read? {{ text }}"},
+    },
+    "PromptChangeInput": {"text": "Rate the {{ dimension }} from 1 to 5: {{ text }}"},
     "PromptRow": {
         "id": 1,
         "method": "rts",

@@ -16,6 +16,7 @@ urlpatterns = [
     path(f"{P}endpoints/<int:pk>/key/", endpoints_api.KeyOfEndpoint.as_view(), name="endpoint_key"),
     path(f"{P}endpoints/<int:pk>/test/", endpoints_api.TrialOfEndpoint.as_view(), name="endpoint_test"),
     path(f"{P}prompts/", endpoints_api.Prompts.as_view(), name="prompts"),
+    path(f"{P}prompts/<int:pk>/", endpoints_api.OnePrompt.as_view(), name="prompt"),
     path(f"{P}judges/", endpoints_api.Judges.as_view(), name="judges"),
     path(f"{P}judges/<int:pk>/", endpoints_api.OneJudge.as_view(), name="judge"),
     path(f"{P}runs/", runs_api.Runs.as_view(), name="runs"),

@@ -301,6 +301,9 @@ a     GET    {home}endpoints/{endpoint}/key/
 a     PUT    {home}endpoints/{endpoint}/key/
 a     DELETE {home}endpoints/{endpoint}/key/
 ar    GET    {home}prompts/
+a     POST   {home}prompts/
+ar    GET    {home}prompts/{prompt}/
+a     PUT    {home}prompts/{prompt}/
 ar    GET    {home}judges/
 a     POST   {home}judges/
 ar    GET    {home}judges/{judge}/

@@ -56,8 +56,8 @@ hypothesis_settings.load_profile("concord")
 # it again and again takes an eighth of the time of a page's test.
 gc.disable()
 
-# Servers inside tests write head and body of an answer one after the other: without this, the kernel keeps the
-# body for 40 ms, until the head is acknowledged.
+# Servers inside tests write head and body of an answer one after the other: without this, the kernel keeps
+# the body for 40 ms, until the head is acknowledged.
 socketserver.StreamRequestHandler.disable_nagle_algorithm = True
 
 # Before Django reads its settings: whatever the developer's shell says, tests see the defaults, and their

@@ -364,6 +364,9 @@ class Me(TypedDict):
     expires_at: str
 
 
+MethodEnum: TypeAlias = Literal["analyse_rate", "classes", "content_units", "direct", "facts_share", "facts_any", "g_eval", "h2h", "mcq", "mcq_reversed", "op", "op_i", "pairwise", "rate_explain", "recipe", "rts", "several", "stars", "summequal"]
+
+
 class NewPost(TypedDict):
     text: NotRequired[str]
 
@@ -531,6 +534,20 @@ class ProjectRowPage(TypedDict):
     next: str | None
     previous: str | None
     results: list[ProjectRow]
+
+
+class PromptChangeInput(TypedDict):
+    text: str
+    pattern: NotRequired[str]
+    wordings: NotRequired[dict[str, str]]
+
+
+class PromptInput(TypedDict):
+    text: str
+    pattern: NotRequired[str]
+    wordings: NotRequired[dict[str, str]]
+    method: MethodEnum
+    name: str
 
 
 class PromptRow(TypedDict):

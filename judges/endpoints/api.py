@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from django.db import transaction
 from django.utils.translation import gettext
 from django.views.decorators.debug import sensitive_variables
 from rest_framework import serializers
@@ -16,13 +17,16 @@ from annotate.core.access import project_for_admin
 from annotate.core.errors import NotFoundError
 from annotate.core.models import Project, System
 from annotate.core.page import request_user
-from judges.core.access import endpoint_in, judge_in, project_for_judges
+from judges.core.access import dimension_in, endpoint_in, judge_in, project_for_judges, template_in
 from judges.core.models import Endpoint, Judge, PromptTemplate
 from judges.core.specification import JudgeSpec
 from judges.endpoints.commands import (
     LONGEST_KEY,
     add_endpoint,
     add_judge,
+    create_template,
+    edit_template,
+    edit_wording,
     enter_key,
     remove_key,
     try_endpoint,
@@ -31,6 +35,7 @@ from judges.endpoints.commands import (
 )
 from judges.endpoints.forms.endpoints import EndpointForm, TrialForm
 from judges.endpoints.forms.judges import JudgeForm, dimensions_line, stop_lines, table_line
+from judges.endpoints.forms.templates import LONGEST_TEXT
 from judges.endpoints.queries import (
     EnteredKey,
     endpoints_of,
@@ -38,7 +43,9 @@ from judges.endpoints.queries import (
     keys_of_dimensions,
     templates_of,
 )
+from judges.methods import METHODS
 from judges.methods.own_scale import MOST_POINTS
+from judges.methods.reading.pattern import LONGEST as LONGEST_PATTERN
 
 EndpointInput = form_input(
     "EndpointInput",
@@ -275,6 +282,31 @@ class TrialOfEndpoint(ApiView):
         return Response(TrialRow(try_endpoint(endpoint=endpoint, **sent)).data)
 
 
+class PromptChangeInput(Input):
+    """The text of a prompt, with the rule by which replies are read and wordings of single dimensions."""
+
+    text = Text(max_length=LONGEST_TEXT, trim_whitespace=False)
+    pattern = Text(
+        required=False,
+        allow_blank=True,
+        max_length=LONGEST_PATTERN,
+        help_text="A regular expression for replies that the rules cannot read; empty: the rules.",
+    )
+    wordings = serializers.DictField(
+        child=Text(max_length=LONGEST_TEXT, trim_whitespace=False),
+        required=False,
+        help_text="The whole text for a dimension, by its key. Dimensions not named keep theirs; one "
+        "that gets the common text has no wording of its own.",
+    )
+
+
+class PromptInput(PromptChangeInput):
+    """A prompt to make."""
+
+    method = serializers.ChoiceField(choices=list(METHODS))
+    name = Text(max_length=80)
+
+
 class Prompts(ApiView):
     """The prompts of a project."""
 
@@ -284,8 +316,53 @@ class Prompts(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """List the versions of a project's prompts."""
         project = project_for_judges(request.user, slug)
-        keys = {str(pk): key for pk, key in project.dimensions.values_list("pk", "key")}
-        return self.page(PromptTemplate.objects.filter(project=project), PromptRow, keys=keys)
+        prompts = PromptTemplate.objects.filter(project=project)
+        return self.page(prompts, PromptRow, keys=_keys_in_wordings(project))
+
+    @writes(PromptRow, accepts=PromptInput, status=201)
+    @transaction.atomic
+    def post(self, request: Request, slug: str) -> Response:
+        """Make a prompt of a method, as its first version."""
+        project, sent = project_for_admin(request.user, slug), self.check(PromptInput)
+        content = {name: sent.get(name, "") for name in ("method", "name", "text", "pattern")}
+        made = create_template(project=project, by=request_user(request), **content)
+        return Response(_prompt_row(_with_wordings(request, made, sent)), 201)
+
+
+class OnePrompt(ApiView):
+    """A version of a prompt."""
+
+    about = "judges"
+
+    @reads(PromptRow)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """Show a version of a prompt."""
+        return Response(_prompt_row(template_in(project_for_judges(request.user, slug), pk)))
+
+    @writes(PromptRow, accepts=PromptChangeInput)
+    @transaction.atomic
+    def put(self, request: Request, slug: str, pk: int) -> Response:
+        """Change a version that nothing was asked with, else make the next one; the answer says which."""
+        template, sent = template_in(project_for_admin(request.user, slug), pk), self.check(PromptChangeInput)
+        pattern = sent.get("pattern", template.pattern)
+        by = request_user(request)
+        changed = edit_template(template=template, text=sent["text"], pattern=pattern, by=by)
+        return Response(_prompt_row(_with_wordings(request, changed, sent)))
+
+
+def _with_wordings(request: Request, template: PromptTemplate, sent: dict[str, Any]) -> PromptTemplate:
+    for key, text in sent.get("wordings", {}).items():
+        dimension = dimension_in(template.project, key)
+        template = edit_wording(template=template, dimension=dimension, text=text, by=request_user(request))
+    return template
+
+
+def _prompt_row(template: PromptTemplate) -> Any:
+    return PromptRow(template, context={"keys": _keys_in_wordings(template.project)}).data
+
+
+def _keys_in_wordings(project: Project) -> dict[str, str]:
+    return {str(pk): key for pk, key in keys_of_dimensions(project.pk).items()}
 
 
 def _judge_row(judge: Judge) -> Any:
