@@ -72,6 +72,7 @@ urlpatterns = [
     path("account/sessions/<int:pk>/end/", account.session_end, name="session_end"),
     path("installation/people/", installation.people, name="installation_people"),
     path("installation/people/<int:pk>/", installation.person, name="installation_person"),
+    path("installation/people/<int:pk>/erase/", installation.erase, name="installation_erase"),
     path("account/tokens/", account.tokens, name="tokens"),
     path("account/tokens/<int:pk>/revoke/", account.token_revoke, name="token_revoke"),
     path("account/digest/<str:token>/", disputes_views.digest_stop, name="digest_stop"),

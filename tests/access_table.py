@@ -29,6 +29,7 @@ as    GET POST  projects/new/
 as    GET POST  projects/new/from-export/
 s     GET       installation/people/
 s     GET POST  installation/people/{person}/
+s     POST      installation/people/{person}/erase/
 a     POST      templates/{template}/remove/
 arnj   GET       {home}
 arnj   GET       {home}disputes/

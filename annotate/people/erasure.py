@@ -116,6 +116,11 @@ def _rows(rows: QuerySet[Any], *names: str, **others: F) -> QuerySet[Any, Any]:
     return rows.values(*names, **others)
 
 
+def is_erased(user: User) -> bool:
+    """Return whether somebody's name and address were taken away."""
+    return user.email.endswith(f"@{ERASED}")
+
+
 @transaction.atomic
 def erase_person(*, user: User, by: User | None = None, note: str = "") -> User:
     """Take away name, address, ways to sign in, invitations and waiting mails of a person; safe to run twice.
@@ -127,7 +132,7 @@ def erase_person(*, user: User, by: User | None = None, note: str = "") -> User:
         sentence = gettext("This is the only admin of {projects}. Give another person that role first.")
         raise InvalidValueError(sentence.format(projects=", ".join(lonely)))
     person = User.objects.select_for_update().get(pk=user.pk)
-    if person.email.endswith(f"@{ERASED}"):
+    if is_erased(person):
         return person
     withdraw_invitations_of(person)
     end_sessions(user=person)

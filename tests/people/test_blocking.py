@@ -15,6 +15,7 @@ from annotate.core.errors import InvalidValueError
 from annotate.core.models import AuditEntry, Membership, Rating, Role, User
 from annotate.people.blocking import block_person, unblock_person
 from annotate.people.commands import invite
+from annotate.people.erasure import is_erased
 from annotate.people.invitations import invitation_token
 from tests.factories import PASSWORD, Cast, make_project, make_user
 from tests.people.test_sessions import is_signed_in, sign_in
@@ -184,3 +185,29 @@ def test_a_link_for_a_new_password_from_before_lets_nobody_in(rater: User) -> No
     assert not is_signed_in(client)
     client.post("/accounts/password/reset/", {"email": rater.email})
     assert "There is no such account." in str(mail.outbox[1].body)
+
+
+def test_an_operator_erases_a_person_on_a_page_by_their_address(
+    page: Client, cast: Cast, rater: User
+) -> None:
+    address = f"/installation/people/{rater.pk}/"
+    refused = page.post(f"{address}erase/", {"email": "somebody@example.org"})
+    assert refused.status_code == 422
+    assert "This is not their address; nothing was erased." in refused.content.decode()
+    rater.refresh_from_db()
+    assert not is_erased(rater)
+    said = page.post(f"{address}erase/", {"email": rater.email.upper(), "note": "They asked."}, follow=True)
+    assert "This person is erased" in said.content.decode()
+    assert "Erase for good" not in said.content.decode()
+    rater.refresh_from_db()
+    assert is_erased(rater)
+    entry = AuditEntry.objects.filter(project=cast.project, act="person.erased").get()
+    assert entry.note == "They asked."
+
+
+def test_the_only_admin_of_a_project_is_not_erased(page: Client, cast: Cast) -> None:
+    assert cast.admin
+    said = page.post(f"/installation/people/{cast.admin.pk}/erase/", {"email": cast.admin.email}, follow=True)
+    assert "This is the only admin of" in said.content.decode()
+    cast.admin.refresh_from_db()
+    assert not is_erased(cast.admin)

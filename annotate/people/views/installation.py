@@ -12,12 +12,14 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.core.access import person_for_operator, refuse_all_but_operators
+from annotate.core.models import User
 from annotate.core.page import request_user, show_refusal
 from annotate.core.password_again import password_again
 from annotate.people.blocking import block_person, unblock_person
+from annotate.people.erasure import erase_person, is_erased
 from annotate.people.installation import MOST_SHOWN, access_of, people_of_installation
 from annotate.people.second_factor import remove_second_factor
 
@@ -41,6 +43,34 @@ class ChangeForm(forms.Form):
         help_text=_("Stored in the audit log of each of their projects."),
         widget=forms.TextInput(attrs={"dir": "auto"}),
     )
+
+
+class EraseForm(forms.Form):
+    """Whom to erase, by their address once more, and why."""
+
+    email = forms.CharField(
+        label=_("Their address, to confirm"),
+        max_length=254,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "ltr"}),
+    )
+    note = forms.CharField(
+        label=_("Reason"),
+        required=False,
+        max_length=500,
+        help_text=_("Stored in the audit log of each of their projects."),
+        widget=forms.TextInput(attrs={"dir": "auto"}),
+    )
+
+    def __init__(self, *args: Any, person: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.person = person
+
+    def clean_email(self) -> str:
+        """Refuse another address than theirs."""
+        email: str = self.cleaned_data["email"].strip()
+        if email.casefold() != self.person.email.casefold():
+            raise forms.ValidationError(gettext("This is not their address; nothing was erased."))
+        return email
 
 
 def operators_only(view: View) -> View:
@@ -76,12 +106,38 @@ def person(request: HttpRequest, pk: int) -> HttpResponse:
     found = person_for_operator(request.user, pk)
     form = ChangeForm(request.POST if request.method == "POST" else None)
     if not form.is_valid():
-        context = {"person": found, "access": access_of(found), "form": form}
-        return render(
-            request, "people/installation_person.html", context, status=422 if form.is_bound else 200
-        )
+        return _person_page(request, found, form, EraseForm(person=found))
     change, said = CHANGES[form.cleaned_data["change"]]
     with show_refusal(request):
         change(user=found, by=request_user(request), note=form.cleaned_data["note"])
         messages.success(request, gettext(said).format(name=found))
     return redirect("installation_person", pk)
+
+
+@never_cache
+@login_required
+@operators_only
+@require_POST
+@password_again
+def erase(request: HttpRequest, pk: int) -> HttpResponse:
+    """Take away a person's name, address and ways to sign in; what they rated stays under a pseudonym."""
+    found = person_for_operator(request.user, pk)
+    form = EraseForm(request.POST, person=found)
+    if not form.is_valid():
+        return _person_page(request, found, ChangeForm(), form)
+    with show_refusal(request):
+        erase_person(user=found, by=request_user(request), note=form.cleaned_data["note"])
+        messages.success(request, gettext("This person is erased; their ratings stay under a pseudonym."))
+    return redirect("installation_person", pk)
+
+
+def _person_page(request: HttpRequest, found: User, form: ChangeForm, erase_form: EraseForm) -> HttpResponse:
+    is_refused = form.is_bound or erase_form.is_bound
+    context = {
+        "person": found,
+        "access": access_of(found),
+        "form": form,
+        "erase_form": erase_form,
+        "is_erased": is_erased(found),
+    }
+    return render(request, "people/installation_person.html", context, status=422 if is_refused else 200)
