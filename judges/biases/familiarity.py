@@ -1,12 +1,13 @@
 """How familiar a model finds the texts at each rating, beside those at the same rating of people."""
 
 import numpy as np
+import numpy.typing as npt
 
 from annotate.agreement import Coefficient
 from annotate.agreement.data import FloatArray
 from annotate.agreement.streams import Randomness
 from judges.biases.measures import BiasMeasure, judged_by_both, ratio, sums_by_document
-from judges.comparison import Scores
+from judges.comparison import Scores, bin_values
 
 _SOURCE = "Stureborg, Alikaniotis and Suhara 2024, table 1"
 _WHY = "No text with a perplexity has this rating."
@@ -18,32 +19,31 @@ def perplexity_by_rating(
     """The mean perplexity of the texts at each point of a scale: of the judge's rating, and of people's mean.
 
     log_perplexity: (items,), NaN where unknown. points: (points,), in order; a value between two counts as
-    the nearer one. Only texts that judge and people have rated count, so both are about the same texts. A
-    judge that prefers what it finds familiar has a mean that falls more steeply than people's. Intervals
-    resample documents. Undefined at a point that no such text has.
+    the nearer one, halfway as the upper. Only texts that judge and people have rated count, so both are about
+    the same texts. A judge that prefers what it finds familiar has a mean that falls more steeply than
+    people's. Intervals resample documents. Undefined at a point that no such text has.
     Source: Stureborg and others 2024, table 1.
     """
     known = ~np.isnan(log_perplexity)
     perplexity = np.exp(log_perplexity[known & ~np.isnan(scores.judge) & ~np.isnan(scores.human_means)])
     both = judged_by_both(scores.of_items(known))
+    judged, rated = (bin_values(each, points) for each in (both.judge, both.human_means))
     return [
         (
-            _mean(both, perplexity, nearest_point(both.judge, points) == place, "judge", point, generator),
-            _mean(
-                both, perplexity, nearest_point(both.human_means, points) == place, "people", point, generator
-            ),
+            _mean(both, perplexity, judged == point, "judge", point, generator),
+            _mean(both, perplexity, rated == point, "people", point, generator),
         )
-        for place, point in enumerate(points)
+        for point in points
     ]
 
 
-def nearest_point(values: FloatArray, points: FloatArray) -> FloatArray:
-    """(items,): the place among points (points,) of the one nearest to each value; the lower of two."""
-    return np.asarray(np.abs(values[:, None] - points[None, :]).argmin(axis=1))
-
-
 def _mean(
-    both: Scores, perplexity: FloatArray, at: FloatArray, whose: str, point: float, generator: Randomness
+    both: Scores,
+    perplexity: FloatArray,
+    at: npt.NDArray[np.bool_],
+    whose: str,
+    point: float,
+    generator: Randomness,
 ) -> Coefficient:
     of, number = np.unique(both.documents[at], return_inverse=True)
     measure = BiasMeasure(

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from annotate.agreement import Stream, spearman
+from annotate.agreement import Resampling, Stream, bias, spearman
 from judges.biases import (
     Bias,
     Control,
@@ -28,7 +28,7 @@ from judges.biases import (
     spread_of_samples,
     spread_ratio,
 )
-from judges.comparison import Scores, Verdicts
+from judges.comparison import Scores, Verdicts, variant_agreement
 from judges.reliability import meta_correlation
 
 STREAM = Stream(20_261)
@@ -331,7 +331,7 @@ def test_what_a_judge_finds_familiar_falls_more_steeply_with_its_ratings_than_wi
 
 
 def test_a_rating_that_no_text_has_has_no_mean_perplexity() -> None:
-    scores = Scores(systems=[0, 1], documents=[0, 0], human=[[1, 2]], judge=[2, 2.5])
+    scores = Scores(systems=[0, 1], documents=[0, 0], human=[[1, 2]], judge=[1.5, 2])
     found = perplexity_by_rating(scores, np.log([3.0, np.nan]), np.array([1.0, 2.0]), generator=STREAM)
     assert [(judge.value, people.value) for judge, people in found] == [
         (None, pytest.approx(3)),
@@ -373,3 +373,34 @@ def test_the_share_of_options_that_change_is_counted():
     )
     assert value_of(share) == 0.5
     assert value_of(shift) == pytest.approx((2 - 1) / 2 / 4)
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.5])
+def test_a_wording_that_moves_values_is_found_and_another_seldom(shift: float) -> None:
+    """Sensitivity to the prompt: two wordings of one judge, whose errors are partly alike."""
+    found = 0
+    for seed in range(RUNS):
+        scene = Scene(seed)
+        judge = scene.quality + scene.noise
+        first = judge + shift + 0.3 * scene.dice.normal(size=ITEMS)
+        second = judge + 0.3 * scene.dice.normal(size=ITEMS)
+        drawn = Resampling(by="documents")
+        moved = bias(first, second, documents=OF_DOCUMENT, generator=Stream(seed), resampling=drawn)
+        assert moved.interval
+        found += not moved.interval.low <= 0 <= moved.interval.high
+    if shift:
+        assert found == RUNS
+    else:
+        assert found / RUNS <= TOO_OFTEN
+
+
+def test_variants_that_err_alike_agree_more_than_those_that_do_not() -> None:
+    scene = Scene(7)
+    judge = scene.quality + scene.noise
+    alike, apart = (judge + sd * scene.dice.normal(size=ITEMS) for sd in (0.1, 1.0))
+    agreement = [
+        variant_agreement(judge, other, documents=OF_DOCUMENT, generator=STREAM) for other in (alike, apart)
+    ]
+    assert agreement[0].interval
+    assert agreement[1].interval
+    assert agreement[0].interval.low > agreement[1].interval.high
