@@ -247,6 +247,8 @@ EXAMPLES = {
         "output_tokens": 1,
         "cost": "0.00000270",
     },
+    "ExperimentInput": {"base": 1, "prompts": ["shipped:direct"], "temperatures": [0.7, 1], "samples": [5]},
+    "VariantsShape": {"judges": [{"id": 1, "name": "Rater"}, {"id": 2, "name": "Rater, temperature 0.7"}]},
     "PromptInput": {
         "method": "rts",
         "name": "Rating",

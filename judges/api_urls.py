@@ -4,6 +4,7 @@ from django.urls import path
 
 from judges.alignment import api as alignment_api
 from judges.endpoints import api as endpoints_api
+from judges.experiments import api as experiments_api
 from judges.routing import api as routing_api
 from judges.runs import api as runs_api
 
@@ -15,6 +16,7 @@ urlpatterns = [
     path(f"{P}endpoints/<int:pk>/", endpoints_api.OneEndpoint.as_view(), name="endpoint"),
     path(f"{P}endpoints/<int:pk>/key/", endpoints_api.KeyOfEndpoint.as_view(), name="endpoint_key"),
     path(f"{P}endpoints/<int:pk>/test/", endpoints_api.TrialOfEndpoint.as_view(), name="endpoint_test"),
+    path(f"{P}experiments/", experiments_api.Experiments.as_view(), name="experiments"),
     path(f"{P}prompts/", endpoints_api.Prompts.as_view(), name="prompts"),
     path(f"{P}prompts/<int:pk>/", endpoints_api.OnePrompt.as_view(), name="prompt"),
     path(f"{P}judges/", endpoints_api.Judges.as_view(), name="judges"),

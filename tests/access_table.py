@@ -301,6 +301,7 @@ a     POST   {home}endpoints/{endpoint}/test/
 a     GET    {home}endpoints/{endpoint}/key/
 a     PUT    {home}endpoints/{endpoint}/key/
 a     DELETE {home}endpoints/{endpoint}/key/
+a     POST   {home}experiments/
 ar    GET    {home}prompts/
 a     POST   {home}prompts/
 ar    GET    {home}prompts/{prompt}/

@@ -690,6 +690,9 @@ class SavedRevision(TypedDict):
     value: float
 
 
+ScalesEnum: TypeAlias = Literal["own", "1-10", "1-100", "1-5-words", "1-5-thirds"]
+
+
 class SearchCandidateRow(TypedDict):
     judge: int | None
     about: NotRequired[str]
@@ -779,6 +782,15 @@ class TrialRow(TypedDict):
     input_tokens: int | None
     output_tokens: int | None
     cost: str | None
+
+
+class VariantRow(TypedDict):
+    id: int
+    name: str
+
+
+class VariantsShape(TypedDict):
+    judges: list[VariantRow]
 
 
 class WebhookInput(TypedDict):
@@ -1045,6 +1057,16 @@ class EventRow(TypedDict):
     kind: EventRowKindEnum
     value: float | None
     note: NotRequired[str]
+
+
+class ExperimentInput(TypedDict):
+    base: int
+    prompts: NotRequired[list[str]]
+    models: NotRequired[list[str]]
+    temperatures: NotRequired[list[float]]
+    samples: NotRequired[list[int]]
+    scales: NotRequired[list[ScalesEnum]]
+    orders: NotRequired[list[str]]
 
 
 class ExportInput(TypedDict):

@@ -16,6 +16,7 @@ from judges.experiments.factors import Factors, spec_of, variants_of
 from judges.runs.commands.runs import plan_run
 from judges.runs.queries.plans import plan_of
 from judges.runs.queries.samples import sampled_documents
+from tests.api.client import ApiClient
 from tests.factories import make_member, make_project
 from tests.judges.factories import make_judge, make_priced_endpoint
 from tests.judges.measured import measured_project
@@ -181,3 +182,21 @@ def test_a_run_of_several_judges_is_an_experiment_of_its_own(client):
     Judgment.objects.filter(judge__name__in=["Chooser", "Reasoner"]).update(run=run)
     found = rows(client, cast, "experiment", run=str(run.pk))
     assert [row["judge"] for row in found] == ["Chooser", "Reasoner"]
+
+
+def test_a_program_makes_the_variants_and_plans_their_run() -> None:
+    cast = make_project(documents=3)
+    judge = make_judge(cast.project, name="Base")
+    program, home = ApiClient(cast.admin), f"projects/{cast.project.slug}"
+    wanted = {"base": judge.pk, "prompts": ["shipped:direct"], "temperatures": [0.7], "samples": [2]}
+    made = program.post(f"{home}/experiments/", wanted).json()["judges"]
+    assert made[0] == {"id": judge.pk, "name": "Base"}
+    assert len(made) == 2 * 2 * 2
+    assert program.post(f"{home}/experiments/", wanted).json()["judges"] == made, "none is made twice"
+    run = {"judges": [each["id"] for each in made], "dimensions": ["fluency"], "documents": 2}
+    assert (
+        program.post(f"{home}/runs/preview/", run).json()["judgments"] == (4 * 1 + 4 * 2) * 2 * 2
+    )  # samples, documents, systems
+    refused = program.post(f"{home}/experiments/", {**wanted, "temperatures": [3]})
+    assert "temperatures.0" in refused.json()["fields"]
+    assert program.post(f"{home}/experiments/", {**wanted, "prompts": ["shipped:guess"]}).status_code == 422
