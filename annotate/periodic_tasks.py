@@ -15,7 +15,7 @@ from annotate.core.periodic import PeriodicTask, Upkeep
 from annotate.disputes.commands.nudges import due_nudges
 from annotate.disputes.queries.digests import without_digest_today
 from annotate.exports.queries import due_exports, due_pushes
-from annotate.material.commands.uploads import remove_orphans
+from annotate.material.commands.uploads import discard_forgotten, remove_orphans
 from annotate.material.queries.imports import due_imports
 from annotate.people.attempts import forget_old_attempts
 from annotate.people.commands import due_invitations
@@ -98,11 +98,11 @@ class SendDueDigests(PeriodicTask):
 
 
 class RemoveLeftovers(Upkeep):
-    """Every ten minutes removes sessions that ended, counts that limit nothing any more, and lost uploads."""
+    """Every ten minutes removes sessions that ended, counts that limit nothing any more, and old uploads."""
 
     at_start = 60.0
     every = EVERY
-    acts = (forget_old_attempts, forget_ended_sessions, remove_orphans)
+    acts = (forget_old_attempts, forget_ended_sessions, discard_forgotten, remove_orphans)
     fails = "Old sessions, attempts and uploads could not be removed"
 
 

@@ -235,6 +235,7 @@ elif CELERY_BROKER_URL.startswith("redis"):
 
 # Uploads that wait and exports that are kept, of each project.
 PROJECT_BYTES = positive("CONCORD_PROJECT_GIB", 20) * 1024**3
+UPLOAD_DAYS = positive("CONCORD_UPLOAD_DAYS", 90)
 
 # Webhooks go to addresses of the internet only, and are given up after days of failing.
 PRIVATE_WEBHOOKS = read("bool", "CONCORD_PRIVATE_WEBHOOKS", False)

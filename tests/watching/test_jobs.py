@@ -28,7 +28,7 @@ from annotate.core.models import (
 )
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.commands.exports import start_export
-from annotate.material.commands.uploads import receive_upload, remove_orphans
+from annotate.material.commands.uploads import discard_forgotten, receive_upload, remove_orphans
 from annotate.material.reading.mappings import guess_mapping
 from annotate.material.reading.readers import first_records
 from annotate.people.commands import ask_for_mail, invite, mail_invitation
@@ -133,6 +133,24 @@ def test_uploads_that_no_row_names_are_removed(tmp_path: Path, settings: Any) ->
     assert remove_orphans() == 2
     there = [each.exists() for each in (kept, lost, new, under_way, forgotten)]
     assert there == [True, False, True, True, False]
+
+
+@pytest.mark.django_db
+def test_uploads_that_nobody_touches_are_discarded_and_work_under_way_is_not(
+    tmp_path: Path, settings: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    project = make_project().project
+    old, new, waiting = (uploaded(project, tmp_path, number) for number in (1, 2, 3))
+    long_ago = timezone.now() - timedelta(days=settings.UPLOAD_DAYS, minutes=1)
+    DataImport.objects.filter(pk__in=(old.pk, new.pk)).update(status=DataImport.Status.REFUSED)
+    DataImport.objects.filter(pk__in=(old.pk, waiting.pk)).update(touched_at=long_ago)
+    with django_capture_on_commit_callbacks(execute=True):
+        assert discard_forgotten() == 1
+    assert set(DataImport.objects.values_list("pk", flat=True)) == {new.pk, waiting.pk}
+    assert [Path(each.file.path).exists() for each in (old, new, waiting)] == [False, True, True]
+    assert AuditEntry.objects.filter(project=project, act="import.discarded").count() == 1
+    assert discard_forgotten() == 0
 
 
 KILLS = int(os.environ.get("KILLS", "3"))

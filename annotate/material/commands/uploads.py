@@ -3,12 +3,14 @@
 import json
 import logging
 import re
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from time import monotonic, time
 from typing import Any
 from uuid import UUID, uuid4
 
+from django.conf import settings
 from django.core.files import File
 from django.db import DatabaseError, transaction
 from django.db.models import QuerySet
@@ -39,6 +41,7 @@ Status = DataImport.Status
 What = DataImport.What
 
 TELL_SECONDS = 1.0
+NOT_MADE = (Status.UPLOADED, Status.REFUSED, Status.STOPPED)
 ORPHANED_AFTER = timedelta(hours=1)  # an upload lies there before its row is written
 UPLOAD = re.compile(r"[0-9a-f]{32}")
 logger = logging.getLogger(__name__)
@@ -281,6 +284,17 @@ def _note_end(data_import: DataImport, status: str, *, report: Report | None, me
 
 def _held_import(import_id: int, lease: UUID | None) -> QuerySet[DataImport]:
     return DataImport.objects.filter(pk=import_id, lease=lease, lease__isnull=False)
+
+
+def discard_forgotten() -> int:
+    """Discard uploads that nobody has touched for as long as the operator keeps them; return how many."""
+    long_ago = timezone.now() - timedelta(days=settings.UPLOAD_DAYS)
+    forgotten = DataImport.objects.filter(touched_at__lt=long_ago, status__in=NOT_MADE)
+    for each in (found := list(forgotten.select_related("project"))):
+        with suppress(NotReadyError):  # somebody has just started it
+            discard_import(data_import=each)
+            logger.info("Discarded upload %s, which nobody had touched since %s", each.pk, each.touched_at)
+    return len(found)
 
 
 def remove_orphans() -> int:
