@@ -37,8 +37,7 @@ def texts_without_perplexity(judge: Judge) -> QuerySet[Item]:
     values = MetricValue.objects.filter(
         metric__project=judge.project, metric__name=metric_name(judge), item=OuterRef("pk")
     )
-    items = Item.objects.filter(~Exists(values), document__project=judge.project)
-    return items.select_related("document", "system").order_by("pk")
+    return Item.objects.filter(~Exists(values), document__project=judge.project).order_by("pk")
 
 
 def metric_name(judge: Judge) -> str:
@@ -60,7 +59,9 @@ def measure_perplexities(*, judge: Judge, by: User | None = None) -> Iterator[As
     metric, kept = _metric(judge), 0
     try:
         with closing(TextProbabilities(server, judge.model)) as asked:
-            for item in texts_without_perplexity(judge).iterator(100):
+            # Keys first: no cursor stays open over calls that take seconds.
+            for pk in list(texts_without_perplexity(judge).values_list("pk", flat=True)):
+                item = Item.objects.select_related("document", "system").get(pk=pk)
                 try:
                     found = asked.of_text(item.text)
                 except RequestFailed as error:
