@@ -28,6 +28,7 @@ class JudgesConfig(AppConfig):
             SweepLeases,
             TakeUpAlignment,
             TakeUpRereadings,
+            TakeUpSteps,
         )
         from judges.results.tables.pages import JUDGES_RESULTS
         from judges.routing.results import TRUST_PAGE
@@ -35,7 +36,15 @@ class JudgesConfig(AppConfig):
         from judges.runs.queries.watching import needs_of_runs, spending_section, work_waits
 
         current_app.steps["worker"].update(
-            (CollectDueRuns, SweepLeases, MailStoppedRuns, TakeUpAlignment, TakeUpRereadings, DrainCalls)
+            (
+                CollectDueRuns,
+                SweepLeases,
+                MailStoppedRuns,
+                TakeUpAlignment,
+                TakeUpRereadings,
+                TakeUpSteps,
+                DrainCalls,
+            )
         )
         extend(
             Extension(

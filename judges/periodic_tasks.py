@@ -13,12 +13,13 @@ from annotate.periodic_tasks import enqueue_jobs
 from judges.alignment.queries.draftings import due_draftings
 from judges.alignment.queries.searches import due_searches
 from judges.alignment.tasks import advance_search, draft_proposals
+from judges.endpoints.steps_worker import due_steps_writings
 from judges.runs import slices
 from judges.runs.commands.leases import sweep
 from judges.runs.queries.batches import runs_with_due_batches
 from judges.runs.queries.corrections import due_rereadings
 from judges.runs.queries.runs import runs_with_open_judgments, untold_runs
-from judges.tasks import collect_judgments, mail_stopped_run, read_replies
+from judges.tasks import collect_judgments, mail_stopped_run, read_replies, write_evaluation_steps
 
 EVERY = 5.0  # seconds
 SWEEP_EVERY = 15.0  # seconds
@@ -112,6 +113,17 @@ class TakeUpAlignment(PeriodicTask):
     def run(self) -> None:
         """Look once."""
         enqueue_jobs(((draft_proposals, due_draftings), (advance_search, due_searches)))
+
+
+class TakeUpSteps(PeriodicTask):
+    """Every few seconds sends a message for each writing of evaluation steps that nobody is at."""
+
+    at_start = 0.5
+    every = EVERY
+
+    def run(self) -> None:
+        """Look once."""
+        enqueue_jobs(((write_evaluation_steps, due_steps_writings),))
 
 
 class DrainCalls(bootsteps.StartStopStep):

@@ -2,6 +2,7 @@
 
 from celery import shared_task
 
+from judges.endpoints.steps_worker import run_steps_writing
 from judges.runs.commands.collecting import collect_slice
 from judges.runs.commands.stop_mails import mail_stop
 from judges.runs.rereading_worker import run_rereading
@@ -21,6 +22,12 @@ def collect_judgments(run: int) -> None:
 def read_replies(rereading: int) -> None:
     """Preview what stored replies say by the present rules, or change what the preview found."""
     run_rereading(rereading=rereading)
+
+
+@shared_task(name="judges.tasks.write_evaluation_steps")
+def write_evaluation_steps(writing: int) -> None:
+    """Ask a model for the evaluation steps of a prompt."""
+    run_steps_writing(writing=writing)
 
 
 @shared_task(name="judges.tasks.mail_stopped_run")

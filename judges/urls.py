@@ -88,6 +88,7 @@ urlpatterns = [
     path(f"{PROJECT}prompts/new/<slug:key>/", templates.template_new, name="template_new"),
     path(f"{PROJECT}prompts/<int:pk>/", templates.template, name="template"),
     path(f"{PROJECT}prompts/<int:pk>/text/", templates.template_text, name="template_text"),
+    path(f"{PROJECT}prompts/<int:pk>/steps/", templates.template_steps, name="template_steps"),
     path(f"{PROJECT}experiments/new/", experiments_views.experiment_new, name="experiment_new"),
     path(f"{PROJECT}pilot/", alignment_views.pilot, name="pilot"),
     path(f"{PROJECT}align/", alignment_views.alignment, name="alignment"),

@@ -177,6 +177,8 @@ a     GET POST  {home}judges/prompts/new/rts/
 ar    GET       {home}judges/prompts/{prompt}/
 a     POST      {home}judges/prompts/{prompt}/
 ar    GET       {home}judges/prompts/{prompt}/text/
+ar    GET       {home}judges/prompts/{prompt}/steps/
+a     POST      {home}judges/prompts/{prompt}/steps/
 ar    GET       {home}judges/runs/
 ar    GET       {home}judges/experiments/new/
 a     POST      {home}judges/experiments/new/

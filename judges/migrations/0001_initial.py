@@ -541,6 +541,25 @@ class Migration(TablesTogether):
             ],
         ),
         migrations.CreateModel(
+            name='StepsWriting',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('status', models.CharField(choices=[('waiting', 'waiting for a worker'), ('asking', 'a model is asked'), ('finished', 'finished'), ('stopped', 'stopped')], default='waiting', max_length=8)),
+                ('reason', models.TextField(blank=True, help_text='Why it stopped, in sentences.')),
+                ('spent', models.DecimalField(decimal_places=8, default=0, help_text='Null: unknown.', max_digits=14, null=True)),
+                ('lease', models.UUIDField(help_text='The worker that is at it; no other notes what came.', null=True)),
+                ('attempts', models.PositiveSmallIntegerField(default=0, help_text='How many workers took it.')),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('touched_at', models.DateTimeField(default=django.utils.timezone.now, help_text='When it was last heard of.')),
+                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('judge', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='judges.judge')),
+                ('template', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='steps_writings', to='judges.prompttemplate')),
+            ],
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('status', 'stopped'), _negated=True), ('reason__gt', ''), _connector='OR'), name='stopped_steps_writings_say_why')],
+            },
+        ),
+        migrations.CreateModel(
             name='Drafting',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

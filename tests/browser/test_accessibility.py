@@ -53,7 +53,14 @@ NO_PAGES = {
     *("rate", "my_work", "guideline", "rate_progress", "rate_item", "document_end"),
     *("practice", "practice_item", "practice_feedback"),
     *("keys", "preferences", "own_data", "digest_stop", "invitation"),
-    *("address", "address_confirm", "signup_address", "first_account", "installation_erase"),
+    *(
+        "address",
+        "address_confirm",
+        "signup_address",
+        "first_account",
+        "installation_erase",
+        "template_steps",
+    ),
 }
 ANYWHERE = (
     "",

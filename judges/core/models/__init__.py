@@ -13,6 +13,7 @@ from judges.core.models.panels import Panel, PanelMember
 from judges.core.models.readings import Rereading
 from judges.core.models.routing import CalibrationUnit, RoutedUnit, RoutingPolicy
 from judges.core.models.runs import Judgment, JudgmentChange, Run
+from judges.core.models.steps import StepsWriting
 from judges.core.models.units import DocumentUnits
 
 __all__ = [
@@ -44,4 +45,5 @@ __all__ = [
     "RoutingPolicy",
     "Run",
     "ScoreFrom",
+    "StepsWriting",
 ]

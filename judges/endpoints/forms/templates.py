@@ -1,13 +1,16 @@
 """The text of a prompt template, typed or from a file, and the item that it is shown on."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
+from django.db.models import QuerySet
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.errors import InvalidValueError
+from judges.core.models import Judge
 from judges.endpoints.commands import refuse_text
 from judges.methods import METHODS
 from judges.methods.reading.pattern import LONGEST, problem_of_pattern
@@ -100,6 +103,20 @@ class TemplateForm(forms.Form):
             except InvalidValueError as error:
                 self.add_error("text", error.message)
         return data
+
+
+class StepsForm(forms.Form):
+    """Whose model writes evaluation steps."""
+
+    judge = forms.ModelChoiceField(
+        Judge.objects.none(), label=_("Judge whose model is asked"), empty_label=None
+    )
+
+    def __init__(self, entered: Mapping[str, Any] | None, *, judges: QuerySet[Judge]) -> None:
+        super().__init__(entered)
+        field = self.fields["judge"]
+        assert isinstance(field, forms.ModelChoiceField)
+        field.queryset = judges
 
 
 class ShownOnForm(forms.Form):

@@ -14,23 +14,28 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotate.core.access import project_for_admin
 from annotate.core.errors import DomainError
 from annotate.core.guideline import FrozenDimension
+from annotate.core.jobs import is_silent
 from annotate.core.models import Dimension, Project
-from annotate.core.page import Request, request_user
+from annotate.core.page import Request, request_user, show_refusal
 from judges.core.access import dimension_in, may_change_judges, project_for_judges, template_in
-from judges.core.models import PromptTemplate
+from judges.core.models import PromptTemplate, StepsWriting
 from judges.core.page import add_refusal, render_judges
 from judges.endpoints.commands import create_template, edit_template, edit_wording
-from judges.endpoints.forms.templates import ShownOnForm, TemplateForm
+from judges.endpoints.forms.templates import ShownOnForm, StepsForm, TemplateForm
 from judges.endpoints.queries import (
+    keys_of_dimensions,
     preview_of,
     templates_of,
     tried_replies,
+    usable_judges,
     versions_of,
     was_asked,
     wordings_of,
 )
 from judges.endpoints.shipped import ShippedPrompt, shipped_prompt, shipped_prompts_of
+from judges.endpoints.steps_worker import latest_steps_writing, start_steps_writing
 from judges.methods import METHODS, Method
+from judges.methods.evaluation_steps import has_steps
 from judges.methods.reading.pattern import problem_of_pattern
 
 
@@ -129,6 +134,60 @@ def template_text(request: Request, slug: str, pk: int) -> HttpResponse:
     return HttpResponse(text, content_type="text/plain; charset=utf-8", headers=headers)
 
 
+@dataclass(frozen=True)
+class StepsOfPage:
+    """What a prompt's page says of its evaluation steps: what was asked for last, and whether one may ask.
+
+    form: None where no judge can be asked, or the reader may not. calls: how many dimensions have no wording.
+    """
+
+    latest: StepsWriting | None
+    form: StepsForm | None
+    calls: int
+
+    @property
+    def moves(self) -> bool:
+        """Whether a worker is at it, or should be."""
+        return self.latest is not None and self.latest.status in StepsWriting.UNDER_WAY
+
+    @property
+    def waits_for_worker(self) -> bool:
+        """Whether no worker has been heard of for too long."""
+        return self.moves and is_silent(self.latest)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def template_steps(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Show how far a model is with a prompt's evaluation steps; a POST asks for them."""
+    project = project_for_judges(request.user, slug)
+    edited = template_in(project, pk)
+    if request.method == "POST":
+        project_for_admin(request.user, slug)
+        form = StepsForm(request.POST, judges=usable_judges(project))
+        with show_refusal(request):
+            if form.is_valid():
+                by = request_user(request)
+                start_steps_writing(template=edited, judge=form.cleaned_data["judge"], by=by)
+        return redirect(reverse("template", args=[slug, pk]) + "#steps")
+    if not request.htmx:
+        return redirect("template", slug, pk)
+    context = {"edited": edited, "steps": _steps_of(request, project, edited)}
+    return render_judges(request, project, "judges/endpoints/_steps.html", context)
+
+
+def _steps_of(request: Request, project: Project, edited: PromptTemplate) -> StepsOfPage | None:
+    """Return what the page says of steps, nothing for a prompt that has none."""
+    if not has_steps(edited.text):
+        return None
+    judges = usable_judges(project)
+    may_ask = may_change_judges(request.user, project) and judges.exists()
+    keys = set(keys_of_dimensions(project.pk))
+    calls = len(keys - {int(pk) for pk in edited.wordings})
+    form = StepsForm(None, judges=judges) if may_ask and calls else None
+    return StepsOfPage(latest_steps_writing(edited), form, calls)
+
+
 def _entered_data(request: Request) -> tuple[Any, Any]:
     return (request.POST, request.FILES) if request.method == "POST" else (None, None)
 
@@ -212,6 +271,7 @@ def _page(
         context |= _try_replies(project, method, request, preview.dimension)
     if edited and not part:
         context |= {"versions": versions_of(edited), "was_asked": was_asked(edited)}
+        context["steps"] = _steps_of(request, project, edited)
     return render_judges(request, project, f"judges/endpoints/template.html{part}", context, status=status)
 
 
