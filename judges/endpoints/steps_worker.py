@@ -27,7 +27,7 @@ from judges.methods.evaluation_steps import has_steps
 Status = StepsWriting.Status
 
 
-class _TakenOverError(Exception):
+class _StepsTakenOverError(Exception):
     """Another worker took the job, because this one was silent for too long."""
 
 
@@ -76,7 +76,7 @@ def run_steps_writing(*, writing: int) -> None:
     if taken is None:
         return
     with (
-        suppress(_TakenOverError),
+        suppress(_StepsTakenOverError),
         heartbeat(lambda: _own_row(taken).update(touched_at=timezone.now())),
     ):
         _end(taken, _write_all(taken))
@@ -112,10 +112,10 @@ def _write_all(writing: StepsWriting) -> str:
 
 
 def _note(writing: StepsWriting, written: WrittenSteps) -> None:
-    """Note which version has the steps, and what a call cost; raises _TakenOverError."""
+    """Note which version has the steps, and what a call cost; raises _StepsTakenOverError."""
     spent = None if written.cost is None and not written.problem else F("spent") + (written.cost or 0)
     if not _own_row(writing).update(template=written.template, spent=spent):
-        raise _TakenOverError
+        raise _StepsTakenOverError
 
 
 def _end(writing: StepsWriting, reason: str) -> None:
