@@ -26,9 +26,8 @@ class JudgesConfig(AppConfig):
             DrainCalls,
             MailStoppedRuns,
             SweepLeases,
-            TakeUpAlignment,
+            TakeUpModelJobs,
             TakeUpRereadings,
-            TakeUpSteps,
         )
         from judges.results.tables.pages import JUDGES_RESULTS
         from judges.routing.results import TRUST_PAGE
@@ -36,15 +35,7 @@ class JudgesConfig(AppConfig):
         from judges.runs.queries.watching import needs_of_runs, spending_section, work_waits
 
         current_app.steps["worker"].update(
-            (
-                CollectDueRuns,
-                SweepLeases,
-                MailStoppedRuns,
-                TakeUpAlignment,
-                TakeUpRereadings,
-                TakeUpSteps,
-                DrainCalls,
-            )
+            (CollectDueRuns, SweepLeases, MailStoppedRuns, TakeUpModelJobs, TakeUpRereadings, DrainCalls)
         )
         extend(
             Extension(

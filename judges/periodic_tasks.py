@@ -104,26 +104,21 @@ class TakeUpRereadings(PeriodicTask):
         enqueue_jobs(((read_replies, due_rereadings),))
 
 
-class TakeUpAlignment(PeriodicTask):
-    """Every few seconds sends a message for each drafting that nobody is at and search that can go on."""
+class TakeUpModelJobs(PeriodicTask):
+    """Every few seconds sends a message for what models are asked beside runs and nobody is at."""
 
     at_start = 0.5
     every = EVERY
 
     def run(self) -> None:
         """Look once."""
-        enqueue_jobs(((draft_proposals, due_draftings), (advance_search, due_searches)))
-
-
-class TakeUpSteps(PeriodicTask):
-    """Every few seconds sends a message for each writing of evaluation steps that nobody is at."""
-
-    at_start = 0.5
-    every = EVERY
-
-    def run(self) -> None:
-        """Look once."""
-        enqueue_jobs(((write_evaluation_steps, due_steps_writings),))
+        enqueue_jobs(
+            (
+                (draft_proposals, due_draftings),
+                (advance_search, due_searches),
+                (write_evaluation_steps, due_steps_writings),
+            )
+        )
 
 
 class DrainCalls(bootsteps.StartStopStep):

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from threading import Event, Thread
 from typing import Any, TypeVar
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import DatabaseError, connection
@@ -51,6 +51,16 @@ def take(job: Any, *, lease: UUID, **became: object) -> bool:
     )
     now = timezone.now()
     return bool(as_read.update(lease=lease, touched_at=now, attempts=F("attempts") + 1, **became))
+
+
+def take_due(job: Any, *, waiting: str, running: str) -> bool:
+    """Take a job that waits or whose worker went silent, and read it anew; False where another one has it."""
+    if job.status != waiting and not (job.status == running and is_silent(job)):
+        return False
+    if not take(job, lease=uuid4(), status=running):
+        return False
+    job.refresh_from_db(fields=["status", "lease", "attempts", "touched_at"])
+    return True
 
 
 @contextmanager

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from decimal import Decimal
 from typing import Any
-from uuid import uuid4
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -15,7 +14,7 @@ from django.utils.translation import gettext
 
 from annotate.core.audit import record
 from annotate.core.errors import DomainError
-from annotate.core.jobs import GAVE_UP, MAX_ATTEMPTS, heartbeat, is_silent, take
+from annotate.core.jobs import GAVE_UP, MAX_ATTEMPTS, heartbeat, take_due
 from judges.alignment.queries.draftings import LONGEST, plan_of_calls
 from judges.core.models import Drafting, Judge, Proposal
 from judges.endpoints.client import ask_once
@@ -56,14 +55,8 @@ def run_drafting(*, drafting: int) -> None:
 
 def _take(pk: int) -> Drafting | None:
     found = Drafting.objects.select_related("drafter__endpoint", "judge__template").filter(pk=pk).first()
-    if found is None or not (
-        found.status == Status.WAITING or (found.status == Status.ASKING and is_silent(found))
-    ):
+    if found is None or not take_due(found, waiting=Status.WAITING, running=Status.ASKING):
         return None
-    lease = uuid4()
-    if not take(found, lease=lease, status=Status.ASKING):
-        return None
-    found.refresh_from_db(fields=["status", "lease", "attempts", "touched_at"])
     if found.attempts > MAX_ATTEMPTS:
         _end(found, GAVE_UP)
         return None

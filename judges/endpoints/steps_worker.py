@@ -1,7 +1,6 @@
 """Evaluation steps as a job: asked for on a prompt's page, written by a worker, dimension by dimension."""
 
 from contextlib import suppress
-from uuid import uuid4
 
 from django.db import transaction
 from django.db.models import F, QuerySet
@@ -16,8 +15,7 @@ from annotate.core.jobs import (
     MESSAGE_LOST_AFTER,
     due_jobs,
     heartbeat,
-    is_silent,
-    take,
+    take_due,
 )
 from annotate.core.models import User
 from judges.core.models import Judge, PromptTemplate, StepsWriting
@@ -85,13 +83,8 @@ def run_steps_writing(*, writing: int) -> None:
 def _take(pk: int) -> StepsWriting | None:
     related = ("template__project", "judge__endpoint", "created_by")
     found = StepsWriting.objects.select_related(*related).filter(pk=pk).first()
-    if found is None or not (
-        found.status == Status.WAITING or (found.status == Status.ASKING and is_silent(found))
-    ):
+    if found is None or not take_due(found, waiting=Status.WAITING, running=Status.ASKING):
         return None
-    if not take(found, lease=uuid4(), status=Status.ASKING):
-        return None
-    found.refresh_from_db(fields=["status", "lease", "attempts", "touched_at"])
     if found.attempts > MAX_ATTEMPTS:
         _end(found, GAVE_UP)
         return None
