@@ -58,8 +58,8 @@ class FileImportCommand(BaseCommand):
             action="append",
             metavar="FIELD=COLUMN",
             help="what a column means, once per column: document_key, document_title, part (or part:LABEL), "
-            "system, text, rater, dimension, value, round, dimension:NAME; without "
-            "it the file's names decide",
+            "system, text, rater, dimension, value, round, dimension:NAME; "
+            "without it the file's names decide",
         )
         parser.add_argument(
             "--only-good", action="store_true", help="leave refused lines out instead of importing nothing"

@@ -117,7 +117,7 @@ def _rows(rows: QuerySet[Any], *names: str, **others: F) -> QuerySet[Any, Any]:
 
 
 def is_erased(user: User) -> bool:
-    """Return whether somebody's name and address were taken away."""
+    """Return whether somebody was erased."""
     return user.email.endswith(f"@{ERASED}")
 
 

@@ -6,7 +6,7 @@ import numpy.typing as npt
 from annotate.agreement import Coefficient
 from annotate.agreement.data import FloatArray
 from annotate.agreement.streams import Randomness
-from judges.biases.measures import BiasMeasure, judged_by_both, ratio, sums_by_document
+from judges.biases.measures import BiasMeasure, ratio, sums_by_document
 from judges.comparison import Scores, bin_values
 
 _SOURCE = "Stureborg, Alikaniotis and Suhara 2024, table 1"
@@ -24,9 +24,8 @@ def perplexity_by_rating(
     people's. Intervals resample documents. Undefined at a point that no such text has.
     Source: Stureborg and others 2024, table 1.
     """
-    known = ~np.isnan(log_perplexity)
-    perplexity = np.exp(log_perplexity[known & ~np.isnan(scores.judge) & ~np.isnan(scores.human_means)])
-    both = judged_by_both(scores.of_items(known))
+    usable = ~np.isnan(scores.judge) & ~np.isnan(scores.human_means) & ~np.isnan(log_perplexity)
+    both, perplexity = scores.of_items(usable), np.exp(log_perplexity[usable])
     judged, rated = (bin_values(each, points) for each in (both.judge, both.human_means))
     return [
         (

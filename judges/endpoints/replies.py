@@ -45,15 +45,15 @@ def replies_of(completion: dict[str, Any], seconds: float | None, most: int) -> 
     """Return the replies in a completion, at most so many and one at least, which may be empty."""
     said = completion.get("choices")
     choices = (said[:most] if isinstance(said, list) else []) or [{}]
-    usage = _object(completion.get("usage"))
+    usage = object_in(completion.get("usage"))
     counts = {
-        name: count_of(_object(usage.get(path)).get(key) if path else usage.get(key))
+        name: count_of(object_in(usage.get(path)).get(key) if path else usage.get(key))
         for name, path, key in _USAGE
     }
     return [
         _reply(
             completion,
-            _object(choice),
+            object_in(choice),
             {name: _share(count, place, len(choices)) for name, count in counts.items()},
             seconds,
         )
@@ -97,7 +97,7 @@ def _reply(
     seconds: float | None,
 ) -> Reply:
     """Return what a choice says; what is not as OpenAI has it counts as not said."""
-    message = _object(choice.get("message"))
+    message = object_in(choice.get("message"))
     return Reply(
         text=_text(message.get("content")),
         refusal=_text(message.get("refusal")),
@@ -109,7 +109,7 @@ def _reply(
         model=_text(completion.get("model")),
         system_fingerprint=_text(completion.get("system_fingerprint")),
         seconds=seconds,
-        tokens=_tokens(_object(choice.get("logprobs")).get("content")),
+        tokens=_tokens(object_in(choice.get("logprobs")).get("content")),
     )
 
 
@@ -117,7 +117,8 @@ def _text(said: object) -> str:
     return said.replace("\x00", "") if isinstance(said, str) else ""
 
 
-def _object(said: object) -> dict[str, Any]:
+def object_in(said: object) -> dict[str, Any]:
+    """Return what a server says where it is an object, an empty one where it is none."""
     return said if isinstance(said, dict) else {}
 
 

@@ -12,7 +12,7 @@ from judges.core.lazy_module import LazyModule
 from judges.endpoints.connections import client_of_one
 from judges.endpoints.failures import RequestFailed, error_of_status, in_sentences
 from judges.endpoints.questions import Server
-from judges.endpoints.replies import count_of
+from judges.endpoints.replies import count_of, object_in
 
 if TYPE_CHECKING:
     import httpx2
@@ -69,7 +69,7 @@ class TextProbabilities:
 
     def _by_echo(self, text: str) -> TextProbability | None:
         answer = self._complete(prompt=text, echo=True)
-        found = _object(_first(answer.get("choices")).get("logprobs"))
+        found = object_in(_first(answer.get("choices")).get("logprobs"))
         probabilities, starts = found.get("token_logprobs"), found.get("text_offset")
         if not isinstance(probabilities, list) or not isinstance(starts, list):
             return None
@@ -78,14 +78,14 @@ class TextProbabilities:
             for each, start in zip(probabilities, starts, strict=True)
             if each is not None and start < len(text)
         ]
-        return TextProbability(tuple(own), count_of(_object(answer.get("usage")).get("prompt_tokens")))
+        return TextProbability(tuple(own), count_of(object_in(answer.get("usage")).get("prompt_tokens")))
 
     def _token_by_token(self, text: str) -> TextProbability:
         tokens = self._tokens(text)
         found = []
         for place in range(1, len(tokens)):
             answer = self._complete(prompt=tokens[:place], logit_bias={str(tokens[place]): BIAS})
-            said = _first(_object(_first(answer.get("choices")).get("logprobs")).get("content"))
+            said = _first(object_in(_first(answer.get("choices")).get("logprobs")).get("content"))
             if said.get("id") != tokens[place] or not isinstance(said.get("logprob"), float | int):
                 raise RequestFailed(_cannot(self._server), fatal_for_run=True, permanent=True)
             found.append(float(said["logprob"]))
@@ -113,7 +113,7 @@ class TextProbabilities:
             raise openai.APITimeoutError(request=request) from error
         if not response.is_success:
             raise error_of_status(response)
-        return _object(json.loads(response.content))
+        return object_in(json.loads(response.content))
 
 
 def _cannot(server: Server) -> str:
@@ -124,8 +124,4 @@ def _cannot(server: Server) -> str:
 
 
 def _first(said: object) -> dict[str, Any]:
-    return _object(said[0]) if isinstance(said, list) and said else {}
-
-
-def _object(said: object) -> dict[str, Any]:
-    return said if isinstance(said, dict) else {}
+    return object_in(said[0]) if isinstance(said, list) and said else {}

@@ -194,7 +194,7 @@ class RunForm(forms.Form):
         begins_with: Mapping[str, Any] | None = None,
     ) -> None:
         usual: dict[str, Any] = {
-            "judges": _not_asked_yet(judges) or list(judges)[:1],
+            "judges": lambda: _not_asked_yet(judges) or list(judges)[:1],  # a preview asks for none
             "dimensions": [key for key, _ in dimensions],
             "pairs": "all",
             "via": Run.Via.CALLS,

@@ -290,11 +290,13 @@ def discard_forgotten() -> int:
     """Discard uploads that nobody has touched for as long as the operator keeps them; return how many."""
     long_ago = timezone.now() - timedelta(days=settings.UPLOAD_DAYS)
     forgotten = DataImport.objects.filter(touched_at__lt=long_ago, status__in=NOT_MADE)
-    for each in (found := list(forgotten.select_related("project"))):
+    discarded = 0
+    for each in list(forgotten.select_related("project")):
         with suppress(NotReadyError):  # somebody has just started it
             discard_import(data_import=each)
             logger.info("Discarded upload %s, which nobody had touched since %s", each.pk, each.touched_at)
-    return len(found)
+            discarded += 1
+    return discarded
 
 
 def remove_orphans() -> int:

@@ -32,10 +32,9 @@ CHANGES: dict[str, tuple[Callable[..., object], str]] = {
 }
 
 
-class ChangeForm(forms.Form):
-    """What is done about a person's access, and why."""
+class _ReasonedForm(forms.Form):
+    """Why something is done about a person."""
 
-    change = forms.ChoiceField(choices=[(name, name) for name in CHANGES], widget=forms.HiddenInput)
     note = forms.CharField(
         label=_("Reason"),
         required=False,
@@ -45,7 +44,13 @@ class ChangeForm(forms.Form):
     )
 
 
-class EraseForm(forms.Form):
+class ChangeForm(_ReasonedForm):
+    """What is done about a person's access, and why."""
+
+    change = forms.ChoiceField(choices=[(name, name) for name in CHANGES], widget=forms.HiddenInput)
+
+
+class EraseForm(_ReasonedForm):
     """Whom to erase, by their address once more, and why."""
 
     email = forms.CharField(
@@ -53,13 +58,7 @@ class EraseForm(forms.Form):
         max_length=254,
         widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "ltr"}),
     )
-    note = forms.CharField(
-        label=_("Reason"),
-        required=False,
-        max_length=500,
-        help_text=_("Stored in the audit log of each of their projects."),
-        widget=forms.TextInput(attrs={"dir": "auto"}),
-    )
+    field_order = ("email", "note")
 
     def __init__(self, *args: Any, person: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

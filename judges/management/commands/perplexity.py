@@ -33,12 +33,12 @@ class Command(BaseCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         """Ask about each text that has no value, and print how many there are."""
         judges = Judge.objects.filter(project=project_called(options["project"])).select_related("endpoint")
-        values, cost, problems = 0, Decimal(0), []
+        values, costs, problems = 0, list[Decimal | None](), []
         try:
             judge = judge_called(list(judges), options["judge"])
             for each in measure_perplexities(judge=judge):
                 values += each.perplexity is not None
-                cost = cost + each.cost if each.cost is not None and cost.is_finite() else Decimal("NaN")
+                costs.append(each.cost)
                 if each.problem:
                     problems.append(f"{each.item.system.name} on {each.item.document.key}: {each.problem}")
         except DomainError as error:
@@ -46,8 +46,9 @@ class Command(BaseCommand):
         except RequestFailed as error:
             raise CommandError(f"{error.sentence} Kept: {values:,} new values; run it again.") from error
         if options["json"]:
-            spent = f"{cost:f}" if cost.is_finite() else None
-            said = {"metric": metric_name(judge), "values": values, "problems": problems, "cost": spent}
+            known = [cost for cost in costs if cost is not None]
+            cost = f"{sum(known, Decimal(0)):f}" if len(known) == len(costs) else None
+            said = {"metric": metric_name(judge), "values": values, "problems": problems, "cost": cost}
             self.stdout.write(json.dumps(said, ensure_ascii=False))
         else:
             self.stdout.write(f"{metric_name(judge)}: {values:,} new value{'' if values == 1 else 's'}.")
