@@ -127,5 +127,5 @@ requirements: export CUSTOM_COMPILE_COMMAND = make requirements
 requirements: .venv/installed-dev
 	for list in requirements.in requirements-metrics.in requirements-dev.in; do \
 	  $(BIN) -m piptools compile -q --upgrade --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
-	    --strip-extras $$list; \
+	    --strip-extras --generate-hashes --allow-unsafe $$list; \
 	done

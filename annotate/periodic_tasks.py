@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotate import tasks
+from annotate.core.files import remove_scratch
 from annotate.core.periodic import PeriodicTask, Upkeep
 from annotate.disputes.commands.nudges import due_nudges
 from annotate.disputes.queries.digests import without_digest_today
@@ -98,11 +99,11 @@ class SendDueDigests(PeriodicTask):
 
 
 class RemoveLeftovers(Upkeep):
-    """Every ten minutes removes sessions that ended, counts that limit nothing any more, and old uploads."""
+    """Every ten minutes removes sessions that ended, counts that limit nothing any more, and old files."""
 
     at_start = 60.0
     every = EVERY
-    acts = (forget_old_attempts, forget_ended_sessions, discard_forgotten, remove_orphans)
+    acts = (forget_old_attempts, forget_ended_sessions, discard_forgotten, remove_orphans, remove_scratch)
     fails = "Old sessions, attempts and uploads could not be removed"
 
 

@@ -7,6 +7,8 @@ from django.conf import settings
 from django.core import checks
 from django.core.checks import CheckMessage, Error
 
+from annotate.core.files import is_local
+
 
 def a_shared_database_has_a_shared_key(**_options: Any) -> list[CheckMessage]:
     """Report a PostgreSQL installation whose hosts would each make their own secret key."""
@@ -33,6 +35,21 @@ def listed_variables_are_set(**_options: Any) -> list[CheckMessage]:
             id="concord.W001",
         )
         for name in sorted(missing)
+    ]
+
+
+def files_are_kept_for_all_hosts(**_options: Any) -> list[CheckMessage]:
+    """Say what an installation on PostgreSQL, which may have several hosts, asks of its folder of files."""
+    engine = settings.DATABASES["default"]["ENGINE"]
+    if not engine.endswith("postgresql") or not is_local():
+        return []
+    return [
+        checks.Info(
+            f"Uploads and exports are kept in {settings.MEDIA_ROOT}, which every host must share.",
+            hint="With one host this is well. With several, mount the folder on each, or name a bucket in "
+            "CONCORD_FILES_URL.",
+            id="concord.I001",
+        )
     ]
 
 

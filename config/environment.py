@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import parse_qsl, unquote, urlsplit
 from zoneinfo import available_timezones
 
 import dj_database_url
@@ -19,6 +20,8 @@ from annotate.core.outbound.permits import PermittedHost, VariablePermit, read_p
 env = Env()
 Read = TypeVar("Read")
 SHORTEST_SECRET = 32  # characters
+
+FILE_SCHEMES = {"s3": "https", "s3+http": "http"}
 
 CURES = {
     "bool": "Write 1 or 0.",
@@ -104,6 +107,32 @@ def data_folder(default: Path) -> Path:
         cure = "Name another folder, or let this user write there."
         raise SettingError("CONCORD_DATA", f"is {str(folder)!r}, where Concord may not write", cure)
     return folder
+
+
+def file_storage() -> dict[str, Any]:
+    """Return Django's storage of files: the bucket that CONCORD_FILES_URL names, else a folder."""
+    if not (url := read("str", "CONCORD_FILES_URL", "")):
+        return {
+            "BACKEND": "django.core.files.storage.FileSystemStorage",
+            "OPTIONS": {"allow_overwrite": True},
+        }
+    parts = urlsplit(url)
+    bucket, _, folder = parts.path.strip("/").partition("/")
+    if parts.scheme not in FILE_SCHEMES or not parts.hostname or not bucket:
+        cure = "Write it like s3://key:secret@storage.example.org/bucket, special characters as % codes."
+        raise SettingError("CONCORD_FILES_URL", "is not the address of a bucket", cure)  # it holds a secret
+    place = parts.netloc.rpartition("@")[2]
+    return {
+        "BACKEND": "annotate.core.bucket.Bucket",
+        "OPTIONS": {
+            "endpoint_url": f"{FILE_SCHEMES[parts.scheme]}://{place}",
+            "bucket_name": bucket,
+            "location": folder,
+            "access_key": unquote(parts.username or "") or None,  # without one, boto3 looks for its own
+            "secret_key": unquote(parts.password or "") or None,
+            "region_name": dict(parse_qsl(parts.query)).get("region"),
+        },
+    }
 
 
 def secret_key(keep_in: Path) -> str:

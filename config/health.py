@@ -8,8 +8,11 @@ import os
 from collections.abc import Callable
 
 from django.conf import settings
+from django.core.files.storage import default_storage
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
+
+from annotate.core.files import is_local
 
 LIVE, READY = "/health/live", "/health/ready"
 NOT_STORED = {"Cache-Control": "no-store"}
@@ -43,5 +46,11 @@ def _database() -> str:
 
 
 def _files() -> str:
+    if not is_local():
+        try:
+            default_storage.exists("health")
+        except OSError:
+            return "away"
+        return "ok"
     folder = settings.MEDIA_ROOT if os.path.isdir(settings.MEDIA_ROOT) else settings.DATA_DIR
     return "ok" if os.access(folder, os.W_OK) else "read-only"

@@ -11,6 +11,7 @@ from config.environment import (
     email,
     environment_keys,
     fast_path,
+    file_storage,
     key_encryption,
     local_endpoints,
     log_format,
@@ -197,7 +198,7 @@ MEDIA_ROOT = DATA_DIR / "uploads"
 # Texts under licences, and exports with what people wrote: not for other accounts of the machine.
 FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "default": file_storage(),
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024

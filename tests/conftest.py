@@ -74,6 +74,7 @@ django.setup()
 # process's folder, before they make their own.
 del os.environ["DJANGO_SETTINGS_MODULE"]
 
+from django.conf import settings as django_settings  # noqa: E402
 from django.core.cache import caches  # noqa: E402
 from django.db import connection  # noqa: E402
 from django.db.backends.postgresql.base import DatabaseWrapper as PostgreSQL  # noqa: E402
@@ -100,9 +101,8 @@ class Clock:
 def settings_of_tests() -> Iterator[None]:
     """Need no collected static files, and hash passwords cheaply."""
     staticfiles = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
-    default = {"BACKEND": "django.core.files.storage.FileSystemStorage"}
     with override_settings(
-        STORAGES={"default": default, "staticfiles": staticfiles},
+        STORAGES={**django_settings.STORAGES, "staticfiles": staticfiles},
         PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],
     ):
         yield

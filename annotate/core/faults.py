@@ -9,6 +9,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext
 from django.views.defaults import server_error
 
+from annotate.core.files import StorageAwayError
 from annotate.core.optional_writes import is_busy
 
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
@@ -17,7 +18,7 @@ POSTGRES_NO_ROOM = frozenset({"53100", "25006"})  # disk_full, read_only_sql_tra
 
 
 def fault(request: HttpRequest) -> HttpResponse:
-    """Answer 507 where the disk is full or read-only, 503 where another process holds the database.
+    """Answer 507 where the disk is full or read-only, 503 where database or files can be reached only later.
 
     Everything else is answered as Django does; the log has the error.
     """
@@ -30,6 +31,12 @@ def fault(request: HttpRequest) -> HttpResponse:
         answer = _say(request, "busy", sentence, 503)
         answer["Retry-After"] = "5"
         return answer
+    if _is_of_files(error):
+        sentence = gettext(
+            "The place where files are kept does not answer. Try again in a moment; if it stays so, tell who "
+            "runs this installation."
+        )
+        return _say(request, "files_away", sentence, 503)
     if not is_without_room(error):
         return server_error(request)
     sentence = gettext(
@@ -43,6 +50,12 @@ def _say(request: HttpRequest, code: str, sentence: str, status: int) -> HttpRes
     if request.path.startswith("/api/") or "text/html" not in request.headers.get("Accept", "text/html"):
         return JsonResponse({"code": code, "message": sentence, "fields": {}}, status=status)
     return render(None, "not_stored.html", {"sentence": sentence}, status=status)
+
+
+def _is_of_files(error: BaseException | None) -> bool:
+    while error is not None and not isinstance(error, StorageAwayError):
+        error = error.__cause__
+    return error is not None
 
 
 def is_without_room(error: BaseException | None) -> bool:

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
-from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from annotate.core.job_notes import JobNotes
 from annotate.core.jobs import due_jobs, is_silent
 from annotate.core.models import Export, Project, Push
 from annotate.exports.choice import LABELS, ExportChoice, Format
@@ -15,7 +14,8 @@ from annotate.exports.citation import Card
 from annotate.exports.files import SUFFIXES
 from annotate.exports.registry import ExportPart
 from annotate.material.queries.imports import WORKER_SHOULD_TAKE
-from annotate.material.reading.progress import Notes
+
+FOLDER = "exports"  # of the files, and of the notes of workers
 
 
 @dataclass(frozen=True)
@@ -45,14 +45,9 @@ class ExportState:
         return f"{export.project.slug}-{made}-{export.format}{SUFFIXES[Format(export.format)]}"
 
 
-def folder_of_exports() -> Path:
-    """Return where exports and the notes of their workers are kept."""
-    return Path(settings.MEDIA_ROOT) / "exports"
-
-
-def notes_of(export: Export) -> Notes:
+def notes_of(export: Export) -> JobNotes:
     """Return what the worker tells pages while its snapshot lasts, in which it can write nothing."""
-    return Notes(folder_of_exports(), export.pk)
+    return JobNotes(FOLDER, export.pk)
 
 
 def exports_of(project: Project) -> QuerySet[Export]:

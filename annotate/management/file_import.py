@@ -90,7 +90,7 @@ class FileImportCommand(BaseCommand):
             report = self._import(project, source, kept, options)
             if options["refused"] and kept.exists():
                 write = refused_csv if options["refused"].suffix == ".csv" else refused_jsonl
-                options["refused"].write_text("".join(write(kept)), encoding="utf-8")
+                options["refused"].write_text("".join(write(lambda: kept.open("rb"))), encoding="utf-8")
         self._print(report, mapping, options)
         if report.is_refused:
             raise SystemExit(1)

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.files.storage import default_storage
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext
@@ -113,11 +114,11 @@ def import_undo(request: Request, slug: str, pk: int) -> HttpResponse:
 def import_refused(request: Request, slug: str, pk: int, format: str) -> StreamingHttpResponse:
     """Stream the refused lines of an import with the reasons."""
     upload = data_import_in(project_for_admin(request.user, slug), pk)
-    path = refused_file_of(upload)
-    if format not in FORMATS or not path.exists():
+    name = refused_file_of(upload)
+    if format not in FORMATS or not default_storage.exists(name):
         raise Http404(gettext("There are no refused lines to take away."))
     response = StreamingHttpResponse(
-        FORMATS[format](path),
+        FORMATS[format](lambda: default_storage.open(name, "rb")),
         content_type="text/csv; charset=utf-8" if format == "csv" else "application/jsonl",
     )
     response["Content-Disposition"] = f'attachment; filename="refused-{upload.pk}.{format}"'

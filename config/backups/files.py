@@ -6,9 +6,13 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from uuid import uuid4
 
 from django.conf import settings
+from django.core.exceptions import SuspiciousFileOperation
+from django.core.files.storage import default_storage
 
+from annotate.core.files import is_local, keep_file, kept_names, scratch
 from config.backups.archive import BackupError, Reader, Writer, chunks_of
 
 FOLDER = "uploads/"
@@ -26,22 +30,28 @@ def hold_files(held: Path) -> None:
 
     Done before the database is read and again after it: whatever its rows name was there at one of the two.
     """
-    root = Path(settings.MEDIA_ROOT)
-    for path in sorted(root.rglob("*")):
-        target = held / path.relative_to(root)
-        with suppress(FileNotFoundError):  # it was deleted since it was listed
-            if path.is_file() and not path.is_symlink() and not target.exists():
-                target.parent.mkdir(parents=True, exist_ok=True)
-                _link(path, target)
+    for name in kept_names():
+        target = held / name
+        if not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with suppress(FileNotFoundError):  # it was deleted since it was listed
+                _hold(name, target)
 
 
-def _link(path: Path, target: Path) -> None:
-    try:
-        os.link(path, target)
-    except FileNotFoundError:
-        raise
-    except OSError:  # some shared folders know no links
-        shutil.copyfile(path, target)
+def _hold(name: str, target: Path) -> None:
+    if is_local():
+        path = Path(default_storage.path(name))
+        if path.is_symlink():
+            return
+        try:
+            os.link(path, target)
+            return
+        except FileNotFoundError:
+            raise
+        except OSError:  # some shared folders know no links
+            pass
+    with default_storage.open(name, "rb") as kept, target.open("wb") as copy:
+        shutil.copyfileobj(kept, copy)
 
 
 def dump_files(writer: Writer, held: Path) -> int:
@@ -55,29 +65,34 @@ def dump_files(writer: Writer, held: Path) -> int:
 
 def refuse_used_folder() -> None:
     """Raise BackupError where there are uploads already: files of two installations must not mix."""
-    root = Path(settings.MEDIA_ROOT)
-    if root.exists() and any(path.is_file() for path in root.rglob("*")):
-        raise BackupError(f"{root} is not empty: restore into a new folder (another CONCORD_DATA).")
+    if next(kept_names(), None) is not None:
+        cure = f"{settings.MEDIA_ROOT} is not empty: restore into a new folder (another CONCORD_DATA)."
+        raise BackupError(cure if is_local() else "The bucket is not empty: restore into a new one.")
 
 
 @contextmanager
 def loaded_files(reader: Reader) -> Iterator[None]:
     """Write the files of a backup, for their owner only; remove them where what follows fails."""
-    root = Path(settings.MEDIA_ROOT).resolve()
     try:
         for name in reader.names(FOLDER):
-            _load_file(reader, name, root)
+            _load_file(reader, name)
         yield
     except BaseException:
-        shutil.rmtree(root, ignore_errors=True)  # it held no file before
+        for name in kept_names():  # there was none before
+            default_storage.delete(name)
         raise
 
 
-def _load_file(reader: Reader, name: str, root: Path) -> None:
-    path = (root / name.removeprefix(FOLDER)).resolve()
-    if not path.is_relative_to(root):
-        raise BackupError(f"The backup names a file outside of its folder ({name}): do not trust it.")
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+def _load_file(reader: Reader, name: str) -> None:
+    path = scratch(f"restored/{uuid4().hex}")
+    with path.open("wb") as file:
         for chunk in reader.chunks(name):
             file.write(chunk)
+    try:
+        keep_file(path, name.removeprefix(FOLDER))
+    except SuspiciousFileOperation as error:
+        raise BackupError(
+            f"The backup names a file outside of its folder ({name}): do not trust it."
+        ) from error
+    finally:
+        path.unlink(missing_ok=True)

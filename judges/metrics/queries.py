@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import Count, QuerySet
 
+from annotate.core.files import local_path
 from annotate.core.models import DataImport, Document, Project
 from annotate.material.queries.catalogue import Catalogue
 from annotate.material.reading.progress import OnProgress, silent
@@ -59,7 +60,7 @@ class MetricSource:
 
 def source_of(data_import: DataImport, mapping: MetricMapping) -> MetricSource:
     """Return what is to be read from an uploaded file, and how."""
-    return MetricSource(Path(data_import.file.path), data_import.name, mapping)
+    return MetricSource(local_path(data_import.file), data_import.name, mapping)
 
 
 def metrics_of(project: Project) -> "QuerySet[Metric]":

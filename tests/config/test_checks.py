@@ -6,6 +6,7 @@ from django.conf import settings
 from annotate.core.outbound.permits import read_permit, read_place
 from config.checks import (
     a_shared_database_has_a_shared_key,
+    files_are_kept_for_all_hosts,
     listed_variables_are_set,
     no_host_is_open_at_every_port,
 )
@@ -26,6 +27,16 @@ def test_postgresql_needs_a_given_secret_key(
     found = a_shared_database_has_a_shared_key()
     assert [message.id for message in found] == reported
     assert all("CONCORD_SECRET_KEY" in message.msg and message.hint for message in found)
+
+
+@pytest.mark.parametrize(("databases", "reported"), [(POSTGRESQL, ["concord.I001"]), (SQLITE, [])])
+def test_several_hosts_are_told_what_they_share(
+    databases: object, reported: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "DATABASES", databases)
+    found = files_are_kept_for_all_hosts()
+    assert [message.id for message in found] == reported
+    assert all("CONCORD_FILES_URL" in str(message.hint) for message in found)
 
 
 def test_a_listed_variable_that_is_not_set_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:

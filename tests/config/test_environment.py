@@ -33,6 +33,8 @@ def test_a_command_refuses_a_wrong_setting_in_one_line(broken: str, tmp_path: Pa
         ("CONCORD_TIME_ZONE", "Mars/Base", lambda: environment.time_zone("CONCORD_TIME_ZONE")),
         ("CONCORD_API_RATE", "often", lambda: environment.api_rate("CONCORD_API_RATE")),
         ("CONCORD_FAST_PATH", "psycopg", environment.fast_path),
+        ("CONCORD_FILES_URL", "/a/folder", environment.file_storage),
+        ("CONCORD_FILES_URL", "s3://key:secret@storage.example.org", environment.file_storage),
         ("CONCORD_LOG_LEVEL", "loud", lambda: environment.log_level("CONCORD_LOG_LEVEL")),
         ("CONCORD_LEASE_SECONDS", "0", lambda: environment.positive("CONCORD_LEASE_SECONDS", 10)),
         (

@@ -58,15 +58,20 @@ def database_url() -> str:
 
 
 @contextmanager
-def worker(folder: Path, *, broker: str = "", database: str = "", lease: int = 10) -> Iterator[Worker]:
+def worker(
+    folder: Path, *, broker: str = "", database: str = "", lease: int = 10, files: str = ""
+) -> Iterator[Worker]:
     """Run a worker, on the test's database unless another is given; its broker is a folder or this one.
 
-    lease: the seconds that what it was asking waits after it died.
+    lease: the seconds that what it was asking waits after it died. files: a bucket
+    to keep them in; without it, they are in `folder`.
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CONCORD_")}
     environment = {**kept, "DATABASE_URL": database or database_url(), "CONCORD_DATA": str(folder)}
     environment["CONCORD_LEASE_SECONDS"] = str(lease)
     environment["CONCORD_LOCAL_ENDPOINTS"] = "127.0.0.1:*"
+    if files:
+        environment["CONCORD_FILES_URL"] = files
     if broker:
         environment["CONCORD_BROKER_URL"] = broker
     if is_redis(broker):

@@ -11,12 +11,14 @@ from zipfile import ZipFile
 import pyarrow
 import pytest
 from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from pyarrow import parquet
 
 from annotate import tasks
 from annotate.core.errors import NotReadyError
+from annotate.core.files import keep_text
 from annotate.core.models import Assignment, DataImport, Document, Item, Project, Role, System
 from annotate.material.commands import uploads
 from annotate.material.commands.imports import import_file
@@ -209,7 +211,7 @@ def test_only_the_good_lines_are_imported_when_that_is_chosen(
     rows = csv.DictReader(StringIO(b"".join(client.get(f"{page}refused.csv")).decode()))
     assert [(row["system"], row["refused_field"]) for row in rows] == [("s1", "text"), ("s2", "article")]
     assert client.get(f"{page}refused.pdf").status_code == 404
-    refused_file_of(upload).unlink()
+    default_storage.delete(refused_file_of(upload))
     assert client.get(f"{page}refused.csv").status_code == 404
 
 
@@ -234,8 +236,7 @@ def test_only_admins_do_anything_with_an_import(
     client: Client, project: Project, tmp_path: Path, role: Role | None
 ) -> None:
     made = brought(project, tmp_path, item("d1"))
-    refused_file_of(made).parent.mkdir(exist_ok=True, parents=True)
-    refused_file_of(made).write_text("{}")
+    keep_text(refused_file_of(made), "{}")
     other = make_user()
     if role:
         make_member(project, role, user=other)

@@ -4,16 +4,16 @@ import os
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
 from django.core import mail
 from django.core.files.base import ContentFile
-from django.core.files.storage import default_storage
 from django.db.models import Count
 from django.utils import timezone
 
 from annotate import tasks
+from annotate.core.files import scratch
 from annotate.core.jobs import GAVE_UP, MAX_ATTEMPTS, SILENT_AFTER
 from annotate.core.mails import claim_mail
 from annotate.core.models import (
@@ -84,8 +84,8 @@ def test_what_a_worker_died_at_is_taken_over_but_not_for_ever(tmp_path: Path) ->
     export = start_export(project=cast.project, choice=CHOICE, by=cast.admin)
     dead = uuid4()
     Export.objects.update(status="writing", lease=dead, touched_at=timezone.now())
-    left = Path(export_path(dead) + "left")
-    left.mkdir(parents=True)
+    left = scratch(f"exports/{dead.hex}.zip-half")
+    left.mkdir()
     tasks.run_export(export.pk)
     export.refresh_from_db()
     assert (export.status, export.lease) == ("writing", dead)  # its worker may be alive
@@ -97,10 +97,6 @@ def test_what_a_worker_died_at_is_taken_over_but_not_for_ever(tmp_path: Path) ->
     tasks.run_export(export.pk)
     export.refresh_from_db()
     assert (export.status, export.message) == ("stopped", GAVE_UP)
-
-
-def export_path(lease: UUID) -> str:
-    return str(Path(default_storage.path("exports"), f"{lease.hex}.zip"))
 
 
 @pytest.mark.django_db

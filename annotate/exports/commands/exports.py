@@ -2,18 +2,18 @@
 
 import logging
 from collections.abc import Callable
-from pathlib import Path
 from shutil import rmtree
 from time import monotonic
 from uuid import UUID, uuid4
 
-from django.core.files.storage import FileSystemStorage, default_storage
+from django.core.files.storage import default_storage
 from django.db import DatabaseError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotate.core.audit import record
 from annotate.core.errors import NotReadyError
+from annotate.core.files import keep_file, scratch
 from annotate.core.jobs import GAVE_UP, MAX_ATTEMPTS, heartbeat, take
 from annotate.core.models import Export, NoticeKind, Project, User
 from annotate.core.notices import give_notice
@@ -22,7 +22,7 @@ from annotate.core.version import VERSION
 from annotate.exports.choice import ExportChoice
 from annotate.exports.files import SUFFIXES, write_file
 from annotate.exports.manifest import Manifest
-from annotate.exports.queries import choice_of, may_restart, notes_of
+from annotate.exports.queries import FOLDER, choice_of, may_restart, notes_of
 from annotate.webhooks.commands import announce
 from annotate.webhooks.events import EXPORT_READY
 
@@ -112,12 +112,12 @@ def _take(export_id: int) -> Export | None:
 
 
 def _write_held(export: Export) -> None:
-    choice, target = choice_of(export), _file_of(export)
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    kept = False
+    choice, target, kept = choice_of(export), scratch(_name_of(export)), False
     try:
         manifest = write_file(export.project, choice, target, _progress_notes(export))
-        kept = _keep(export, manifest, f"exports/{target.name}", target)
+        size = target.stat().st_size
+        keep_file(target, _name_of(export))
+        kept = _keep(export, manifest, size)
     except _DeletedError:
         logger.info("Export %s was deleted while it was written", export.pk)
     except (DatabaseError, OSError) as error:
@@ -132,27 +132,28 @@ def _write_held(export: Export) -> None:
         notes_of(export).clear()
 
 
-def _file_of(export: Export) -> Path:
+def _name_of(export: Export) -> str:
     """Return what the worker with this lease writes: nobody guesses its name, and its successor knows it."""
     assert export.lease
-    return _path_of(f"exports/{export.lease.hex}{SUFFIXES[choice_of(export).format]}")
+    return f"{FOLDER}/{export.lease.hex}{SUFFIXES[choice_of(export).format]}"
 
 
 def _forget_files_of(export: Export) -> None:
     if export.lease:
-        target = _file_of(export)
+        default_storage.delete(_name_of(export))
+        target = scratch(_name_of(export))
         target.unlink(missing_ok=True)
         for folder in target.parent.glob(f"{target.name}?*"):  # what is packed is made beside it
             rmtree(folder, ignore_errors=True)
 
 
 @transaction.atomic
-def _keep(export: Export, manifest: Manifest, name: str, target: Path) -> bool:
+def _keep(export: Export, manifest: Manifest, size: int) -> bool:
     kept = bool(
         _held_export(export.pk, export.lease).update(
             status=Status.READY,
-            file=name,
-            size=target.stat().st_size,
+            file=_name_of(export),
+            size=size,
             content_hash=manifest.content_hash,
             concord_version=VERSION,
             state_at=manifest.state_at,
@@ -184,20 +185,15 @@ def _held_export(export_id: int, lease: UUID | None) -> QuerySet[Export]:
     return Export.objects.filter(pk=export_id, lease=lease, lease__isnull=False)
 
 
-def _path_of(name: str) -> Path:
-    assert isinstance(default_storage, FileSystemStorage)
-    return Path(default_storage.path(name))
-
-
 def _progress_notes(export: Export) -> Callable[[int], None]:
     """Note now and then how many rows have passed, in a file: the snapshot is for reading only."""
     notes, last = notes_of(export), 0.0
 
     def on_progress(rows: int) -> None:
         nonlocal last
-        if notes.is_cancelled:
-            raise _DeletedError
         if monotonic() - last >= TELL_SECONDS:
+            if notes.is_cancelled:
+                raise _DeletedError
             notes.note_lines(rows)
             last = monotonic()
 

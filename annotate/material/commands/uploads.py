@@ -5,13 +5,14 @@ import logging
 import re
 from contextlib import suppress
 from datetime import timedelta
-from pathlib import Path
+from pathlib import PurePosixPath
 from time import monotonic, time
 from typing import Any
 from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.core.files import File
+from django.core.files.storage import default_storage
 from django.db import DatabaseError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -19,6 +20,8 @@ from django.utils.translation import gettext
 
 from annotate.core.audit import record
 from annotate.core.errors import DomainError, NotReadyError
+from annotate.core.files import changed_at, keep_file, kept_names, scratch
+from annotate.core.job_notes import JobNotes
 from annotate.core.jobs import GAVE_UP, MAX_ATTEMPTS, heartbeat, take
 from annotate.core.models import DataImport, Project, User
 from annotate.core.models.imports import MATERIAL
@@ -26,15 +29,15 @@ from annotate.material.commands.imports import WRITINGS, Writing, import_file
 from annotate.material.import_kinds import KINDS, ImportKind, Report
 from annotate.material.queries.check import CHECKS, FileCheck
 from annotate.material.queries.imports import (
+    FOLDER,
     SILENT_FOR,
-    folder_of_imports,
     may_start,
     notes_of,
     refused_file_of,
     source_of,
 )
 from annotate.material.reading.mapping_json import mapping_from_json
-from annotate.material.reading.progress import Notes, OnProgress
+from annotate.material.reading.progress import OnProgress
 from annotate.material.reading.report import ImportReport
 
 Status = DataImport.Status
@@ -106,7 +109,7 @@ _STARTED += ["report", "message", "lease", "lines", "attempts"]
 
 
 def cancel_import(*, data_import: DataImport) -> None:
-    """Ask the worker to stop: it notices within some hundred lines, and nothing is imported.
+    """Ask the worker to stop: it notices within a second or some hundred lines, and nothing is imported.
 
     What no worker has taken yet stops at once. A file tells the worker first, because while it writes
     SQLite lets nobody else write. Raises NotReadyError where there is nothing to cancel.
@@ -136,7 +139,7 @@ def discard_import(*, data_import: DataImport) -> None:
 def forget_files(data_import: DataImport) -> None:
     """Delete everything that is kept of an import outside the database."""
     _delete_file(data_import)
-    refused_file_of(data_import).unlink(missing_ok=True)
+    default_storage.delete(refused_file_of(data_import))
     notes_of(data_import).clear()
 
 
@@ -184,8 +187,8 @@ def _import_held(data_import: DataImport) -> None:
         _finish(data_import, Status.STOPPED, message=error.message)
     except FileNotFoundError:
         message = (
-            "The worker does not find the uploaded file. The web server and the worker must share the "
-            "folder that CONCORD_DATA names; then start the import again."
+            "The worker does not find the uploaded file. Web servers and workers must share the folder that "
+            "CONCORD_DATA names, or a bucket (CONCORD_FILES_URL); then start the import again."
         )
         _finish(data_import, Status.STOPPED, message=message)
     except (DatabaseError, OSError) as error:
@@ -207,17 +210,23 @@ def _import_held(data_import: DataImport) -> None:
 
 def _import_material(data_import: DataImport, on_progress: OnProgress) -> ImportReport:
     mapping = mapping_from_json(json.dumps(data_import.mapping))
-    return import_file(
-        project=data_import.project,
-        source=source_of(data_import, mapping, data_import.what),
-        by=data_import.created_by,
-        on_progress=on_progress,
-        data_import=data_import,
-        only_good=data_import.only_good,
-        refused_to=refused_file_of(data_import),
-        checking=CHECKS.get(data_import.what, FileCheck),
-        writing=WRITINGS.get(data_import.what, Writing),
-    )
+    refused = scratch(f"{FOLDER}/{data_import.lease}.refused")
+    default_storage.delete(refused_file_of(data_import))
+    try:
+        return import_file(
+            project=data_import.project,
+            source=source_of(data_import, mapping, data_import.what),
+            by=data_import.created_by,
+            on_progress=on_progress,
+            data_import=data_import,
+            only_good=data_import.only_good,
+            refused_to=refused,
+            checking=CHECKS.get(data_import.what, FileCheck),
+            writing=WRITINGS.get(data_import.what, Writing),
+        )
+    finally:
+        if refused.exists():
+            keep_file(refused, refused_file_of(data_import))
 
 
 MATERIAL_KIND = ImportKind(
@@ -240,9 +249,9 @@ def _progress_notes(data_import: DataImport) -> OnProgress:
 
     def on_progress(stage: str, fraction: float, lines: int = 0, report: Report | None = None) -> None:
         nonlocal last
-        if notes.is_cancelled:
-            raise _CancelledError
         due = monotonic() - last >= TELL_SECONDS
+        if (due or stage == "written") and notes.is_cancelled:
+            raise _CancelledError
         if stage == "written":
             _touch(data_import, Status.WRITING, 1.0, lines)
             _note_end(data_import, Status.IMPORTED, report=report)
@@ -305,19 +314,18 @@ def remove_orphans() -> int:
     A worker that dies between its last two steps leaves them behind.
     """
     long_ago = time() - ORPHANED_AFTER.total_seconds()
-    named = {Path(name).name for name in DataImport.objects.exclude(file="").values_list("file", flat=True)}
+    named = set(DataImport.objects.exclude(file="").values_list("file", flat=True))
     under_way = set(DataImport.objects.filter(status__in=SILENT_FOR).values_list("pk", flat=True))
 
-    def is_orphan(each: Path) -> bool:
-        if UPLOAD.fullmatch(each.name):
-            return each.name not in named
-        return each.suffix in Notes.SUFFIXES and each.stem.isdecimal() and int(each.stem) not in under_way
+    def is_orphan(name: str) -> bool:
+        path = PurePosixPath(name)
+        if UPLOAD.fullmatch(path.name):
+            return name not in named
+        return path.suffix in JobNotes.SUFFIXES and path.stem.isdecimal() and int(path.stem) not in under_way
 
-    orphans = [
-        each for each in folder_of_imports().glob("*") if is_orphan(each) and each.stat().st_mtime < long_ago
-    ]
-    for each in orphans:
-        each.unlink(missing_ok=True)
+    orphans = [name for name in kept_names(f"{FOLDER}/") if is_orphan(name) and changed_at(name) < long_ago]
+    for name in orphans:
+        default_storage.delete(name)
     return len(orphans)
 
 

@@ -4,12 +4,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
-from django.conf import settings
+from django.core.files.storage import default_storage
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from annotate.core.files import local_path
+from annotate.core.job_notes import JobNotes
 from annotate.core.jobs import SILENT_AFTER, due_jobs
 from annotate.core.models import DataImport, Project
 from annotate.core.models.imports import MATERIAL
@@ -17,7 +18,7 @@ from annotate.material.import_kinds import KINDS, Report
 from annotate.material.queries.check import CHECKS, FileCheck
 from annotate.material.reading.datasets import Split
 from annotate.material.reading.mappings import Mapping, rows_of
-from annotate.material.reading.progress import Notes, silent
+from annotate.material.reading.progress import silent
 from annotate.material.reading.readers import first_records, sheets_in, splits_in
 from annotate.material.reading.report import ImportReport
 from annotate.material.reading.rows import (
@@ -39,6 +40,7 @@ SHOWN_ROWS = 3
 GUESSED_RECORDS = 20
 CHECKED_RECORDS = 100
 LONGEST_CELL = 80
+FOLDER = "imports"  # of uploads, and of what is noted beside them
 WORKER_SHOULD_TAKE = timedelta(seconds=8)
 
 # A worker that has not been heard of for so long is gone, and another takes over.
@@ -128,9 +130,10 @@ def imports_of(project: Project, kind: str = MATERIAL) -> list[DataImport]:
 
 def opening_of(data_import: DataImport) -> Opening:
     """Return the beginning of the uploaded file."""
-    path, splits, sheets = Path(data_import.file.path), list[Split](), list[str]()
+    splits, sheets = list[Split](), list[str]()
     choice = choice_of_part(data_import.part)
     try:
+        path = local_path(data_import.file)
         splits, sheets = splits_in(path), sheets_in(path)
         records = first_records(path, data_import.name, data_import.part, limit=GUESSED_RECORDS)
     except UnreadableFileError as error:
@@ -147,7 +150,7 @@ def opening_of(data_import: DataImport) -> Opening:
 def source_of(data_import: DataImport, mapping: Mapping, what: str) -> Source:
     """Return what is to be read from the uploaded file, and how."""
     return Source(
-        path=Path(data_import.file.path),
+        path=local_path(data_import.file),
         name=data_import.name,
         mapping=mapping,
         items=what in (What.ITEMS, What.BOTH),
@@ -178,19 +181,14 @@ def preview_of(
     return Preview(report, items[:SHOWN_ROWS], ratings[:SHOWN_ROWS], new_raters)
 
 
-def folder_of_imports() -> Path:
-    """Return where uploads lie, and what is noted beside them; web server and workers share it."""
-    return Path(settings.MEDIA_ROOT, "imports")
-
-
-def notes_of(data_import: DataImport) -> Notes:
+def notes_of(data_import: DataImport) -> JobNotes:
     """Return what page and worker of an import pass each other while a transaction holds the database."""
-    return Notes(folder_of_imports(), data_import.pk)
+    return JobNotes(FOLDER, data_import.pk)
 
 
-def refused_file_of(data_import: DataImport) -> Path:
-    """Return where the refused lines of an import are kept, if there are any."""
-    return folder_of_imports() / f"{data_import.pk}.refused"
+def refused_file_of(data_import: DataImport) -> str:
+    """Return the name under which the refused lines of an import are kept, if there are any."""
+    return f"{FOLDER}/{data_import.pk}.refused"
 
 
 def may_start(data_import: DataImport) -> bool:
@@ -220,7 +218,7 @@ def state_of(data_import: DataImport) -> State:
         is_silent=data_import.status in (Status.CHECKING, Status.WRITING) and may_start(data_import),
         is_cancelled=data_import.is_under_way and notes_of(data_import).is_cancelled,
         lines_written=notes_of(data_import).lines,
-        has_refused_lines=refused_file_of(data_import).exists(),
+        has_refused_lines=default_storage.exists(refused_file_of(data_import)),
     )
 
 

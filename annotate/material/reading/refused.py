@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
@@ -11,6 +11,8 @@ from annotate.material.reading.rows import Record, RefusedLine
 
 ADDED = ("refused_line", "refused_field", "refused_reason")
 UNREAD = "unread_line"
+Opened = Callable[[], IO[bytes]]
+"""Opens a file of refused lines for reading bytes."""
 
 
 class RefusedFile:
@@ -49,27 +51,28 @@ class LineEcho:
         return line
 
 
-def refused_jsonl(path: Path) -> Iterator[str]:
+def refused_jsonl(opened: Opened) -> Iterator[str]:
     """Yield the refused lines as JSON lines, each with its number, refused fields and reasons."""
-    with path.open(encoding="utf-8") as file:
-        yield from file
+    with opened() as file:
+        for line in file:
+            yield line.decode()
 
 
-def refused_csv(path: Path) -> Iterator[str]:
+def refused_csv(opened: Opened) -> Iterator[str]:
     """Yield the refused lines as CSV under the file's own columns; what is not one value is JSON."""
-    columns = dict.fromkeys(name for fields in _lines(path) for name in fields if name not in ADDED)
+    columns = dict.fromkeys(name for fields in _lines(opened) for name in fields if name not in ADDED)
     names = [*columns, *ADDED]
     writer = csv.writer(LineEcho())
     yield str(writer.writerow(names))
-    for fields in _lines(path):
+    for fields in _lines(opened):
         yield str(writer.writerow([_cell(fields.get(name)) for name in names]))
 
 
 FORMATS = {"jsonl": refused_jsonl, "csv": refused_csv}
 
 
-def _lines(path: Path) -> Iterator[Mapping[str, Any]]:
-    with path.open(encoding="utf-8") as file:
+def _lines(opened: Opened) -> Iterator[Mapping[str, Any]]:
+    with opened() as file:
         for line in file:
             yield json.loads(line)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from annotate.core.files import local_path
 from annotate.core.guidelines import current_guideline
 from annotate.core.models import DataImport, Project
 from annotate.material.queries.catalogue import Catalogue, NamesInFile
@@ -34,7 +35,7 @@ class JudgmentSource:
 
 def source_of(data_import: DataImport, mapping: JudgmentMapping) -> JudgmentSource:
     """Return what is to be read from an uploaded file, and how."""
-    return JudgmentSource(Path(data_import.file.path), data_import.name, mapping)
+    return JudgmentSource(local_path(data_import.file), data_import.name, mapping)
 
 
 @dataclass(frozen=True)

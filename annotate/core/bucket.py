@@ -1,0 +1,67 @@
+"""Files in a bucket of S3 or of what speaks like it, with errors that callers of files expect."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from functools import wraps
+from typing import Any
+
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+from django.core.files.base import File
+from storages.backends.s3 import S3Storage
+
+from annotate.core.files import StorageAwayError
+
+
+@contextmanager
+def _errors_of_files(name: str) -> Iterator[None]:
+    try:
+        yield
+    except ClientError as error:
+        if error.response["ResponseMetadata"]["HTTPStatusCode"] == 404 and _code_of(error) != "NoSuchBucket":
+            raise FileNotFoundError(f"No file is kept as {name}.") from error
+        raise StorageAwayError(f"The bucket refused {name}: {_code_of(error)}.") from error
+    except BotoCoreError as error:
+        raise StorageAwayError(f"The bucket did not answer ({type(error).__name__}).") from error
+
+
+def _code_of(error: ClientError) -> str:
+    return str(error.response.get("Error", {}).get("Code", "unknown"))
+
+
+def _as_file(act: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(act)
+    def ask(self: "Bucket", name: str, *rest: Any, **named: Any) -> Any:
+        with _errors_of_files(name):
+            return act(self, name, *rest, **named)
+
+    return ask
+
+
+class Bucket(S3Storage):  # type: ignore[misc]
+    """Raises FileNotFoundError for what is not there, StorageAwayError where it cannot be asked."""
+
+    def __init__(self, **options: Any) -> None:
+        # Only Amazon surely answers at a name of its own for each bucket. Pages wait for what is asked here.
+        style = "auto" if options["endpoint_url"].endswith(".amazonaws.com") else "path"
+        patience = {"connect_timeout": 5, "read_timeout": 30, "retries": {"max_attempts": 2}}
+        super().__init__(client_config=Config(s3={"addressing_style": style}, **patience), **options)
+
+    delete = _as_file(S3Storage.delete)
+    exists = _as_file(S3Storage.exists)
+    listdir = _as_file(S3Storage.listdir)
+    size = _as_file(S3Storage.size)
+    _save = _as_file(S3Storage._save)
+
+    def get_modified_time(self, name: str) -> datetime:
+        """Return when a file was written."""
+        with _errors_of_files(name):
+            found: datetime = super().get_modified_time(name)
+            return found
+
+    def _open(self, name: str, mode: str = "rb") -> "File[Any]":
+        with _errors_of_files(name):
+            opened: File[Any] = super()._open(name, mode)
+            opened.open()  # downloads it now, so that reading fails here or not at all
+            return opened
