@@ -21,6 +21,7 @@ class AnnotateConfig(AppConfig):
         from annotate.periodic_tasks import (
             AddUpChanges,
             RemoveLeftovers,
+            RemoveOldEntries,
             SealAuditLog,
             SendDueDeliveries,
             SendDueDigests,
@@ -42,6 +43,7 @@ class AnnotateConfig(AppConfig):
                 SendDueDigests,
                 SendDueDeliveries,
                 RemoveLeftovers,
+                RemoveOldEntries,
                 SealAuditLog,
                 AddUpChanges,
                 TellOfDeadlines,

@@ -25,6 +25,7 @@ from annotate.people.sessions import forget_ended_sessions
 from annotate.rating.commands.deadlines import note_deadlines
 from annotate.results.commands import add_up_changes, due_results
 from annotate.tasks import deliver, send_digests
+from annotate.watching.retention import remove_old_entries
 from annotate.watching.seals import seal_entries
 from annotate.webhooks.queries import due_deliveries
 
@@ -105,6 +106,15 @@ class RemoveLeftovers(Upkeep):
     every = EVERY
     acts = (forget_old_attempts, forget_ended_sessions, discard_forgotten, remove_orphans, remove_scratch)
     fails = "Old sessions, attempts and uploads could not be removed"
+
+
+class RemoveOldEntries(Upkeep):
+    """Every ten minutes removes entries of the audit log that are older than the operator keeps them."""
+
+    at_start = 90.0
+    every = EVERY
+    acts = (remove_old_entries,)
+    fails = "Old entries of the audit log could not be removed"
 
 
 class TellOfDeadlines(Upkeep):

@@ -56,6 +56,11 @@ def positive(name: str, default: int) -> int:
     return number
 
 
+def days_kept(name: str) -> int | None:
+    """Return for how many days something is kept; None, where nothing is set: for ever."""
+    return positive(name, 1) if os.environ.get(name, "").strip() else None
+
+
 def database(default_file: Path) -> dict[str, Any]:
     """Return Django's database setting from DATABASE_URL, SQLite in `default_file` without it."""
     url = os.environ.get("DATABASE_URL") or f"sqlite:///{default_file}"

@@ -8,6 +8,7 @@ from config.environment import (
     broker,
     data_folder,
     database,
+    days_kept,
     email,
     environment_keys,
     fast_path,
@@ -237,6 +238,7 @@ elif CELERY_BROKER_URL.startswith("redis"):
 # Uploads that wait and exports that are kept, of each project.
 PROJECT_BYTES = positive("CONCORD_PROJECT_GIB", 20) * 1024**3
 UPLOAD_DAYS = positive("CONCORD_UPLOAD_DAYS", 90)
+REPLY_DAYS, AUDIT_DAYS = days_kept("CONCORD_REPLY_DAYS"), days_kept("CONCORD_AUDIT_DAYS")
 
 # Webhooks go to addresses of the internet only, and are given up after days of failing.
 PRIVATE_WEBHOOKS = read("bool", "CONCORD_PRIVATE_WEBHOOKS", False)

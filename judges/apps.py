@@ -25,6 +25,7 @@ class JudgesConfig(AppConfig):
             CollectDueRuns,
             DrainCalls,
             MailStoppedRuns,
+            RemoveOldReplies,
             SweepLeases,
             TakeUpModelJobs,
             TakeUpRereadings,
@@ -35,7 +36,15 @@ class JudgesConfig(AppConfig):
         from judges.runs.queries.watching import needs_of_runs, spending_section, work_waits
 
         current_app.steps["worker"].update(
-            (CollectDueRuns, SweepLeases, MailStoppedRuns, TakeUpModelJobs, TakeUpRereadings, DrainCalls)
+            (
+                CollectDueRuns,
+                SweepLeases,
+                MailStoppedRuns,
+                RemoveOldReplies,
+                TakeUpModelJobs,
+                TakeUpRereadings,
+                DrainCalls,
+            )
         )
         extend(
             Extension(

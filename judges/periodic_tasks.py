@@ -8,7 +8,7 @@ from celery import bootsteps
 from django.db import DatabaseError, close_old_connections
 
 from annotate.core.mails import mail_is_sent
-from annotate.core.periodic import PeriodicTask
+from annotate.core.periodic import PeriodicTask, Upkeep
 from annotate.periodic_tasks import enqueue_jobs
 from judges.alignment.queries.draftings import due_draftings
 from judges.alignment.queries.searches import due_searches
@@ -16,6 +16,7 @@ from judges.alignment.tasks import advance_search, draft_proposals
 from judges.endpoints.steps_worker import due_steps_writings
 from judges.runs import slices
 from judges.runs.commands.leases import sweep
+from judges.runs.commands.retention import remove_old_replies
 from judges.runs.queries.batches import runs_with_due_batches
 from judges.runs.queries.corrections import due_rereadings
 from judges.runs.queries.runs import runs_with_open_judgments, untold_runs
@@ -119,6 +120,15 @@ class TakeUpModelJobs(PeriodicTask):
                 (write_evaluation_steps, due_steps_writings),
             )
         )
+
+
+class RemoveOldReplies(Upkeep):
+    """Every ten minutes removes what models wrote where it is older than the operator keeps it."""
+
+    at_start = 100.0
+    every = 600.0
+    acts = (remove_old_replies,)
+    fails = "Old replies could not be removed"
 
 
 class DrainCalls(bootsteps.StartStopStep):

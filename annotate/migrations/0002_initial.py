@@ -1,7 +1,7 @@
 """Projects, rounds, ratings, disputes, and everything else about people.
 
 Histories are append-only: the database itself refuses to change their rows, and to delete them but where the deleting
-transaction has written a row of ProjectDeletion.
+transaction has written a row of ProjectDeletion. Entries of the audit log go by retention, too, up to the last AuditRetention.
 """
 
 import annotate.core.models.fields
@@ -30,24 +30,31 @@ HISTORIES = (
 )
 REFUSED = "A history is never rewritten."
 DELETING = "EXISTS (SELECT 1 FROM annotate_projectdeletion)"
+RETAINED = "OLD.id <= (SELECT COALESCE(MAX(up_to), 0) FROM annotate_auditretention)"
 
 SQLITE = (
     f"CREATE TRIGGER {{table}}_append_only BEFORE UPDATE ON {{table}} BEGIN SELECT RAISE(ABORT, '{REFUSED}'); END",
-    f"CREATE TRIGGER {{table}}_never_deleted BEFORE DELETE ON {{table}} WHEN NOT {DELETING}"
+    f"CREATE TRIGGER {{table}}_never_deleted BEFORE DELETE ON {{table}} WHEN NOT ({{deleting}})"
     f" BEGIN SELECT RAISE(ABORT, '{REFUSED}'); END",
 )
+GONE_WITH_PROJECT = {"deleting": DELETING, "function": "annotate_refuse_deleting"}
+GONE_BY_RETENTION = {
+    "annotate_auditentry": {"deleting": f"{DELETING} OR {RETAINED}", "function": "annotate_refuse_deleting_acts"}
+}
 RAISE = f"RAISE EXCEPTION '{REFUSED}' USING ERRCODE = 'integrity_constraint_violation';"
 # Without a row in the way, a trigger before a deletion has to return the old row to let it go.
 POSTGRESQL_FUNCTIONS = (
     f"CREATE OR REPLACE FUNCTION annotate_refuse_rewriting() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {RAISE} END $$",
     "CREATE OR REPLACE FUNCTION annotate_refuse_deleting() RETURNS trigger LANGUAGE plpgsql AS"
     f" $$ BEGIN IF {DELETING} THEN RETURN OLD; END IF; {RAISE} END $$",
+    "CREATE OR REPLACE FUNCTION annotate_refuse_deleting_acts() RETURNS trigger LANGUAGE plpgsql AS"
+    f" $$ BEGIN IF {DELETING} OR {RETAINED} THEN RETURN OLD; END IF; {RAISE} END $$",
 )
 POSTGRESQL = (
     "CREATE TRIGGER {table}_append_only BEFORE UPDATE ON {table}"
     " FOR EACH ROW EXECUTE FUNCTION annotate_refuse_rewriting()",
     "CREATE TRIGGER {table}_never_deleted BEFORE DELETE ON {table}"
-    " FOR EACH ROW EXECUTE FUNCTION annotate_refuse_deleting()",
+    " FOR EACH ROW EXECUTE FUNCTION {function}()",
     # Asks no trigger of rows.
     "CREATE TRIGGER {table}_never_emptied BEFORE TRUNCATE ON {table}"
     " FOR EACH STATEMENT EXECUTE FUNCTION annotate_refuse_rewriting()",
@@ -116,7 +123,7 @@ def guard(apps, schema_editor):
         schema_editor.execute(function)
     for table in HISTORIES:
         for trigger in POSTGRESQL if postgresql else SQLITE:
-            schema_editor.execute(trigger.format(table=table))
+            schema_editor.execute(trigger.format(table=table, **GONE_BY_RETENTION.get(table, GONE_WITH_PROJECT)))
 
 
 class Migration(TablesTogether):
@@ -154,6 +161,15 @@ class Migration(TablesTogether):
                 'constraints': [models.CheckConstraint(condition=models.Q(('may_read', True), ('may_write', True), ('may_rate', True), _connector='OR'), name='tokens_allow_something'), models.CheckConstraint(condition=models.Q(('expires_at__gt', models.F('created_at'))), name='tokens_last')],
                 'indexes': [],
             },
+        ),
+        migrations.CreateModel(
+            name='AuditRetention',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('at', models.DateTimeField()),
+                ('before', models.DateTimeField(help_text='Older entries were removed.')),
+                ('up_to', models.BigIntegerField(help_text='The last entry that may be gone.')),
+            ],
         ),
         migrations.CreateModel(
             name='DisputeDigest',

@@ -14,10 +14,10 @@ from typing import Any
 from django.core import signing
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, Max, OuterRef
 from django.utils import timezone
 
-from annotate.core.models import AuditEntry, AuditSeal, Project
+from annotate.core.models import AuditEntry, AuditRetention, AuditSeal, Project
 
 SALT = "annotate.watching.seals"
 FIELDS = (
@@ -72,18 +72,24 @@ def _seal(entry: AuditEntry, before: str) -> AuditSeal:
     )
 
 
+def removed_up_to() -> int:
+    """Return the last entry that may be gone by retention; 0 where nothing was ever removed."""
+    return AuditRetention.objects.aggregate(last=Max("up_to"))["last"] or 0
+
+
 def problems_of(head: str = "") -> Iterator[str]:
     """Yield a sentence for each thing that is wrong with the log, or with this signed head of earlier."""
     wanted = _read_head(head) if head else None
     if head and wanted is None:
         yield "The head was not signed by this installation, or was changed."
-    before, count = BEFORE_ALL, 0
+    before, count, removed = BEFORE_ALL, 0, removed_up_to()
     projects = set(Project.objects.values_list("pk", flat=True))
     seals = AuditSeal.objects.order_by("pk").iterator(chunk_size=SEALED_AT_ONCE)
     while batch := list(islice(seals, SEALED_AT_ONCE)):
         entries = AuditEntry.objects.in_bulk([seal.entry for seal in batch])
         for seal in batch:
-            yield from _problems_of_seal(seal, entries.get(seal.entry), before, seal.project in projects)
+            is_wanted = seal.project in projects and seal.entry > removed
+            yield from _problems_of_seal(seal, entries.get(seal.entry), before, is_wanted)
             before, count = seal.digest, count + 1
             if wanted and wanted["seals"] == count and wanted["digest"] != before:
                 yield f"Seal {count} is not the one that the head was signed for: the chain was made anew."
@@ -92,13 +98,13 @@ def problems_of(head: str = "") -> Iterator[str]:
 
 
 def _problems_of_seal(
-    seal: AuditSeal, entry: AuditEntry | None, before: str, project_is_there: bool
+    seal: AuditSeal, entry: AuditEntry | None, before: str, is_wanted: bool
 ) -> Iterator[str]:
     if seal.previous != before or seal.digest != _digest(f"{before}{seal.entry}{seal.project}{seal.content}"):
         yield f"The chain is broken at the seal of entry {seal.entry}."
     if entry is not None and content_of(entry) != seal.content:
         yield f"Entry {seal.entry} says something else than when it was sealed."
-    if entry is None and project_is_there:
+    if entry is None and is_wanted:
         yield f"Entry {seal.entry} is gone, and its project is not."
 
 

@@ -1,5 +1,6 @@
 """Pages about watching."""
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
@@ -58,6 +59,7 @@ def audit(request: Request, slug: str) -> HttpResponse:
     query = request.GET.copy()
     query.pop("after", None)
     context = {"form": form, "page": page, "query": query.urlencode(), "formats": list(FORMATS)}
+    context["kept_days"] = settings.AUDIT_DAYS
     return render_in_project(request, project, "watching/audit.html", context)
 
 

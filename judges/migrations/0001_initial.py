@@ -12,7 +12,34 @@ from django.db import migrations, models
 from annotate.core.migrating import TablesTogether
 
 
-GUARDED = {"judges_certificate": "", "judges_judgmentchange": "", "judges_calibration": "WHEN (OLD.status <> 'drawn')"}
+GUARDED = {"judges_certificate": "", "judges_judgmentchange": None, "judges_calibration": "WHEN (OLD.status <> 'drawn')"}
+# What a model wrote word by word goes from a history by retention; nothing else of it ever changes.
+WORDS = ("reply", "refusal", "messages", "steps")
+SAME = ("id", "judgment_id", "at", "actor_id", "kind", "status_before", "value_before", "reason_before", "problem_before")
+SAME += ("status_after", "value_after", "note")
+
+
+
+def without_words_on_sqlite(row):
+    paths = ", ".join(f"'$.{word}'" for word in WORDS)
+    return f"json_remove({row}.answer_before, {paths})"
+
+
+def without_words_on_postgresql(row):
+    words = ", ".join(f"'{word}'" for word in WORDS)
+    return f"({row}.answer_before - ARRAY[{words}])"
+
+
+FORGETS_ON_SQLITE = (
+    " AND ".join(f"OLD.{name} IS NEW.{name}" for name in SAME)
+    + " AND json_extract(NEW.answer_before, '$.reply') IS ''"
+    + f" AND {without_words_on_sqlite('OLD')} IS {without_words_on_sqlite('NEW')}"
+)
+FORGETS_ON_POSTGRESQL = (
+    "to_jsonb(OLD) - 'answer_before' = to_jsonb(NEW) - 'answer_before'"
+    " AND NEW.answer_before ->> 'reply' IS NOT DISTINCT FROM ''"
+    f" AND {without_words_on_postgresql('OLD')} = {without_words_on_postgresql('NEW')}"
+)
 SQLITE = (
     "CREATE TRIGGER {table}_append_only BEFORE UPDATE ON {table} {when}"
     " BEGIN SELECT RAISE(ABORT, 'A certificate is never rewritten.'); END"
@@ -24,8 +51,10 @@ POSTGRESQL = (
 
 
 def guard(apps, schema_editor):
-    trigger = POSTGRESQL if schema_editor.connection.vendor == "postgresql" else SQLITE
+    postgresql = schema_editor.connection.vendor == "postgresql"
+    trigger, forgets = (POSTGRESQL, FORGETS_ON_POSTGRESQL) if postgresql else (SQLITE, FORGETS_ON_SQLITE)
     for table, when in GUARDED.items():
+        when = f"WHEN (NOT ({forgets}))" if when is None else when
         schema_editor.execute(trigger.format(table=table, when=when))
 
 
@@ -314,6 +343,7 @@ class Migration(TablesTogether):
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('started_at', models.DateTimeField(blank=True, null=True)),
                 ('finished_at', models.DateTimeField(blank=True, null=True)),
+                ('replies_removed_at', models.DateTimeField(help_text='When what the models wrote was removed, kept for some time only.', null=True)),
             ],
             options={
                 'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('status', 'stopped'), _negated=True), ('reason__gt', ''), _connector='OR'), name='stopped_runs_say_why'), models.CheckConstraint(condition=models.Q(('status', 'stopped'), models.Q(('resumes_until__isnull', True), ('waits_for__isnull', True)), _connector='OR'), name='only_stopped_runs_wait_for_an_answer'), models.CheckConstraint(condition=models.Q(('budget__isnull', True), ('budget__gt', 0), _connector='OR'), name='budgets_allow_something')],

@@ -1,7 +1,7 @@
 """Tables of annotate, by concept. Invariants are database constraints wherever a database can hold them."""
 
 from annotate.core.models.acknowledgements import Acknowledgement
-from annotate.core.models.audit import AuditEntry, AuditSeal, ProjectDeletion
+from annotate.core.models.audit import AuditEntry, AuditRetention, AuditSeal, ProjectDeletion
 from annotate.core.models.digests import DisputeDigest, DisputeLook
 from annotate.core.models.disputes import Dispute, DisputeEvent, DisputeRater, Nudge, Post
 from annotate.core.models.exports import Export
@@ -34,6 +34,7 @@ __all__ = [
     "AssignmentPlan",
     "AttemptCount",
     "AuditEntry",
+    "AuditRetention",
     "AuditSeal",
     "ChangeCount",
     "ComputedResult",

@@ -57,6 +57,20 @@ class AuditSeal(models.Model):
         return f"seal of entry {self.entry}"
 
 
+class AuditRetention(models.Model):
+    """That old entries were removed, as the operator keeps them for some time only; their seals stay.
+
+    The guard of the log lets entries go up to the last of these rows, and who checks the chain expects it.
+    """
+
+    at = models.DateTimeField()
+    before = models.DateTimeField(help_text="Older entries were removed.")
+    up_to = models.BigIntegerField(help_text="The last entry that may be gone.")
+
+    def __str__(self) -> str:
+        return f"entries up to {self.up_to} removed"
+
+
 class ProjectDeletion(models.Model):
     """That this transaction deletes a project: only then do the guards of its histories let rows go.
 

@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.core.serializers.json import DjangoJSONEncoder
 from django.utils import timezone
 
+from annotate.core.models import AuditRetention
 from annotate.management.projects import project_called
 from annotate.watching.queries.audit import audit_rows
 from annotate.watching.queries.audit_sources import AuditFilter
@@ -59,7 +60,13 @@ class Command(BaseCommand):
             problems = list(problems_of(head))
             if problems:
                 raise CommandError("\n".join(problems))
-            self.stdout.write("The audit log is whole.")
+            gone = AuditRetention.objects.order_by("up_to").last()
+            until = (
+                f" Entries from before {gone.before:%Y-%m-%d} were removed, as the operator keeps them."
+                if gone
+                else ""
+            )
+            self.stdout.write(f"The audit log is whole.{until}")
         if wants_head:
             self.stdout.write(signed_head())
 

@@ -80,6 +80,10 @@ class Run(models.Model):
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
+    replies_removed_at = models.DateTimeField(
+        null=True, help_text="When what the models wrote was removed, kept for some time only."
+    )
+
     class Meta:
         constraints = [
             models.CheckConstraint(

@@ -86,4 +86,5 @@ def units_proposed_by(judge: Judge) -> Iterator[Listed]:
     asked = Judgment.objects.filter(judge=judge, steps_done__gte=1).order_by("item__document__key", "pk")
     rows = dict(asked.values_list("item__document__key", "steps"))
     for key, steps in rows.items():
-        yield key, [asdict(unit) for unit in units_of(steps[0]["reply"])]
+        if steps[0]["reply"]:  # not removed by retention
+            yield key, [asdict(unit) for unit in units_of(steps[0]["reply"])]

@@ -41,6 +41,7 @@ def _first_answers(judge: Judge) -> dict[Key, dict[str, Any]]:
     return {
         document_key(judge, document, dimension): {**steps[0], **NOT_PAID}
         for document, dimension, steps in columns.iterator(1000)
+        if steps[0]["reply"]  # not removed by retention
     }
 
 

@@ -1,0 +1,99 @@
+"""Replies are kept as long as the operator says; what was read of them stays."""
+
+from typing import Any
+
+import pytest
+from django.db import DatabaseError, transaction
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from annotate.core.models import AuditEntry
+from judges.core.models import Judgment, JudgmentChange, Run
+from judges.management.commands.content_units import units_proposed_by
+from judges.runs.commands.earlier_answers import keep_answers
+from judges.runs.commands.retention import remove_old_replies
+from tests.conftest import Clock
+from tests.factories import Cast, make_project
+from tests.judges.factories import make_judge, make_judgment
+
+pytestmark = pytest.mark.django_db
+
+STEP = {"name": "first", "reply": "Words.", "calls": 1, "input_tokens": 5, "output_tokens": 2}
+Scene = tuple[Cast, Judgment]
+
+
+@pytest.fixture
+def scene(clock: Clock, settings: Any) -> Scene:
+    """A judgment with a step and a history, of a run that ended 31 days ago; replies are kept for 30."""
+    settings.REPLY_DAYS = 30
+    cast = make_project()
+    judgment = make_judgment(
+        make_judge(cast.project, name="Reasoner"),
+        cast.items[0],
+        cast.dimensions[0],
+        reply="Fine throughout. Score: 3",
+        rationale="Fine throughout.",
+        messages=[{"role": "user", "content": "Rate it."}],
+        steps=[STEP],
+        steps_done=1,
+    )
+    keep_answers([judgment], by=None)
+    Run.objects.update(status="finished", finished_at=timezone.now())
+    clock.advance(days=31)
+    return cast, judgment
+
+
+def test_words_go_and_what_was_read_of_them_stays(scene: Scene, client: Client) -> None:
+    cast, judgment = scene
+    assert (remove_old_replies(), remove_old_replies()) == (1, 0)
+    judgment.refresh_from_db()
+    assert (judgment.reply, judgment.messages, judgment.steps) == ("", None, [STEP | {"reply": ""}])
+    assert (judgment.value, judgment.rationale, judgment.calls_made) == (3, "Fine throughout.", 2)
+    before = judgment.changes.get().answer_before
+    assert (before["reply"], before["messages"], before["steps"][0]["reply"]) == ("", None, "")
+    assert before["rationale"] == "Fine throughout."
+    assert AuditEntry.objects.filter(project=cast.project, act="run.replies_removed").count() == 1
+    client.force_login(cast.admin)
+    page = client.get(reverse("judgment", args=[cast.project.slug, judgment.pk])).content.decode()
+    assert "What the model wrote was removed on" in page
+    assert list(units_proposed_by(judgment.judge)) == []
+
+
+def test_what_goes_on_or_is_new_or_kept_for_ever_stays(scene: Scene, settings: Any, clock: Clock) -> None:
+    _, judgment = scene
+    settings.REPLY_DAYS = 32
+    assert remove_old_replies() == 0
+    settings.REPLY_DAYS = None
+    assert remove_old_replies() == 0
+    settings.REPLY_DAYS = 30
+    Run.objects.update(status="running", finished_at=None)
+    assert remove_old_replies() == 0
+    judgment.refresh_from_db()
+    assert judgment.reply == "Fine throughout. Score: 3"
+
+
+def test_a_failed_judgment_begins_anew_when_it_is_asked_again(scene: Scene) -> None:
+    _, judgment = scene
+    Judgment.objects.update(status="failed", value=None, reason="No answer.", reply="")
+    remove_old_replies()
+    judgment.refresh_from_db()
+    assert (judgment.steps, judgment.steps_done) == ([], 0)
+
+
+@pytest.mark.parametrize(
+    "rewritten",
+    [
+        {"note": "It never happened."},
+        {"value_before": 5},
+        {"answer_before": {"reply": ""}},
+        {"answer_before": {}},
+    ],
+)
+def test_the_history_forgets_words_and_nothing_else(scene: Scene, rewritten: dict[str, Any]) -> None:
+    with pytest.raises(DatabaseError), transaction.atomic():
+        JudgmentChange.objects.update(**rewritten)
+    change = JudgmentChange.objects.get()
+    change.answer_before["reply"] = "Other words."
+    with pytest.raises(DatabaseError), transaction.atomic():
+        change.save()

@@ -1,0 +1,76 @@
+"""The audit log is kept as long as the operator says, and its chain stays whole."""
+
+from datetime import timedelta
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import DatabaseError, transaction
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from annotate.core.audit import record
+from annotate.core.models import AuditEntry, AuditRetention
+from annotate.watching.retention import remove_old_entries
+from annotate.watching.seals import problems_of, seal_entries
+from tests.conftest import Clock
+from tests.factories import Cast, make_project
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def cast(clock: Clock, settings: Any) -> Cast:
+    """A project with two sealed acts of long ago, and settings that keep acts for a month."""
+    settings.AUDIT_DAYS = 30
+    cast = make_project()
+    for act in ("an.old", "an.older"):
+        record(cast.project, act, "it", by=cast.admin)
+    seal_entries()
+    clock.advance(days=31)
+    return cast
+
+
+def acts() -> list[str]:
+    return list(AuditEntry.objects.order_by("pk").values_list("act", flat=True))
+
+
+def test_old_entries_go_and_the_chain_stays_whole(cast: Cast, clock: Clock, client: Client) -> None:
+    record(cast.project, "a.new", "it", by=cast.admin)
+    removed = AuditEntry.objects.count() - 1
+    assert remove_old_entries() == removed
+    assert (remove_old_entries(), acts()) == (0, ["a.new"])
+    assert list(problems_of()) == []
+    out = StringIO()
+    call_command("audit", "--verify", stdout=out)
+    gone = timezone.now() - timedelta(days=30)
+    assert f"Entries from before {gone:%Y-%m-%d} were removed" in out.getvalue()
+    client.force_login(cast.admin)
+    assert "kept for 30 days" in client.get(reverse("audit", args=[cast.project.slug])).content.decode()
+
+
+def test_the_last_act_of_a_project_and_what_has_no_seal_stay(cast: Cast, clock: Clock) -> None:
+    record(cast.project, "an.unsealed", "it", by=cast.admin)
+    clock.advance(days=31)
+    remove_old_entries()
+    assert acts() == ["an.unsealed"]
+    seal_entries()
+    assert (remove_old_entries(), acts()) == (0, ["an.unsealed"])
+
+
+def test_nothing_goes_where_nothing_is_set(cast: Cast, settings: Any) -> None:
+    settings.AUDIT_DAYS = None
+    before = AuditEntry.objects.count()
+    assert (remove_old_entries(), AuditEntry.objects.count()) == (0, before)
+
+
+def test_newer_entries_are_guarded_as_before(cast: Cast) -> None:
+    remove_old_entries()
+    record(cast.project, "a.new", "it", by=cast.admin)
+    with pytest.raises(DatabaseError), transaction.atomic():
+        AuditEntry.objects.filter(act="a.new").delete()
+    last = AuditRetention.objects.get().up_to
+    with pytest.raises(DatabaseError), transaction.atomic():
+        AuditEntry.objects.filter(pk__gt=last).delete()
