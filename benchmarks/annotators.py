@@ -119,6 +119,7 @@ def rate(annotators: list[Annotator], address: str, seconds: float, least: int =
     told = Told()
     for each in annotators:
         told.add(each.told)
+        each.close()
     return told
 
 

@@ -67,6 +67,10 @@ class Annotator:
             self.told.items += 1
             address = next(iter(NEXT.findall(page)), address.rpartition("rate/")[0] + "rate/")
 
+    def close(self) -> None:
+        """Leave."""
+        self._connection.close()
+
     def _load(self, address: str) -> tuple[int, str, str]:
         status, page, location = self._ask("GET", address, "")
         return self._load(location) if location else (status, page, address)

@@ -63,7 +63,7 @@ MIDDLEWARE = [
     "config.request_log.RequestLogMiddleware",
     "config.heavy_pages.HeavyPagesMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.static_files.StaticFilesMiddleware",
     "annotate.core.response_headers.ResponseHeadersMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

@@ -178,7 +178,8 @@ def nginx() -> str:
     return f"""\
 # Written by deploy/generate.py. For /etc/nginx/conf.d/, with your names, certificates and web servers.
 upstream concord {{
-    server 127.0.0.1:{PORT};
+    # A line for each host. One that is being restarted refuses connections, and the next is asked.
+    server 127.0.0.1:{PORT} max_fails=0;
 }}
 
 server {{
@@ -203,6 +204,7 @@ server {{
 
     location / {{
         proxy_pass http://concord;
+        proxy_connect_timeout 3s;
         proxy_set_header Host $host;
         proxy_set_header X-Forwarded-Proto $scheme;
         proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
