@@ -33,8 +33,9 @@ from annotate.core.version import VERSION
 from annotate.disputes.commands.disputes import adjudicate, answer_dispute, post_message
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.folder import write_folder
-from annotate.exports.formats.text import CHUNK, FORMATS, export_table
+from annotate.exports.formats.text import CHUNK, FORMATS, comma_separated, export_table
 from annotate.exports.registry import TABLES, meanings
+from annotate.exports.tables.rows import ColumnRows
 from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.revising import revise_value
@@ -66,6 +67,7 @@ ALL += [
     "judgment_changes",
     "metrics",
     "indicators",
+    "certificates",
 ]
 OF_PEOPLE = ALL[:13]
 
@@ -135,6 +137,26 @@ def documented():
 
 
 # Tables and columns
+
+
+def test_a_table_that_the_database_writes_has_the_same_bytes(cast: Cast) -> None:
+    rating, *others = Rating.objects.order_by("pk")
+    others[0].evidence = [{"part": 1, "start": 0, "end": 7, "text": STRANGE}]
+    others[0].active_seconds = 0.00001
+    others[1].active_seconds, others[1].unsure = 1234567.1, True
+    others[2].value, others[2].cannot_rate, others[2].comment = None, True, "  \\. "
+    Rating.objects.bulk_update(
+        others, ["evidence", "active_seconds", "unsure", "value", "cannot_rate", "comment"]
+    )
+    Rating.objects.filter(pk=rating.pk).update(updated_at=timezone.now().replace(microsecond=0))
+    written = []
+    for table in TABLES.values():
+        found = table.rows(cast.project)
+        if isinstance(found, ColumnRows):
+            expected = "".join(comma_separated(table, found)).encode()
+            assert b"".join(export_table(cast.project, table, "csv")) == expected, table.name
+            written.append(table.name)
+    assert {"ratings", "items", "disputes", "posts", "metrics"} <= set(written)
 
 
 def test_a_revised_value_stands_beside_the_independent_one(client, cast):
@@ -529,8 +551,8 @@ def test_all_tables_take_a_fixed_number_of_queries(cast):
     # (raters), development documents 1, judges 2 (dimensions), proposals 2
     # (numbers), runs 1, judgments 4 (runs, scales,
     # dimensions), their changes 1 (dimensions), metrics 1, indicators 1, revised values 2 (raters), looks
-    # back 1, new wording that was read 1
-    assert len(counted) == 50
+    # back 1, new wording that was read 1, certificates 1
+    assert len(counted) == 51
 
 
 @pytest.mark.parametrize("saves", [10, 5000])

@@ -6,9 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from django.db import connection
+
 from annotate.core.models import Project
 from annotate.core.spreadsheets import defuse
+from annotate.exports.formats.copying import csv_by_copy
 from annotate.exports.registry import ExportTable, Row, ValueKind
+from annotate.exports.tables.rows import ColumnRows
 from annotate.material.reading.refused import LineEcho
 
 CHUNK = 64 * 1024
@@ -52,10 +56,16 @@ FORMATS: Mapping[str, Callable[[ExportTable, Iterable[Row]], Iterator[str]]] = {
 def export_table(
     project: Project, table: ExportTable, format: str, *, defuses_formulas: bool = False
 ) -> Iterator[bytes]:
-    """Yield one table of a project in a format of FORMATS, in pieces of about 64 KB."""
+    """Yield one table of a project in a format of FORMATS, in pieces of about 64 KB.
+
+    Where a table is columns of a queryset, PostgreSQL writes its CSV.
+    """
+    rows = table.rows(project)
     if defuses_formulas and format == "csv":
-        return in_pieces(comma_separated(table, table.rows(project), defuses_formulas=True))
-    return in_pieces(FORMATS[format](table, table.rows(project)))
+        return in_pieces(comma_separated(table, rows, defuses_formulas=True))
+    if format == "csv" and isinstance(rows, ColumnRows) and connection.vendor == "postgresql":
+        return csv_by_copy(table, rows)
+    return in_pieces(FORMATS[format](table, rows))
 
 
 def in_pieces(lines: Iterable[str]) -> Iterator[bytes]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from annotate.core.models import Dispute, DisputeEvent, Post, Project
 from annotate.exports.registry import ExportPart, ExportTable, Row, kinds
-from annotate.exports.tables.rows import rows_by_column, with_actors
+from annotate.exports.tables.rows import ColumnRows, with_actors
 
 _OF_DISPUTE = {
     "dispute": "dispute__number",
@@ -14,8 +14,8 @@ _OF_DISPUTE = {
 }
 
 
-def _disputes(project: Project) -> Iterator[Row]:
-    return rows_by_column(Dispute.objects.filter(round__project=project).order_by("number"), _DISPUTES)
+def _disputes(project: Project) -> ColumnRows:
+    return ColumnRows(Dispute.objects.filter(round__project=project).order_by("number"), _DISPUTES)
 
 
 _DISPUTES = {
@@ -32,9 +32,9 @@ _DISPUTES = {
 }
 
 
-def _posts(project: Project) -> Iterator[Row]:
+def _posts(project: Project) -> ColumnRows:
     posts = Post.objects.filter(dispute__round__project=project).order_by("dispute__number", "at", "pk")
-    return rows_by_column(posts, _POSTS)
+    return ColumnRows(posts, _POSTS)
 
 
 _POSTS = {**_OF_DISPUTE, "rater": "author__pseudonym", "at": "at", "text": "text"}
@@ -42,7 +42,7 @@ _POSTS = {**_OF_DISPUTE, "rater": "author__pseudonym", "at": "at", "text": "text
 
 def _dispute_events(project: Project) -> Iterator[Row]:
     events = DisputeEvent.objects.filter(dispute__round__project=project)
-    rows = rows_by_column(events.order_by("dispute__number", "at", "pk"), _DISPUTE_EVENTS)
+    rows = ColumnRows(events.order_by("dispute__number", "at", "pk"), _DISPUTE_EVENTS)
     return with_actors(rows, project, of="event", not_by_raters=_BY_ADMINS)
 
 

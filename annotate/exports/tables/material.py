@@ -9,7 +9,7 @@ from annotate.core.models import Document, Guideline, Item, Project
 from annotate.core.rounds import rounds_of
 from annotate.core.version import VERSION
 from annotate.exports.registry import ExportPart, ExportTable, Row, kinds
-from annotate.exports.tables.rows import TEXTS_AT_ONCE, rows_by_column
+from annotate.exports.tables.rows import TEXTS_AT_ONCE, ColumnRows
 from annotate.setup.queries import versions_of
 
 
@@ -81,10 +81,10 @@ def _documents(project: Project) -> Iterator[Row]:
             yield {"document": document.key, "title": document.title, "part": number, **part}
 
 
-def _items(project: Project) -> Iterator[Row]:
+def _items(project: Project) -> ColumnRows:
     items = Item.objects.filter(document__project=project).order_by("pk")
     columns = {"document": "document__key", "system": "system__name", "text": "text"}
-    return rows_by_column(items, columns, at_once=TEXTS_AT_ONCE)
+    return ColumnRows(items, columns, at_once=TEXTS_AT_ONCE)
 
 
 MATERIAL_TABLES = (

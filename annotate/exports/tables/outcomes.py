@@ -8,7 +8,7 @@ from statistics import fmean
 from annotate.core.models import Dispute, MeasurementLevelChoices, Project, Rating, Round
 from annotate.core.models.rounds import without_checks
 from annotate.exports.registry import ExportTable, Row, kinds
-from annotate.exports.tables.rows import AT_ONCE, OF_RATING, UNIT, rows_by_column
+from annotate.exports.tables.rows import AT_ONCE, OF_RATING, UNIT, ColumnRows
 
 
 def _final_values(project: Project) -> Iterator[Row]:
@@ -35,7 +35,7 @@ def final_values_by_item(project: Project) -> Iterator[tuple[int, Row]]:
         "level": "dimension__measurement_level",
         "counted": "assignment__annotator__counted",
     }
-    rows = rows_by_column(ratings, needed)
+    rows = ColumnRows(ratings, needed)
     for unit, group in groupby(rows, key=itemgetter("item_id", "dimension_id")):
         given = list(group)
         status, adjudicated = disputes.get(unit, (otherwise, None))

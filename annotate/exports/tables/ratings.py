@@ -24,13 +24,13 @@ from annotate.exports.tables.rows import (
     IN_ORDER,
     OF_RATING,
     UNIT,
-    rows_by_column,
+    ColumnRows,
     with_actors,
 )
 from annotate.rating.queries.assigned import in_own_order
 
 
-def _ratings(project: Project) -> Iterator[Row]:
+def _ratings(project: Project) -> ColumnRows:
     ratings = Rating.objects.filter(without_checks("assignment__round__"), assignment__round__project=project)
     in_order = ratings.order_by(*IN_ORDER, "pk")
     units = AssignedUnit.objects.filter(assignment=OuterRef("assignment"), dimension=OuterRef("dimension"))
@@ -38,7 +38,7 @@ def _ratings(project: Project) -> Iterator[Row]:
         Subquery(units.values("inclusion_probability")), F("assignment__inclusion_probability")
     )
     times = {"first": time_if_known("created_at"), "last": time_if_known("updated_at", revision=1)}
-    return rows_by_column(in_order.annotate(probability=probability, **times), _RATINGS)
+    return ColumnRows(in_order.annotate(probability=probability, **times), _RATINGS)
 
 
 def recorded_elsewhere() -> Q:
@@ -136,7 +136,7 @@ def _history(project: Project) -> Iterator[Row]:
         without_checks("rating__assignment__round__"), rating__assignment__round__project=project
     )
     in_order = (f"rating__{path}" for path in IN_ORDER)
-    rows = rows_by_column(changes.order_by(*in_order, "rating", "revision"), _HISTORY)
+    rows = ColumnRows(changes.order_by(*in_order, "rating", "revision"), _HISTORY)
     imported = {RatingChange.Cause.IMPORTED}
     return with_actors(rows, project, of="cause", not_by_raters=imported)
 
@@ -165,7 +165,7 @@ def _revised_values(project: Project) -> Iterator[Row]:
         without_checks(f"{place}round__"), **{f"{place}round__project": project}
     )
     in_order = (f"revised__rating__{path}" for path in IN_ORDER)
-    rows = rows_by_column(changes.order_by(*in_order, "revised__rating", "revision"), _REVISED_VALUES)
+    rows = ColumnRows(changes.order_by(*in_order, "revised__rating", "revision"), _REVISED_VALUES)
     return with_actors(rows, project, of="rater", not_by_raters=frozenset())
 
 
@@ -180,9 +180,9 @@ _REVISED_VALUES = {
 }
 
 
-def _looks_back(project: Project) -> Iterator[Row]:
+def _looks_back(project: Project) -> ColumnRows:
     looks = LookBack.objects.filter(annotator__project=project).order_by("pk")
-    return rows_by_column(looks, _LOOKS_BACK)
+    return ColumnRows(looks, _LOOKS_BACK)
 
 
 _LOOKS_BACK = {
@@ -248,9 +248,9 @@ LOOK_BACK_TABLE = ExportTable(
 )
 
 
-def _acknowledgements(project: Project) -> Iterator[Row]:
+def _acknowledgements(project: Project) -> ColumnRows:
     read = Acknowledgement.objects.filter(annotator__project=project).order_by("pk")
-    return rows_by_column(read, _ACKNOWLEDGEMENTS)
+    return ColumnRows(read, _ACKNOWLEDGEMENTS)
 
 
 _ACKNOWLEDGEMENTS = {"rater": "annotator__pseudonym", "guideline_version": "guideline__version", "at": "at"}

@@ -1,6 +1,7 @@
 """What the tables of an export share: rows of a queryset by column, and who did what under which name."""
 
 from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import F, QuerySet
@@ -20,13 +21,19 @@ OF_RATING = {
 IN_ORDER = ("assignment__round__number", "assignment__item", "dimension__position")
 
 
-def rows_by_column(
-    rows: "QuerySet[Any, Any]", columns: Mapping[str, str], *, at_once: int = AT_ONCE
-) -> Iterator[dict[str, Any]]:
-    """Yield rows as dictionaries; `columns` says by which path each one is found."""
-    names = tuple(columns)
-    for values in rows.values_list(*(F(path) for path in columns.values())).iterator(at_once):
-        yield dict(zip(names, values, strict=True))
+@dataclass(frozen=True)
+class ColumnRows:
+    """The rows of a queryset as dictionaries; `columns` says by which path each one is found."""
+
+    queryset: "QuerySet[Any, Any]"
+    columns: Mapping[str, str]
+    at_once: int = AT_ONCE
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        names = tuple(self.columns)
+        paths = (F(path) for path in self.columns.values())
+        for values in self.queryset.values_list(*paths).iterator(self.at_once):
+            yield dict(zip(names, values, strict=True))
 
 
 def with_actors(

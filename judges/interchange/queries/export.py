@@ -1,4 +1,4 @@
-"""What judges add to an export: the judges, their runs, every judgment, and the indicator R."""
+"""What judges add to an export: judges, runs, every judgment, the indicator R, and certificates."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -8,13 +8,14 @@ from django.db.models import Count, Min, Q, Sum
 
 from annotate.core.models import Project
 from annotate.exports.registry import ExportPart, ExportTable, Row, kinds
-from annotate.exports.tables.rows import rows_by_column, with_actors
+from annotate.exports.tables.rows import ColumnRows, with_actors
 from annotate.results.commands import current_page
 from annotate.results.registry import result_of
 from annotate.results.table import Cell
 from judges.core.errors import NoJudgesError
 from judges.core.mapping import map_values
 from judges.core.models import (
+    Certificate,
     DevelopmentDocument,
     Judge,
     Judgment,
@@ -31,7 +32,7 @@ LEFT_OUT = "[left out of the export]"
 
 def _judges(project: Project) -> Iterator[Row]:
     keys = _keys_by_id(project)
-    for row in rows_by_column(Judge.objects.filter(project=project).order_by("pk"), _JUDGES):
+    for row in ColumnRows(Judge.objects.filter(project=project).order_by("pk"), _JUDGES):
         yield {
             **row,
             "prompt_wordings": _by_key(row["prompt_wordings"], keys),
@@ -66,7 +67,7 @@ def _is_learned(learned: dict[tuple[str, str], int], name: str, version: int | N
 
 def _development_documents(project: Project) -> Iterator[Row]:
     drawn = DevelopmentDocument.objects.filter(document__project=project).order_by("document__key")
-    yield from rows_by_column(drawn, {"document": "document__key", "drawn_at": "drawn_at"})
+    yield from ColumnRows(drawn, {"document": "document__key", "drawn_at": "drawn_at"})
 
 
 def _proposals(project: Project) -> Iterator[Row]:
@@ -150,7 +151,7 @@ def _keys(ids: list[int], keys: dict[str, str]) -> list[str]:
 
 
 def _runs(project: Project) -> Iterator[Row]:
-    rows = rows_by_column(Run.objects.filter(project=project).order_by("pk"), _RUNS)
+    rows = ColumnRows(Run.objects.filter(project=project).order_by("pk"), _RUNS)
     for number, row in enumerate(rows, start=1):
         yield {**row, "run": number, **{name: _amount(row[name]) for name in RUN_AMOUNTS}}
 
@@ -189,7 +190,7 @@ def _judgments(project: Project) -> Iterator[Row]:
     scales = {judge.name: judge.own_scale for judge in judges}
     dimensions = {each.key: each for each in project.dimensions.all()}
     keys = {str(each.pk): key for key, each in dimensions.items()}
-    for row in rows_by_column(in_order, {**_JUDGMENTS, **_REUSED}):
+    for row in ColumnRows(in_order, {**_JUDGMENTS, **_REUSED}):
         scale = scales.get(row["judge"])
         row["mapped_value"] = (
             float(map_values(row["value"], scale, dimensions[row["dimension"]]))
@@ -259,7 +260,7 @@ _REUSED = {f"reused_{name}": f"reused_from__{_JUDGMENTS[name]}" for name in JUDG
 def _judgment_changes(project: Project) -> Iterator[Row]:
     changes = JudgmentChange.objects.filter(judgment__judge__project=project).order_by("pk")
     keys = _keys_by_id(project)
-    rows = (_earlier_answer(row, keys) for row in rows_by_column(changes, _JUDGMENT_CHANGES))
+    rows = (_earlier_answer(row, keys) for row in ColumnRows(changes, _JUDGMENT_CHANGES))
     return with_actors(rows, project, of="change", not_by_raters=_BY_ADMINS)
 
 
@@ -298,9 +299,9 @@ _JUDGMENT_CHANGES = {
 _BY_ADMINS = set(JudgmentChange.Kind)
 
 
-def _metrics(project: Project) -> Iterator[Row]:
+def _metrics(project: Project) -> ColumnRows:
     values = MetricValue.objects.filter(metric__project=project)
-    return rows_by_column(values.order_by("metric__name", "item"), _METRICS)
+    return ColumnRows(values.order_by("metric__name", "item"), _METRICS)
 
 
 _METRICS = {
@@ -349,6 +350,39 @@ _INDICATORS = (
     *("rts", "mcq", "coefficient", "dimension", "system", "items"),
     *("indicator", "indicator_low", "indicator_high", "reason", "rated_items", "agreement", "quality"),
 )
+
+
+def _certificates(project: Project) -> ColumnRows:
+    found = Certificate.objects.filter(calibration__project=project, calibration__status="certified")
+    return ColumnRows(found.order_by("calibration", "dimension__position", "pk"), _CERTIFICATES)
+
+
+_CERTIFICATES = {
+    "calibration": "calibration__name",
+    "judge": "calibration__judge__name",
+    "other": "calibration__other__name",
+    "confidence": "calibration__confidence",
+    "loss": "calibration__loss",
+    "cut": "calibration__cut",
+    "risk": "calibration__risk",
+    "calibration_significance_level": "calibration__significance_level",
+    "raters": "calibration__raters",
+    "drawn_at": "calibration__drawn_at",
+    "computed_at": "calibration__ended_at",
+    "dimension": "dimension__key",
+    "significance_level": "significance_level",
+    "threshold": "threshold",
+    "reason": "reason",
+    "units": "units",
+    "kept": "kept",
+    "rated": "rated",
+    "missing": "missing",
+    "accepted": "accepted",
+    "errors": "errors",
+    "upper_bound": "upper_bound",
+    "ceiling": "ceiling",
+    "ceiling_units": "ceiling_units",
+}
 
 
 def _amount(money: object) -> str | None:
@@ -444,6 +478,17 @@ JUDGE_TABLES = (
         kinds(
             integer="items rated_items",
             number="indicator indicator_low indicator_high agreement quality",
+        ),
+    ),
+    ExportTable(
+        "certificates",
+        "what tests with people promised of judges, by dimension, with the figures that this rests on",
+        tuple(_CERTIFICATES),
+        _certificates,
+        kinds(
+            number="cut risk calibration_significance_level significance_level threshold upper_bound ceiling",
+            integer="raters units kept rated missing accepted errors ceiling_units",
+            time="drawn_at computed_at",
         ),
     ),
 )

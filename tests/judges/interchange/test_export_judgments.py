@@ -9,7 +9,9 @@ import pytest
 from annotate.exports.formats.text import export_table
 from annotate.exports.registry import TABLES
 from judges.core.models import Judgment
+from judges.routing.commands.certificates import compute_certificates, draw_calibration
 from tests.factories import Cast, make_project
+from tests.judges.certified import calibrated_project, calibration_spec, rate_sample
 from tests.judges.factories import make_judge, make_judgment, make_priced_endpoint, make_run, make_template
 from tests.judges.measured import measured_project
 
@@ -85,3 +87,20 @@ def test_indicators_hold_r_by_system_with_its_interval() -> None:
     ]
     for row in found:
         assert row["indicator_low"] <= row["indicator"] <= row["indicator_high"]
+
+
+def test_certificates_hold_what_was_promised_and_why_nothing_was() -> None:
+    cast = calibrated_project()
+    spec = calibration_spec(cast)
+    calibration = draw_calibration(project=cast.project, spec=spec, by=cast.admin)
+    rate_sample(cast, calibration)
+    compute_certificates(calibration=calibration, by=cast.admin)
+    found = {row["dimension"]: row for row in exported(cast, "certificates")}
+    assert set(found) == {"fluency", "coherence"}
+    for certificate in calibration.certificates.select_related("dimension"):
+        row = found[certificate.dimension.key]
+        assert (row["calibration"], row["judge"], row["other"]) == (calibration.name, "Reasoner", "Chooser")
+        for name in ("threshold", "reason", "kept", "rated", "errors", "upper_bound"):
+            assert row[name] == getattr(certificate, name), name
+    assert found["fluency"]["threshold"] is not None
+    assert found["coherence"]["reason"]
