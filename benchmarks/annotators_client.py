@@ -42,6 +42,7 @@ class Annotator:
     def __init__(self, port: int, session: str, number: int, *, bursts: bool = False) -> None:
         self.told = Told()
         self.stopped = False
+        self.pause = 0.0  # seconds of thought before each answer
         self._bursts = bursts
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
         self._cookies = {"sessionid": session}
@@ -100,6 +101,7 @@ class Annotator:
         ]
 
     def _answer(self) -> dict[str, Any]:
+        time.sleep(self.pause * self._chance.uniform(0.5, 1.5))
         self._sequence += 1
         value = {"value": self._chance.randint(1, 5), "comment": ""}
         how = {"revision": 0, "active_seconds": 2.5, "client": self._client, "sequence": self._sequence}

@@ -1,16 +1,20 @@
 """The time of every page and list of the API in a project of 1,000,000 ratings.
 
-python benchmarks/pages.py [--ratings 1000000] [--kept] [--only disputes]
+python benchmarks/pages.py [--ratings 1000000] [--kept] [--only disputes] [--served] [--watched]
 
 Makes a database of its own as benchmarks/export.py does, with Round II open; --kept fills DATABASE_URL's
 instead, and finds it filled the next time. Opens each address of tests/access_table.py that the project has
 something for, and each of `MORE`, as admin, researcher and annotator, twice, and counts the processor time of
 the request's thread and of its connection to the database: these are the same beside other work as alone.
+--served opens them at a web server of its own instead, one after the other, and prints its memory.
+--watched lets four annotators of another project rate at a web server while three admins open page after
+page there, and look at each for a second.
 Fails where they are together above the aim. Figures of results pages are computed before, as a worker does.
 Yardsticks: a page about nobody's data, and counting the ratings.
 """
 
 import argparse
+import http.client
 import os
 import re
 import resource
@@ -18,18 +22,26 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
+from itertools import chain, repeat
 from pathlib import Path
+from random import Random
+from statistics import median, quantiles
+from threading import Event, get_ident
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.annotators_process import family, memory
 from benchmarks.export import own_database, run_script
 from tests.access_table import API, PAGES
 
+MEGABYTE, MOST_MEMORY = 10**6, 250.0
+RATERS, ADMINS, SECONDS, THINKS, LOOKS, MOST_SAVE = 4, 3, 30.0, 0.5, 1.0, 0.060
 AIM = 0.5  # seconds of the thread and of the database together
 ROLES = {"a": "admin", "r": "researcher", "n": "annotator"}
 # Lists with filters, in other orders and far from their beginning.
@@ -144,6 +156,90 @@ def measure(aim: float = AIM, only: str = "") -> bool:
     return not late
 
 
+class Reader:
+    """Opens addresses of a web server."""
+
+    def __init__(self, port: int, headers: dict[str, str]) -> None:
+        """Open them with these headers."""
+        self._port, self._headers = port, headers
+
+    def get(self, path: str) -> int:
+        """Read an answer to its end; return its status."""
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=300)
+        connection.request("GET", path, headers={"Host": "localhost"} | self._headers)
+        answer = connection.getresponse()
+        while answer.read(2**16):
+            pass
+        connection.close()
+        return answer.status
+
+
+def measure_memory(environment: dict[str, str]) -> bool:
+    """Open all pages at a web server; print what it has in memory then, and return whether that is little."""
+    import django
+
+    django.setup()
+
+    from benchmarks.annotators import CONCORD, serving
+    from config.management.commands.start import collect_static_files
+
+    collect_static_files()
+    people, names = prepare()
+    compute(names["project"])
+    with serving(environment, CONCORD, workers=1) as (server, port):
+        before = memory(family(server.pid))
+        opened = [page.open() for page in pages(people, names, port)]
+        processes = {pid: memory([pid]) / MEGABYTE for pid in family(server.pid)}
+    print(f"{len(opened)} pages opened, of which {sum(status >= 500 for status in opened)} failed;")
+    print(f"the web server had {before / MEGABYTE:.0f} MB before, and then, by process:")
+    print(", ".join(f"{size:.0f} MB" for size in processes.values()))
+    return max(processes.values()) <= MOST_MEMORY and max(opened) < 500
+
+
+def measure_saves(environment: dict[str, str]) -> bool:
+    """Let people rate alone and beside three admins; print how long saves take, return if it is short."""
+    import django
+
+    django.setup()
+
+    from benchmarks.annotators import CONCORD, crowd, rate, serving
+    from benchmarks.judges import run
+
+    made = run("annotators_fill.py", environment, RATERS, 1000)
+    people, names = prepare()
+    compute(names["project"])
+    with serving(environment, CONCORD) as (_, port):
+        watched = [each for each in pages(people, names, port) if each.who == ROLES["a"]]
+        late = {}
+        for admins in (0, ADMINS):
+            over, opened = Event(), [0]
+            raters = crowd(port, made["sessions"])
+            for each in raters:
+                each.pause = THINKS
+            with ThreadPoolExecutor(ADMINS) as threads:
+                for _ in range(admins):
+                    threads.submit(watch, watched, over, opened)
+                told = rate(raters, f"/projects/{made['slug']}/rate/", SECONDS)
+                over.set()
+            late[admins] = quantiles(told.saves, n=20)[-1]
+            print(
+                f"{RATERS} annotators beside {admins} admins ({opened[0]} pages): {len(told.saves):,} saves, "
+                f"half of them in {1000 * median(told.saves):.0f} ms, 95 % in {1000 * late[admins]:.0f} ms"
+            )
+    return late[ADMINS] <= MOST_SAVE
+
+
+def watch(watched: list[Page], over: Event, opened: list[int]) -> None:
+    """Open page after page in an order of one's own until it is over."""
+    order = Random(get_ident()).sample(watched, len(watched))
+    for page in chain.from_iterable(repeat(order)):
+        if over.is_set():
+            return
+        page.open()
+        opened[0] += 1
+        over.wait(LOOKS)
+
+
 def resident() -> int:
     """Return the most bytes that this process, which opened all pages, has had in memory."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # Linux reports KiB
@@ -164,7 +260,7 @@ def prepare() -> tuple[dict[str, Any], dict[str, Any]]:
     from annotate.core.models import Dispute, Item, Membership, Project, Role, User
     from annotate.people.commands import add_member
 
-    project = Project.objects.get()
+    project = Project.objects.order_by("pk")[0]
     rater = Membership.objects.filter(project=project, role=Role.ANNOTATOR).order_by("pk")[0]
     if rater.user is None:
         rater.user = User.objects.create_user("annotator@example.org")
@@ -200,17 +296,21 @@ def compute(project: Any) -> None:
         print(f"{name} computed in {time.process_time() - begun:.1f} s", flush=True)
 
 
-def pages(people: dict[str, Any], names: dict[str, Any]) -> Iterator[Page]:
-    """Yield every address with what the project has, as each who may open it."""
+def pages(people: dict[str, Any], names: dict[str, Any], port: int | None = None) -> Iterator[Page]:
+    """Yield every address with what the project has, as each who may open it: here, or at a server's port."""
     from django.test import Client
 
     from annotate.api.commands import SCOPES, make_token
 
     for who, user in people.items():
-        client = Client()
+        client: Any = Client()
         client.force_login(user)
         _, secret = make_token(user=user, name="pages", scopes=SCOPES, lasts=timedelta(days=1))
-        program = Client(headers={"Authorization": f"Bearer {secret}"})
+        shown = {"Authorization": f"Bearer {secret}"}
+        program: Any = Client(headers=shown)
+        if port:
+            cookie = f"sessionid={client.cookies['sessionid'].value}"
+            client, program = Reader(port, {"Cookie": cookie}), Reader(port, shown)
         for table, before, reader in ((PAGES + MORE, "/", client), (API, "/api/v1/", program)):
             for address in addresses(table, who, names):
                 path = before + address
@@ -242,6 +342,8 @@ def main() -> None:
     parser.add_argument("--aim", type=float, default=AIM, help="how many seconds a page may take")
     parser.add_argument("--only", default="", help="only what this expression finds, as `admin: /`")
     parser.add_argument("--kept", action="store_true", help="fill DATABASE_URL's, or take it as it is")
+    parser.add_argument("--served", action="store_true", help="the memory of a web server, not times")
+    parser.add_argument("--watched", action="store_true", help="saves beside three admins")
     asked = parser.parse_args()
     database = kept_database if asked.kept else own_database
     with tempfile.TemporaryDirectory() as folder, database(Path(folder)) as environment:
@@ -249,6 +351,10 @@ def main() -> None:
         os.environ.clear()
         # Several processes for one statement would hide what it takes.
         os.environ.update(environment | {"PGOPTIONS": "-c max_parallel_workers_per_gather=0"})
+        if asked.watched:
+            sys.exit(0 if measure_saves(environment) else "Saves take longer than the aim.")
+        if asked.served:
+            sys.exit(0 if measure_memory(environment) else "A process takes more memory than the aim.")
         sys.exit(0 if measure(asked.aim, asked.only) else "A page takes longer than the aim.")
 
 

@@ -5,7 +5,9 @@ python -m config.web --workers 2 --blocking-threads 4        (and any other opti
 Workers are forks of a process that has loaded everything, so that each adds little memory.
 """
 
+import ctypes
 import sys
+from contextlib import suppress
 
 from granian.cli import entrypoint
 
@@ -15,7 +17,24 @@ share_counts()  # before anything counts
 
 import config.wsgi  # noqa: E402
 
+M_ARENA_MAX, ARENAS = -8, 2
+
+
+def keep_few_arenas() -> None:
+    """Let threads share the memory that pages gave back; each would keep its own, a third of the process's.
+
+    Of the C library of GNU; others have no such thing.
+    """
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS)
+
+
+# A save waits for its turn after each answer of the database: .5 ms beside a page that computes, not 5.
+TURN_SECONDS = 0.0005
+
 if __name__ == "__main__":
+    keep_few_arenas()
+    sys.setswitchinterval(TURN_SECONDS)
     if not any(each.endswith("respawn-failed-workers") for each in sys.argv):
         # Without it granian ends all of its workers when one is killed.
         sys.argv += ["--respawn-failed-workers", "--respawn-interval", "0.5"]

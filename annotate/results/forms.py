@@ -9,6 +9,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.models import Document, Project, System
+from annotate.rating.queries.own_items import has_many_documents
 from annotate.results.queries.disagreements import Disagreement
 
 
@@ -24,18 +25,28 @@ class DisagreementForm(forms.Form):
         super().__init__({"apart": 1, **{name: asked[name] for name in asked}})
         any_of = [("", gettext("any"))]
         systems = System.objects.filter(project=project).order_by("name").values_list("name", "name")
-        documents = Document.objects.filter(project=project).order_by("key").values_list("key", "key")
+        self._documents = Document.objects.filter(project=project)
         choices: dict[str, Any] = {
             "dimension": project.dimensions.order_by("position").values_list("key", "name"),
             "system": systems,
-            "document": documents,
         }
+        if has_many_documents(project.pk):  # thousands of choices take longer than the rest of the page
+            self.fields["document"] = forms.CharField(label=_("Key of the document"), required=False)
+        else:
+            choices["document"] = self._documents.order_by("key").values_list("key", "key")
         for name, listed in choices.items():
             field = self.fields[name]
             assert isinstance(field, forms.ChoiceField)
             field.choices = [*any_of, *listed]
         if not shows_systems:
             del self.fields["system"]
+
+    def clean_document(self) -> str:
+        """Return the key of a document that there is."""
+        key: str = self.cleaned_data["document"]
+        if key and not self._documents.filter(key=key).exists():
+            raise forms.ValidationError(_("No document has this key."))
+        return key
 
     @property
     def meant(self) -> Disagreement:

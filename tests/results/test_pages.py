@@ -19,6 +19,7 @@ from annotate.core.rounds import rounds_of
 from annotate.disputes.commands.disputes import answer_dispute
 from annotate.quality.commands import decide_counting
 from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two
+from annotate.rating.queries import own_items
 from annotate.results import figures
 from annotate.results.queries.reliability_data import rated_items
 from tests.factories import Cast, make_project
@@ -289,6 +290,18 @@ def test_a_figure_leads_to_its_units_and_to_what_was_said_of_each(reader: Client
     assert "Because of 2." in page
     assert page.count("<strong>3</strong>") == 1  # what the second rater came to
     assert "Dispute 1" in page
+
+
+def test_of_many_documents_one_is_named_by_its_key(
+    reader: Client, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(own_items, "MOST_DOCUMENTS_LISTED", 1)
+    listed = reverse("disagreements", args=[cast.project.slug])
+    html = reader.get(listed, {"document": "product-2", "apart": "0"}).content.decode()
+    assert '<option value="product-2"' not in html
+    assert html.count('<th scope="row"') == 2
+    html = reader.get(listed, {"document": "nowhere", "apart": "0"}).content.decode()
+    assert "No document has this key." in html
 
 
 def test_systems_stay_hidden_until_nothing_is_decided_any_more(reader: Client, cast: Cast) -> None:

@@ -21,7 +21,8 @@ AS_PYTHON_WRITES: Sequence[tuple[type[Any], str]] = (
     # Python says of a float that it is one, whole or not, and has another limit for writing powers of ten.
     (
         FloatField,
-        "CASE WHEN ABS({0}) < 1e16 AND TRUNC({0}) = {0} THEN {0}::numeric::text || '.0' ELSE {0}::text END",
+        "CASE WHEN TRUNC({0}) <> {0} OR ABS({0}) >= 1e16 THEN {0}::text WHEN ABS({0}) < 1e15"
+        " THEN {0}::text || '.0' ELSE {0}::numeric::text || '.0' END",
     ),
     (
         DateTimeField,
