@@ -1,6 +1,7 @@
 """The time of every page and list of the API in a project of 1,000,000 ratings.
 
-python benchmarks/pages.py [--ratings 1000000] [--kept] [--only disputes] [--served] [--watched]
+python benchmarks/pages.py [--ratings 1000000] [--kept] [--only disputes] [--judges]
+    [--served] [--watched]
 
 Makes a database of its own as benchmarks/export.py does, with Round II open; --kept fills DATABASE_URL's
 instead, and finds it filled the next time. Opens each address of tests/access_table.py that the project has
@@ -10,7 +11,8 @@ the request's thread and of its connection to the database: these are the same b
 --watched lets four annotators of another project rate at a web server while three admins open page after
 page there, and look at each for a second.
 Fails where they are together above the aim. Figures of results pages are computed before, as a worker does.
-Yardsticks: a page about nobody's data, and counting the ratings.
+--judges adds three judges with an answer about each unit, on PostgreSQL. Yardsticks: a page about nobody's
+data, and counting the ratings.
 """
 
 import argparse
@@ -276,8 +278,18 @@ def prepare() -> tuple[dict[str, Any], dict[str, Any]]:
         "item": item.pk,
         "document": item.document_id,
         "dispute": Dispute.objects.order_by("pk")[0].number,
+        **names_of_judges(),
     }
     return {who: User.objects.get(email=f"{role}@example.org") for who, role in ROLES.items()}, names
+
+
+def names_of_judges() -> dict[str, Any]:
+    """Return the first judge, run and so on of the filled project, nothing where it has none."""
+    from judges.core.models import Endpoint, Judge, Judgment, PromptTemplate, Run
+
+    named = {"judge": Judge, "run": Run, "judgment": Judgment, "endpoint": Endpoint, "prompt": PromptTemplate}
+    found = {name: model._default_manager.order_by("pk").first() for name, model in named.items()}
+    return {name: row.pk for name, row in found.items() if row}
 
 
 def compute(project: Any) -> None:
@@ -343,11 +355,14 @@ def main() -> None:
     parser.add_argument("--only", default="", help="only what this expression finds, as `admin: /`")
     parser.add_argument("--kept", action="store_true", help="fill DATABASE_URL's, or take it as it is")
     parser.add_argument("--served", action="store_true", help="the memory of a web server, not times")
+    parser.add_argument("--judges", action="store_true", help="with 1,000,000 judgments besides")
     parser.add_argument("--watched", action="store_true", help="saves beside three admins")
     asked = parser.parse_args()
     database = kept_database if asked.kept else own_database
     with tempfile.TemporaryDirectory() as folder, database(Path(folder)) as environment:
         print(run_script("export_fill.py", environment, str(asked.ratings)), end="", flush=True)
+        if asked.judges:
+            print(run_script("pages_judges.py", environment), end="", flush=True)
         os.environ.clear()
         # Several processes for one statement would hide what it takes.
         os.environ.update(environment | {"PGOPTIONS": "-c max_parallel_workers_per_gather=0"})

@@ -257,7 +257,7 @@ SECURE_HSTS_SECONDS = read("int", "CONCORD_HSTS_SECONDS", 31_536_000 if HTTPS el
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
 # Browsers' lists are left again only in months: a choice of the operator, which no check asks for.
 SECURE_HSTS_PRELOAD = read("bool", "CONCORD_HSTS_PRELOAD", False)
-SILENCED_SYSTEM_CHECKS = ["security.W021"]
+SILENCED_SYSTEM_CHECKS = ["security.W021", "models.W040"]
 if HTTPS:  # browsers take these names from this host alone, by HTTPS, for every path
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None

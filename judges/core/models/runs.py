@@ -234,6 +234,17 @@ class Judgment(models.Model):
             models.Index("run", "answered_at", name="judgments_answered"),
             # What pages of runs count: read from these alone, for the rows of a large run fill gigabytes.
             models.Index("run", "judge", "status", name="judgments_counted"),
+            # Whether figures are still right is a sum over all values, and what asking costs a mean of
+            # tokens: both are read from this index alone, on PostgreSQL.
+            models.Index(
+                "judge",
+                "status",
+                include=[
+                    *("value", "item", "dimension", "answered_at", "is_corrected", "id"),
+                    *("input_tokens", "output_tokens"),
+                ],
+                name="judgments_of_judges",
+            ),
             models.Index(
                 "run",
                 condition=Q(answered_at__isnull=False, cost__isnull=True),

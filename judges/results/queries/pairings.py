@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, OuterRef, QuerySet, Subquery
 
 from annotate.core.models import Project
 from judges.core.errors import NoJudgesError
@@ -38,8 +38,10 @@ def scoring_judges(project: Project) -> QuerySet[Judge]:
 
 def measured_judges(project: Project) -> list[Judge]:
     """Return the judges that give values and have some, by name, each with `values_count`. One query."""
-    done = Count("judgments", filter=Q(judgments__status=Judgment.Status.DONE))
-    return list(scoring_judges(project).annotate(values_count=done).filter(values_count__gt=0))
+    done = Judgment.objects.filter(judge=OuterRef("pk"), status=Judgment.Status.DONE).order_by()
+    counted = Subquery(done.values("judge").annotate(count=Count("pk")).values("count"))
+    # A filter would have the database count again.
+    return [judge for judge in scoring_judges(project).annotate(values_count=counted) if judge.values_count]
 
 
 def of_method(judges: Sequence[Judge], method: str) -> list[Judge]:
