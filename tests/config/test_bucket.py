@@ -8,14 +8,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
-from moto.server import ThreadedMotoServer
 
 from annotate import tasks
 from annotate.core.files import StorageAwayError, changed_at, kept_names, local_path
@@ -28,35 +26,23 @@ from annotate.material.queries.imports import refused_file_of
 from config.backups.archive import BackupError, reading, writing
 from config.backups.files import dump_files, hold_files, loaded_files, refuse_used_folder
 from config.environment import file_storage
+from tests.config.serving import make_bucket, s3_server
 from tests.factories import Cast, make_project
 from tests.judges.workers import wait_until, worker
 
-KEY, SECRET = "a key", "with/slashes+and spaces"
 LINE = {"document_id": "d1", "article": "A source.", "system": "s1", "text": "A summary."}
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    """Start a server that speaks S3; give its host and port."""
-    running = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    running.start()
-    host, port = running.get_host_and_port()
-    yield f"{host}:{port}"
-    running.stop()
+    with s3_server() as running:
+        yield running
 
 
 @pytest.fixture
 def bucket(server: str, request: pytest.FixtureRequest, settings: Any, monkeypatch: Any) -> Iterator[str]:
     """Keep files in a new bucket; give its address."""
-    name = request.node.name.replace("_", "-")
-    boto3.client(
-        "s3",
-        endpoint_url=f"http://{server}",
-        aws_access_key_id=KEY,
-        aws_secret_access_key=SECRET,
-        region_name="us-east-1",
-    ).create_bucket(Bucket=name)
-    address = f"s3+http://a%20key:with%2Fslashes%2Band%20spaces@{server}/{name}/concord?region=us-east-1"
+    address = make_bucket(server, request.node.name.replace("_", "-"))
     keep_in(address, settings, monkeypatch)
     yield address
     keep_in(address, settings, monkeypatch)

@@ -20,6 +20,7 @@ import yaml
 from deploy.generate import PROCESSES, files
 from tests.certificates import make_certificate
 from tests.config.running import LONGEST, ROOT, eventually
+from tests.config.serving import nginx, nginx_program
 from tests.ports import free_port
 
 NAME = "concord.example.org"
@@ -114,27 +115,13 @@ def test_nginx_passes_on_what_concord_believes(tmp_path: Path, upstream: int) ->
     assert site.count("{") == site.count("}")
     assert "proxy_set_header X-Forwarded-Proto $scheme;" in site
     assert "client_max_body_size 550m;" in site
-    nginx = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
-    if not nginx:
+    if not nginx_program():
         return
     plain, secure = free_port(), free_port()
     make_certificate(NAME, tmp_path / "concord.pem", tmp_path / "concord.key")
     site = site.replace("/etc/ssl", str(tmp_path)).replace("127.0.0.1:8000", f"127.0.0.1:{upstream}")
     site = site.replace("listen 80;", f"listen 127.0.0.1:{plain};")
-    (tmp_path / "site.conf").write_text(site.replace("listen 443 ssl;", f"listen 127.0.0.1:{secure} ssl;"))
-    temporary = "".join(
-        f"{kind}_temp_path {tmp_path}/{kind};"
-        for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    )
-    (tmp_path / "nginx.conf").write_text(
-        f"daemon off; pid {tmp_path}/pid; error_log stderr; events {{}}\n"
-        f"http {{ access_log off; {temporary} include {tmp_path}/site.conf; }}\n"
-    )
-    command = [nginx, "-e", "stderr", "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf")]
-    checked = run(*command, "-t")
-    assert checked.returncode == 0, checked.stderr
-    server = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-    try:
+    with nginx(tmp_path, site.replace("listen 443 ssl;", f"listen 127.0.0.1:{secure} ssl;")):
         assert eventually(lambda: ask(f"https://127.0.0.1:{secure}/")[0] == 200)
         _status, headers = ask(f"https://127.0.0.1:{secure}/")
         assert "X-Forwarded-Proto: https\n" in headers
@@ -143,9 +130,6 @@ def test_nginx_passes_on_what_concord_believes(tmp_path: Path, upstream: int) ->
         assert re.search(r"X-Request-ID: [0-9a-f]{32}\n", headers)
         assert ask(f"https://127.0.0.1:{secure}/metrics")[0] == 404
         assert ask(f"http://127.0.0.1:{plain}/projects/")[0] == 301
-    finally:
-        server.terminate()
-        server.wait(LONGEST)
 
 
 class Stay(urllib.request.HTTPRedirectHandler):

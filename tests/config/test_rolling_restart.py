@@ -3,18 +3,15 @@
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
-import boto3
 import pytest
-from moto.server import ThreadedMotoServer
 
 from benchmarks.annotators import check, crowd, rate, stop
 from benchmarks.annotators_process import begin, end
@@ -22,9 +19,11 @@ from benchmarks.export import own_database
 from benchmarks.judges import run
 from deploy.generate import NAME, files
 from tests.config.running import LONGEST, ROOT, eventually
+from tests.config.serving import make_bucket, nginx, s3_server
 from tests.ports import free_port
 
-PEOPLE, ITEMS = 4, 300
+PEOPLE, ITEMS = 4, 100
+THINKS = 0.1  # seconds before each answer
 WEB = "config.web --workers 2 --blocking-threads 4 --host 127.0.0.1 --log-level warning --port {port}"
 WORKER = "celery -A config worker --pool threads --concurrency 4 --loglevel WARNING"
 ASK_FOR_EXPORT = """
@@ -45,19 +44,8 @@ print(kept, Export.objects.count(), len(default_storage.listdir("exports")[1]))
 
 @pytest.fixture
 def bucket() -> Iterator[str]:
-    """Serve a bucket; give its address."""
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    boto3.client(
-        "s3",
-        endpoint_url=f"http://{host}:{port}",
-        aws_access_key_id="key",
-        aws_secret_access_key="secret",
-        region_name="us-east-1",
-    ).create_bucket(Bucket="concord")
-    yield f"s3+http://key:secret@{host}:{port}/concord?region=us-east-1"
-    server.stop()
+    with s3_server() as server:
+        yield make_bucket(server, "hosts")
 
 
 class Host:
@@ -94,39 +82,14 @@ def answers(port: int) -> bool:
     return False
 
 
-def reached(port: int) -> bool:
-    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=5):
-        return True
-    return False
-
-
-@contextmanager
-def nginx(folder: Path, ports: list[int]) -> Iterator[int]:
-    """Run nginx with its site from deploy/, in front of these web servers; give its port."""
-    program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
-    if not program:
-        pytest.skip("no nginx on this machine")
-    port, listed = free_port(), " ".join(f"server 127.0.0.1:{each} max_fails=0;" for each in ports)
+def site_of(port: int, web_servers: list[int]) -> str:
+    """Return the site of deploy/ with these web servers, without TLS, which who rates here does not speak."""
+    listed = " ".join(f"server 127.0.0.1:{each} max_fails=0;" for each in web_servers)
     site = files()["nginx.conf"].replace("server 127.0.0.1:8000 max_fails=0;", listed)
-    # Without the first server, which leads to HTTPS, and without TLS, which who rates here does not speak.
-    upstream, _, secure = site.split("server {")
+    upstream, _, secure = site.split("server {")  # the first server only leads to HTTPS
     secure = re.sub(r"^ *ssl_.*\n", "", secure, flags=re.M)
     secure = secure.replace("listen 443 ssl;", f"listen 127.0.0.1:{port};").replace(NAME, "127.0.0.1")
-    (folder / "site.conf").write_text(f"{upstream}server {{{secure}")
-    temporary = "".join(
-        f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    )
-    (folder / "nginx.conf").write_text(
-        f"daemon off; pid {folder}/pid; error_log {folder}/errors; events {{}}\n"
-        f"http {{ access_log off; {temporary} include {folder}/site.conf; }}\n"
-    )
-    command = [program, "-e", "stderr", "-p", str(folder), "-c", str(folder / "nginx.conf")]
-    with subprocess.Popen(command) as server:
-        try:
-            assert eventually(lambda: reached(port))
-            yield port
-        finally:
-            server.terminate()
+    return f"{upstream}server {{{secure}"
 
 
 def test_every_program_is_restarted_and_no_save_fails(tmp_path: Path, bucket: str) -> None:
@@ -144,8 +107,12 @@ def test_every_program_is_restarted_and_no_save_fails(tmp_path: Path, bucket: st
         hosts += [Host(tmp_path / f"worker{number}", shared, WORKER) for number in range(2)]
         for host in hosts:
             stack.callback(host.end)
-        port = stack.enter_context(nginx(tmp_path, ports))
+        port = free_port()
+        stack.enter_context(nginx(tmp_path, site_of(port, ports)))
+        assert eventually(lambda: answers(port))
         people = crowd(port, made["sessions"])
+        for each in people:
+            each.pause = THINKS
         with ThreadPoolExecutor(1) as beside:
             rating = beside.submit(rate, people, f"/projects/{made['slug']}/rate/", LONGEST)
             try:
