@@ -73,6 +73,7 @@
       if (isAnswer && (taken(status) || status === 422)) KeptAnswers.drop(elt.getAttribute("action"));
       if (status === 422 && !elt.isConnected) KeptAnswers.tellRefusal(elt.getAttribute("action"), event.detail.xhr.responseText, formData);
       else note(status, isAnswer && (!status || status >= 500) && KeptAnswers.put(elt.getAttribute("action"), formData));
+      if (document.activeElement === document.body) home(); // whatever took what had the focus
     } else if (!status && elt.matches(".folded")) {
       note(status, false);
     }

@@ -13,10 +13,16 @@ FOCUSED = (
     """(({ activeElement: it }) => it.closest(".row, .panel")?.dataset.key ?? (it.id || it.type))(document)"""
 )
 
+# What a failure says: what has the focus, and what the page shows.
+SEEN = "document.activeElement.outerHTML.slice(0, 300) + ' in ' + document.body.innerText.slice(0, 3000)"
+
 
 def expect_focus(page: Page, name: str) -> None:
     """Wait until what bears this name has the focus, and is seen: its dimension, its own id, or its type."""
-    wait_until(page, f"name => {FOCUSED} === name", name)
+    try:
+        wait_until(page, f"name => {FOCUSED} === name", name)
+    except AssertionError:
+        raise AssertionError(f"{page.evaluate(SEEN)} instead of {name}") from None
     assert not page.evaluate(PROBLEM), page.evaluate(PROBLEM)
 
 
