@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from celery import Task
+from django.conf import settings
 from django.db import DatabaseError, close_old_connections
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -25,7 +26,6 @@ from annotate.people.sessions import forget_ended_sessions
 from annotate.rating.commands.deadlines import note_deadlines
 from annotate.results.commands import add_up_changes, due_results
 from annotate.tasks import deliver, send_digests
-from annotate.watching.retention import remove_old_entries
 from annotate.watching.seals import seal_entries
 from annotate.webhooks.queries import due_deliveries
 
@@ -108,13 +108,16 @@ class RemoveLeftovers(Upkeep):
     fails = "Old sessions, attempts and uploads could not be removed"
 
 
-class RemoveOldEntries(Upkeep):
-    """Every ten minutes removes entries of the audit log that are older than the operator keeps them."""
+class RemoveOldEntries(PeriodicTask):
+    """Every ten minutes sends a message to remove acts that the operator keeps no longer."""
 
     at_start = 90.0
     every = EVERY
-    acts = (remove_old_entries,)
-    fails = "Old entries of the audit log could not be removed"
+
+    def run(self) -> None:
+        """Send it."""
+        if settings.AUDIT_DAYS is not None:
+            tasks.forget_acts.apply_async(expires=EVERY)
 
 
 class TellOfDeadlines(Upkeep):

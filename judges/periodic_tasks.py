@@ -5,10 +5,11 @@ import random
 from typing import Any
 
 from celery import bootsteps
+from django.conf import settings
 from django.db import DatabaseError, close_old_connections
 
 from annotate.core.mails import mail_is_sent
-from annotate.core.periodic import PeriodicTask, Upkeep
+from annotate.core.periodic import PeriodicTask
 from annotate.periodic_tasks import enqueue_jobs
 from judges.alignment.queries.draftings import due_draftings
 from judges.alignment.queries.searches import due_searches
@@ -16,15 +17,21 @@ from judges.alignment.tasks import advance_search, draft_proposals
 from judges.endpoints.steps_worker import due_steps_writings
 from judges.runs import slices
 from judges.runs.commands.leases import sweep
-from judges.runs.commands.retention import remove_old_replies
 from judges.runs.queries.batches import runs_with_due_batches
 from judges.runs.queries.corrections import due_rereadings
 from judges.runs.queries.runs import runs_with_open_judgments, untold_runs
-from judges.tasks import collect_judgments, mail_stopped_run, read_replies, write_evaluation_steps
+from judges.tasks import (
+    collect_judgments,
+    forget_replies,
+    mail_stopped_run,
+    read_replies,
+    write_evaluation_steps,
+)
 
 EVERY = 5.0  # seconds
 SWEEP_EVERY = 15.0  # seconds
 MAIL_EVERY = 30.0  # seconds
+FORGET_EVERY = 600.0  # seconds
 logger = logging.getLogger(__name__)
 
 
@@ -122,13 +129,19 @@ class TakeUpModelJobs(PeriodicTask):
         )
 
 
-class RemoveOldReplies(Upkeep):
-    """Every ten minutes removes what models wrote where it is older than the operator keeps it."""
+class RemoveOldReplies(PeriodicTask):
+    """Every ten minutes sends a message to remove replies that the operator keeps no longer.
+
+    A message, since a million of them take longer than a worker may be silent.
+    """
 
     at_start = 100.0
-    every = 600.0
-    acts = (remove_old_replies,)
-    fails = "Old replies could not be removed"
+    every = FORGET_EVERY
+
+    def run(self) -> None:
+        """Send it."""
+        if settings.REPLY_DAYS is not None:
+            forget_replies.apply_async(expires=FORGET_EVERY)
 
 
 class DrainCalls(bootsteps.StartStopStep):

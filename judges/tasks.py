@@ -4,6 +4,7 @@ from celery import shared_task
 
 from judges.endpoints.steps_worker import run_steps_writing
 from judges.runs.commands.collecting import collect_slice
+from judges.runs.commands.retention import remove_old_replies
 from judges.runs.commands.stop_mails import mail_stop
 from judges.runs.rereading_worker import run_rereading
 
@@ -34,3 +35,9 @@ def write_evaluation_steps(writing: int) -> None:
 def mail_stopped_run(run: int) -> None:
     """Mail that a run stopped to who planned it."""
     mail_stop(run=run)
+
+
+@shared_task(name="judges.tasks.forget_replies")
+def forget_replies() -> None:
+    """Remove what models wrote where it is older than the operator keeps it."""
+    remove_old_replies()

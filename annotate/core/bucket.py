@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import datetime
 from functools import wraps
 from typing import Any
 
@@ -52,13 +51,8 @@ class Bucket(S3Storage):  # type: ignore[misc]
     exists = _as_file(S3Storage.exists)
     listdir = _as_file(S3Storage.listdir)
     size = _as_file(S3Storage.size)
+    get_modified_time = _as_file(S3Storage.get_modified_time)
     _save = _as_file(S3Storage._save)
-
-    def get_modified_time(self, name: str) -> datetime:
-        """Return when a file was written."""
-        with _errors_of_files(name):
-            found: datetime = super().get_modified_time(name)
-            return found
 
     def _open(self, name: str, mode: str = "rb") -> "File[Any]":
         with _errors_of_files(name):

@@ -2,6 +2,7 @@
 
 import errno
 import sys
+from collections.abc import Iterator
 
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -31,7 +32,7 @@ def fault(request: HttpRequest) -> HttpResponse:
         answer = _say(request, "busy", sentence, 503)
         answer["Retry-After"] = "5"
         return answer
-    if _is_of_files(error):
+    if any(isinstance(each, StorageAwayError) for each in _causes(error)):
         sentence = gettext(
             "The place where files are kept does not answer. Try again in a moment; if it stays so, tell who "
             "runs this installation."
@@ -52,21 +53,19 @@ def _say(request: HttpRequest, code: str, sentence: str, status: int) -> HttpRes
     return render(None, "not_stored.html", {"sentence": sentence}, status=status)
 
 
-def _is_of_files(error: BaseException | None) -> bool:
-    while error is not None and not isinstance(error, StorageAwayError):
-        error = error.__cause__
-    return error is not None
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 def is_without_room(error: BaseException | None) -> bool:
     """Return whether an error, or what caused it, is that nothing can be written."""
-    while error is not None:
-        if isinstance(error, OSError) and error.errno in NO_ROOM:
-            return True
-        if isinstance(error, DatabaseError) and _database_is_without_room(error):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
+    return any(
+        (isinstance(each, OSError) and each.errno in NO_ROOM)
+        or (isinstance(each, DatabaseError) and _database_is_without_room(each))
+        for each in _causes(error)
+    )
 
 
 def _database_is_without_room(error: DatabaseError) -> bool:

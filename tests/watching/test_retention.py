@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from io import StringIO
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,8 +14,12 @@ from django.utils import timezone
 
 from annotate.core.audit import record
 from annotate.core.models import AuditEntry, AuditRetention
+from annotate.periodic_tasks import RemoveOldEntries
+from annotate.tasks import forget_acts
 from annotate.watching.retention import remove_old_entries
 from annotate.watching.seals import problems_of, seal_entries
+from judges.periodic_tasks import RemoveOldReplies
+from judges.tasks import forget_replies
 from tests.conftest import Clock
 from tests.factories import Cast, make_project
 
@@ -74,3 +79,16 @@ def test_newer_entries_are_guarded_as_before(cast: Cast) -> None:
     last = AuditRetention.objects.get().up_to
     with pytest.raises(DatabaseError), transaction.atomic():
         AuditEntry.objects.filter(pk__gt=last).delete()
+
+
+def test_workers_are_told_where_the_operator_keeps_acts_for_some_time(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[float] = []
+    monkeypatch.setattr(forget_acts, "apply_async", lambda *, expires: told.append(expires))
+    monkeypatch.setattr(forget_replies, "apply_async", lambda *, expires: told.append(expires))
+    for days in (None, 30):
+        settings.AUDIT_DAYS = settings.REPLY_DAYS = days
+        RemoveOldEntries.run(SimpleNamespace())  # type: ignore[arg-type]
+        RemoveOldReplies.run(SimpleNamespace())  # type: ignore[arg-type]
+    assert told == [600, 600]

@@ -40,8 +40,9 @@ def _remove_of(run: Run) -> None:
         _forget_words(batch)
         count, last = count + len(batch), batch[-1].pk
     with transaction.atomic():
-        Run.objects.filter(pk=run.pk).update(replies_removed_at=timezone.now())
-        record(run.project, "run.replies_removed", run, after={"judgments": count})
+        ended = Run.objects.filter(pk=run.pk, replies_removed_at__isnull=True)
+        if ended.update(replies_removed_at=timezone.now()):  # of two workers at once one says so
+            record(run.project, "run.replies_removed", run, after={"judgments": count})
 
 
 @transaction.atomic
