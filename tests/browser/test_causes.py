@@ -115,10 +115,7 @@ def test_after_the_session_ended_one_rates_on_and_everything_arrives_after_signi
     door = opened_page.value
     assert cast.annotators[0].user is not None
     sign_in_at_the_door(door, cast.annotators[0].user.email)
-    door.close()
-    page.bring_to_front()
-    page.get_by_role("button", name="Send again").click()
-    expect(messages(page)).to_have_count(0)
+    expect(messages(page)).to_have_count(0)  # the window that was signed in has sent all, and tells this one
     expect_stored(page, stored, {(1, "fluency"): 3, (1, "coherence"): 4, (2, "fluency"): 1})
 
 
