@@ -70,12 +70,12 @@ def storm(folder: Path, *, documents: int, dimensions: tuple[str, ...], rounds: 
             struck = 0
             for blow in rounds * blows(running, broker, database):
                 before = done(database.url)
-                assert wait_until(partial(has_gone_on, database.url, before)), running.log.read_text()[-5000:]
+                assert wait_until(partial(has_gone_on, database.url, before)), running.story()
                 struck += not is_over(database.url)
                 blow()
-            assert wait_until(lambda: is_over(database.url)), running.log.read_text()[-5000:]
+            assert wait_until(lambda: is_over(database.url)), running.story()
             assert running.process is not None
-            assert running.process.poll() is None, running.log.read_text()[-5000:]
+            assert running.process.poll() is None, running.story()
         return Aftermath(
             runs=[row[0] for row in ask(database.url, "SELECT status FROM judges_run")],
             statuses=dict(ask(database.url, "SELECT status, count(*) FROM judges_judgment GROUP BY 1")),

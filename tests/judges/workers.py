@@ -45,6 +45,17 @@ class Worker:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
+    def story(self) -> str:
+        """Return the end of its log for a test that failed, and what its threads are at if it runs."""
+        assert self.process is not None
+        code = self.process.poll()
+        if code is None:  # faulthandler writes the stacks
+            self.process.send_signal(signal.SIGABRT)
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(10)
+        state = "It was running." if code is None else f"It had ended with {code}."
+        return f"{self.log.read_text()[-10_000:]}\n{state}"
+
 
 def database_url() -> str:
     """Return the address of the test's own database."""
@@ -70,6 +81,7 @@ def worker(
     environment = {**kept, "DATABASE_URL": database or database_url(), "CONCORD_DATA": str(folder)}
     environment["CONCORD_LEASE_SECONDS"] = str(lease)
     environment["CONCORD_LOCAL_ENDPOINTS"] = "127.0.0.1:*"
+    environment["PYTHONFAULTHANDLER"] = "1"
     if files:
         environment["CONCORD_FILES_URL"] = files
     if broker:

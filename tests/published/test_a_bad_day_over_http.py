@@ -30,7 +30,7 @@ def test_1200_judgments_of_a_bad_day_are_those_of_a_good_one(tmp_path):
         run = plan_run(project=project, scope=Scope([judge], DIMENSIONS[:1]), by=None)
         Run.objects.filter(pk=run.pk).update(status=Run.Status.RUNNING, started_at=timezone.now())
         with worker(tmp_path, broker=broker()) as running:
-            assert wait_until(lambda: ended(run), seconds=600), running.log.read_text()[-3000:]
+            assert wait_until(lambda: ended(run), seconds=600), running.story()
         stats = server.stats()
     found = Judgment.objects.filter(run=run)
     statuses = Counter(found.values_list("status", flat=True))

@@ -41,7 +41,7 @@ def test_every_verdict_collected_over_http_is_the_recorded_one(tmp_path):
         assert leave_out_texts_within_each_other(run) == 16
         Run.objects.filter(pk=run.pk).update(status=Run.Status.RUNNING, started_at=timezone.now())
         with worker(tmp_path, broker=broker()) as running:
-            assert wait_until(lambda: ended(run), seconds=600), running.log.read_text()[-3000:]
+            assert wait_until(lambda: ended(run), seconds=600), running.story()
     found = Judgment.objects.filter(run=run)
     assert Counter(found.values_list("status", flat=True)) == {"done": 584}
     collected = {tuple(row[:4]): row[4] for row in found.values_list(*COLUMNS)}

@@ -89,13 +89,13 @@ def collect_while_killing(run, folder):
     with worker(folder, broker=broker(), lease=LEASE) as running:
         for number in range(KILLS):
             before = answered(run)
-            assert wait_until(partial(more_answered, run, before)), running.log.read_text()
+            assert wait_until(partial(more_answered, run, before)), running.story()
             time.sleep(chance.uniform(0, 2))
             running.kill()
             if number == KILLS // 2:
                 empty_broker(folder, broker())
             running.start()
-        assert wait_until(lambda: ended(run), seconds=600), running.log.read_text()[-3000:]
+        assert wait_until(lambda: ended(run), seconds=600), running.story()
 
 
 def answered(run):

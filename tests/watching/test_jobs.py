@@ -171,7 +171,7 @@ def test_everything_is_done_once_although_workers_are_killed_and_messages_lost(
             running.kill()
             empty_broker(tmp_path, "")
             running.start()
-        assert wait_until(all_is_done), running.log.read_text()
+        assert wait_until(all_is_done), running.story()
     assert Item.objects.count() - before == len(casts) * count
     made = AuditEntry.objects.filter(act="import.made").values_list("project").annotate(times=Count("pk"))
     assert {times for _, times in made} == {1}

@@ -109,7 +109,7 @@ def test_a_real_worker_is_killed_in_a_call_and_another_ends_the_drafting(learnin
     provider.answers = Semaphore(0)
     drafting = start_drafting(drafting=planned(learning, judge), by=learning.admin)
     with worker(tmp_path, lease=600) as process:
-        assert wait_until(lambda: provider.in_flight.total() == 1), process.log.read_text()
+        assert wait_until(lambda: provider.in_flight.total() == 1), process.story()
         process.kill()
     provider.answers.release(2)
     assert drafting.proposals.get().is_in_flight

@@ -37,11 +37,11 @@ def test_a_database_that_crashes_costs_no_judgment(tmp_path):
     with replaying(latency=30) as server, cluster() as database:
         plan(database.url, server.base_url, tmp_path)
         with worker(tmp_path, database=database.url) as running:
-            assert wait_until(lambda: counted(database.url, "done") > 200), running.log.read_text()
+            assert wait_until(lambda: counted(database.url, "done") > 200), running.story()
             database.crash()
             time.sleep(MEANWHILE)
             database.start()
-            assert wait_until(lambda: status(database.url) == "finished"), running.log.read_text()
+            assert wait_until(lambda: status(database.url) == "finished"), running.story()
         assert counted(database.url, "done") == 576
         stats = server.stats()
         assert stats["different"] == 576

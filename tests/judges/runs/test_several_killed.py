@@ -42,7 +42,7 @@ def test_a_killed_worker_repeats_only_whole_calls_and_each_judgment_is_paid_once
 
         # A worker that a busy machine holds up keeps its leases; those of the killed one are ended here.
         with worker(tmp_path, lease=600) as process:
-            assert wait_until(is_stuck), process.log.read_text()
+            assert wait_until(is_stuck), process.story()
             process.kill()
             end_leases(judgments)
             stored = set(judgments.filter(status="done").values_list("pk", flat=True))

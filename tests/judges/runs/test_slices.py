@@ -204,7 +204,7 @@ def test_a_worker_that_is_told_to_stop_stores_its_call_and_begins_no_other(tmp_p
     answers = Semaphore(0)
     with providing(answers=answers) as provider, worker(tmp_path) as running_worker:
         run = slow_run(provider)
-        assert wait_until(lambda: len(provider.asked) == 1, seconds=60), running_worker.log.read_text()
+        assert wait_until(lambda: len(provider.asked) == 1, seconds=60), running_worker.story()
         assert running_worker.process is not None
         running_worker.process.send_signal(signal.SIGTERM)
         # Answered before it knows that it stops, it would rightly begin another call, never answered.
@@ -225,11 +225,11 @@ def test_calls_that_take_longer_than_rabbitmq_waits_for_consumers_cost_no_worker
             def finished(run):
                 return Run.objects.get(pk=run.pk).status == "finished"
 
-            assert wait_until(lambda: finished(first)), running_worker.log.read_text()
+            assert wait_until(lambda: finished(first)), running_worker.story()
             assert "timed out" not in broker.log(), "a slice acknowledges its message when it begins"
             # Both threads are at work and a message waits behind them: RabbitMQ closes the channel.
             others = [slow_run(provider), slow_run(provider)]
-            assert wait_until(lambda: all(map(finished, others))), running_worker.log.read_text()
+            assert wait_until(lambda: all(map(finished, others))), running_worker.story()
             assert running_worker.process is not None
             assert running_worker.process.poll() is None
             assert wait_until(lambda: "celery\t1" in consumers(broker))

@@ -134,7 +134,7 @@ def test_a_killed_worker_repeats_at_most_what_was_in_flight(tmp_path: Path) -> N
             )
 
         with worker(tmp_path, lease=600) as process:
-            assert wait_until(is_stuck), process.log.read_text()
+            assert wait_until(is_stuck), process.story()
             process.kill()
             end_leases(judgments)
         before = dict(judgments.values_list("pk", "steps"))

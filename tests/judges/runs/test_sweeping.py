@@ -184,4 +184,4 @@ def test_a_worker_sweeps_by_itself(provider, tmp_path):
     pause_run(run=run)
     die()
     with worker(tmp_path) as running_worker:
-        assert wait_until(lambda: statuses(run) == {"planned": 4}, seconds=60), running_worker.log.read_text()
+        assert wait_until(lambda: statuses(run) == {"planned": 4}, seconds=60), running_worker.story()
