@@ -46,37 +46,42 @@ def test_llm_summeval_in_one_command():
 
 
 @pytest.mark.once
-def test_a_mode_of_topical_chat_in_one_command(tmp_path):
-    """Of five; the whole release, 143,000 replies, gives all 40 figures by the same command."""
-    release = only_with_mode("rate_explain", tmp_path)
+def test_a_mode_of_topical_chat_on_one_dimension_in_one_command(tmp_path):
+    """Of five, and four; the whole release, 143,000 replies, gives all 40 figures by the same command."""
+    about = ("rate_explain", "naturalness")
+    release = only_with(*about, tmp_path)
     code, out = reproduce("topical-chat", "--data", release, "--json")
     told = json.loads(out)
-    assert (code, told["counts"]) == (1, {"within": 0, "explained": 8, "differs": 0, "undefined": 32})
+    assert (code, told["counts"]) == (1, {"within": 0, "explained": 2, "differs": 0, "undefined": 38})
     computed = {
         (each["method"], each["dimension"], each["coefficient"]): each["computed"] for each in told["figures"]
     }
     for row in topical_chat_figures():
         for short, column in (("pearson", "pearson_dataset"), ("kendall", "kendall_document")):
             found = computed[row["mode"], row["dimension"], short]
-            if row["mode"] == "rate_explain":
+            if (row["mode"], row["dimension"]) == about:
                 assert found == pytest.approx(float(row[f"{column}_authors_parser"]), abs=5.1e-7)
             else:
                 assert found is None
-    assert Judgment.objects.filter(judge__project__slug="topical-chat").count() == 28_720
+    assert Judgment.objects.filter(judge__project__slug="topical-chat").count() == 7_160
     code, again = reproduce("topical-chat", "--data", release, "--json")
     assert (code, again) == (1, out)
 
 
-def only_with_mode(mode, folder):
-    """Copy the release with the replies of one mode."""
+def only_with(mode, dimension, folder):
+    """Copy the release with the replies of one mode about one dimension."""
     for path in (reference_data() / "topical_chat").iterdir():
         if path.name.startswith("dialogue_replies"):
             with gzip.open(path, "rt") as lines:
-                kept = [line for line in lines if json.loads(line)["mode"] == mode]
+                kept = [line for line in lines if is_about(mode, dimension, json.loads(line))]
             (folder / path.name.removesuffix(".gz")).write_text("".join(kept))
         else:
             shutil.copy(path, folder)
     return folder
+
+
+def is_about(mode, dimension, reply):
+    return (reply["mode"], reply["dimension"]) == (mode, dimension)
 
 
 def test_every_published_figure_of_topical_chat_is_kept_as_it_was_published():

@@ -1,6 +1,7 @@
 """A real model judges the demonstration project, and learns from what people settled, by the commands."""
 
 import json
+from dataclasses import replace
 from functools import partial
 from io import StringIO
 
@@ -27,7 +28,8 @@ def address():
 
 
 def test_a_small_model_judges_the_demonstration_project_and_learns(address, monkeypatch):
-    monkeypatch.setattr(load, "PRODUCTS", PRODUCTS[:1])  # a third: it takes seconds for a text
+    # One text of each system about one review: the model takes seconds for a text.
+    monkeypatch.setattr(load, "PRODUCTS", [replace(PRODUCTS[0], reviews=PRODUCTS[0].reviews[:1])])
     project = load.load_demonstration()
     endpoint = make_endpoint(
         project, address, calls_in_flight=1, timeout_seconds=300, input_price=0, output_price=0
