@@ -26,6 +26,8 @@ KEPT = {"CONCORD_REFERENCE_DATA"}
 ONCE = (
     "agreement/",
     "config/",
+    "judges/alignment/test_halving.py",
+    "judges/biases/",
     "judges/comparison/",
     "judges/methods/",
     "published/",
@@ -41,7 +43,7 @@ SLOW = (
     *("judges/endpoints/test_stolen_keys.py", "judges/methods/test_reading_anything.py"),
     *("judges/reliability/test_alternative", "judges/reliability/test_routing_benchmark.py"),
 )
-PAGES = ("_page.py", "_pages.py")
+PAGES = ("_page.py", "_pages.py", "/test_pages.py")
 # The browser's stories that are played on every database; the others are about the page alone.
 AGAIN_IN_BROWSERS = {"test_interruptions.py", "test_story.py"}
 BESIDE = {"live_server", "replay", "transactional_db"}
@@ -228,7 +230,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Mark the browser's stories and play them last: they leave an event loop in the thread.
 
     Long tests come first, so that the others are played beside them. What knows no database is played once,
-    what is about PostgreSQL there alone.
+    and so is what pages show: the table of access opens each page on both. What is about PostgreSQL is played
+    there alone.
     """
     if connection.vendor != "postgresql":
         elsewhere = [item for item in items if item.get_closest_marker("postgresql")]
@@ -237,9 +240,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "browser" in item.path.relative_to(Path(__file__).parent).parts:
             item.add_marker(pytest.mark.browser)
-        if knows_no_database(item) or (
-            item.get_closest_marker("browser") and item.path.name not in AGAIN_IN_BROWSERS
-        ):
+        if knows_no_database(item) or is_about_pages(item):
             item.add_marker(pytest.mark.once)
         if is_fast(item):
             item.add_marker(pytest.mark.fast)
@@ -251,6 +252,12 @@ def knows_no_database(item: pytest.Item) -> bool:
     path = item.path.relative_to(Path(__file__).parent).as_posix()
     asks = {"db", "transactional_db"} & set(getattr(item, "fixturenames", ()))
     return path.startswith(ONCE) and not asks and not item.get_closest_marker("django_db")
+
+
+def is_about_pages(item: pytest.Item) -> bool:
+    """Return whether a test looks at pages, in a browser or without one."""
+    in_browser = item.get_closest_marker("browser") and item.path.name not in AGAIN_IN_BROWSERS
+    return bool(in_browser) or item.path.as_posix().endswith(PAGES)
 
 
 def is_fast(item: pytest.Item) -> bool:

@@ -92,6 +92,7 @@ def site_of(port: int, web_servers: list[int]) -> str:
     return f"{upstream}server {{{secure}"
 
 
+@pytest.mark.postgresql
 def test_every_program_is_restarted_and_no_save_fails(tmp_path: Path, bucket: str) -> None:
     with own_database(tmp_path) as there, ExitStack() as stack:
         shared = there | {

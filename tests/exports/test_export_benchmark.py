@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 HERE = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.once
 def test_the_benchmark_exports_every_row_that_it_filled():
     # 2,100 ratings are 100 items of 7 dimensions and 3 raters; 8 documents of 8 parts hold them. Beside them
     # stand as many rows of history and of what places ask for, 100 items twice (also with what came of them),

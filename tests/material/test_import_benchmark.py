@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 HERE = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.once
 def test_the_benchmark_imports_every_item_of_its_file() -> None:
     vendor = "postgresql" if os.environ.get("DATABASE_URL", "").startswith("postgres") else "sqlite"
     command = [sys.executable, str(HERE / "benchmarks" / "importing.py"), "--items", "40", "--only", vendor]

@@ -13,7 +13,7 @@ from tests.factories import make_member, make_user
 from tests.published.reproducing import reproduce
 from tests.reference import reference_data
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.once, pytest.mark.django_db]
 
 
 @pytest.fixture(scope="module")

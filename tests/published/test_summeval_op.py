@@ -16,7 +16,7 @@ from tests.factories import make_user
 from tests.published.summeval_op import imported
 from tests.reference import reference_data
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.once, pytest.mark.django_db]
 
 DIMENSIONS = {
     "fl": "fluency",

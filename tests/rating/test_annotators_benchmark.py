@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 HERE = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.once
 def test_no_answer_is_lost_or_doubled_when_the_server_is_killed():
     # 8 items of 7 dimensions have 3 raters each, of 8 who rate at the same time.
     command = [sys.executable, str(HERE / "benchmarks" / "annotators.py"), "--check"]

@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 HERE = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.postgresql
 def test_the_benchmark_opens_pages_and_lists_as_everybody():
     command = [sys.executable, str(HERE / "benchmarks" / "pages.py"), "--ratings", "420", "--aim", "60"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=dict(os.environ))

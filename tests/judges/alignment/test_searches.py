@@ -122,6 +122,7 @@ def test_every_look_at_held_out_documents_is_corrected_for(learning, judge):
     assert rows[chosen_by(first).candidate.name]["p"].value == pytest.approx(min(1, 2 * alone))
 
 
+@pytest.mark.once
 def test_among_noise_it_claims_no_improvement(learning, judge):
     """The judge as it is has noise of the same law; what is claimed how often is in test_halving.py."""
     (own,) = proposed(learning, judge, f"{NOISE} 0.")

@@ -185,6 +185,7 @@ def test_a_judge_is_put_beside_people_at_the_nearest_half_point() -> None:
     assert sum(value for value in counted.values() if isinstance(value, int)) == len(pairs)
 
 
+@pytest.mark.once
 def test_every_door_gives_every_figure_of_half_points(client: Client) -> None:
     caches["process"].clear()
     cast = with_half_points("interval")
@@ -195,6 +196,7 @@ def test_every_door_gives_every_figure_of_half_points(client: Client) -> None:
             door(client, cast, name, tables, NONE)
 
 
+@pytest.mark.once
 def test_every_door_gives_every_figure_of_names(client: Client) -> None:
     caches["process"].clear()
     cast = at_level("nominal")

@@ -617,10 +617,10 @@ def finishes(run, *, hurried):
 @pytest.mark.parametrize(
     ("when", "request_", "status", "hurried"),
     [
-        ("before", "POST /batches", "submitting", True),
-        ("after", "POST /files", "prepared", True),
+        pytest.param("before", "POST /batches", "submitting", True, marks=pytest.mark.once),
+        pytest.param("after", "POST /files", "prepared", True, marks=pytest.mark.once),
         ("after", "POST /batches", "submitting", True),
-        ("after", "GET /batches/ID", "in_progress", False),
+        pytest.param("after", "GET /batches/ID", "in_progress", False, marks=pytest.mark.once),
         ("after", "GET /files/ID/content", "collecting", True),
     ],
 )

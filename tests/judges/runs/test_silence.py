@@ -327,6 +327,7 @@ def test_webhooks_are_sent_that_a_run_stopped(lab, clock):
 
 
 @pytest.mark.long
+@pytest.mark.once
 def test_a_server_that_dies_and_comes_back_costs_no_judgment_and_nobody_has_to_do_anything(tmp_path):
     project = news_project(documents=8, systems=12)
     port = free_port()
