@@ -55,6 +55,7 @@ def alpha_by_third(data: ReliabilityData, times: FloatArray) -> tuple[Coefficien
 def rater_drift(data: ReliabilityData, times: FloatArray) -> tuple[RaterDrift, ...]:
     """Each rater's mean difference from the mean of the others, by thirds of the rater's own time.
 
+    times: (raters, units), when each value was last given, in seconds since any moment.
     Above 0 the rater gives higher values than the others. Raters' own severity cancels in the change from the
     first to the last third, as long as the others hold still (differential rater functioning over time:
     Myford and Wolfe 2009, Journal of Educational Measurement 46, 371-389). No rater on a nominal dimension,

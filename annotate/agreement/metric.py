@@ -23,12 +23,12 @@ def nominal(first: FloatArray, second: FloatArray) -> FloatArray:
 
 
 def linear(first: FloatArray, second: FloatArray) -> FloatArray:
-    """|c - k|."""
+    """|c - k|, the values as they are: linear weights."""
     return np.asarray(np.abs(first - second))
 
 
 def quadratic(first: FloatArray, second: FloatArray) -> FloatArray:
-    """(c - k)^2."""
+    """(c - k)^2: the interval level, and quadratic weights."""
     return np.asarray((first - second) ** 2)
 
 

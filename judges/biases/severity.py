@@ -90,8 +90,9 @@ def _with_interval_of_logarithm(
 def modal_excess(scores: Scores, points: FloatArray, *, generator: Randomness) -> Bias:
     """The share of the judge's most frequent point minus that of people's, from -1 to 1.
 
-    The judge's values are put at the nearest point. Above 0 it gives one point more often than people give
-    theirs. Beside it the same of each person and the others.
+    points: (points,) of the scale, ascending; the judge's values are put at the nearest.
+    Above 0 it gives one point more often than people give theirs. Beside it the same of each person and the
+    others.
     """
     measure = BiasMeasure("modal_excess", "Share of the most frequent value, judge minus people", _SOURCE)
     return _of_shares(
@@ -104,7 +105,7 @@ def distribution_distance(scores: Scores, points: FloatArray, *, generator: Rand
 
     sum over points of |F_judge - F_people|, the cumulated shares, times the step between points: how far
     values would have to be moved on average. It is never below 0, so read it beside that of each person and
-    the others. points: of the scale, ascending.
+    the others. points: (points,) of the scale, ascending.
     Source: Vallender 1974, Theory of Probability and its Applications 18.
     """
     measure = BiasMeasure(

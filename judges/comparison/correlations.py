@@ -199,6 +199,7 @@ def reliability_and_correlation(
 ) -> Coefficient:
     """rho([R_1, ...], [P_1, ...]) over systems: how well R tells where the judge agrees with people.
 
+    other_judge: (items,), the other method's values.
     R_i as `reliability_by_system`, P_i as `correlation_by_system`. Source: Shen and others 2023, table 7.
     Systems in which either is undefined are left out and counted (`counts.undefined_groups`).
     The interval is Fisher's, over systems, and takes R_i and P_i as given.

@@ -23,7 +23,10 @@ _LEAST_ANNOTATORS = 3
 
 
 def minus_root_mean_squared_error(values: FloatArray, others: FloatArray) -> FloatArray:
-    """-sqrt(mean over the others of (value - other)^2); for ordered scales."""
+    """(units,): -sqrt(mean over the others of (value - other)^2), for ordered scales; NaN without others.
+
+    values: (units,) of one rater; others: (raters, units), NaN where missing.
+    """
     return np.asarray(-np.sqrt(mean_values((values - others) ** 2)))
 
 

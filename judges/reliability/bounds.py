@@ -49,13 +49,19 @@ def hypergeometric_upper(
 def hypergeometric_cdf(
     errors: npt.ArrayLike, units: npt.ArrayLike, wrong_units: npt.ArrayLike, ratings: npt.ArrayLike
 ) -> FloatArray:
-    """P(at most k wrong ones in a random sample of n out of N units of which K are wrong)."""
+    """P(at most k wrong ones in a random sample of n out of N units of which K are wrong).
+
+    errors (k), units (N), wrong_units (K), ratings (n): whole numbers of shapes that broadcast.
+    """
     counts = (np.asarray(each, dtype=np.intp) for each in (errors, units, wrong_units, ratings))
     return np.asarray(scipy.stats.hypergeom.cdf(*counts), dtype=float)
 
 
 def binomial_cdf(errors: npt.ArrayLike, ratings: npt.ArrayLike, rate: npt.ArrayLike) -> FloatArray:
-    """P(at most k errors in n independent ratings), which is I_{1 - rate}(n - k, k + 1); 1 where k >= n."""
+    """P(at most k errors in n independent ratings), which is I_{1 - rate}(n - k, k + 1); 1 where k >= n.
+
+    errors (k), ratings (n), rate (of errors, 0 to 1): of shapes that broadcast, as the result.
+    """
     wrong, number = (np.asarray(each, dtype=float) for each in (errors, ratings))
     some = wrong < number
     left = scipy.special.betainc(
@@ -116,7 +122,10 @@ def hoeffding_bentkus_upper(mean_loss: float, ratings: int, significance_level: 
 
 
 def largest_allowed(units: npt.ArrayLike, risk: float) -> IntArray:
-    """floor(risk N): how many wrong units a risk allows, where .3 x 10 is 3 whatever a computer says."""
+    """floor(risk N): how many wrong units a risk allows, where .3 x 10 is 3 whatever a computer says.
+
+    units (N): of any shape, as the result. risk: the share of wrong units, 0 to 1.
+    """
     return np.asarray(np.floor(np.round(np.asarray(units) * risk, 9)), dtype=np.intp)
 
 

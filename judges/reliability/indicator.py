@@ -152,6 +152,7 @@ def indicator(
 ) -> tuple[SystemCoefficient, ...]:
     """R for each system: `judges.comparison.reliability_by_system`, undefined below 3 items.
 
+    other_judge: (items,), the other method's values, NaN where missing.
     The interval is a percentile bootstrap over items, each of another document. Fisher's transformation
     would be faster, but on five points that are used unevenly its 95% intervals hold the true value in 50 to
     90% of cases (docs/reliability.md). Source: Shen and others 2023, equation 4.

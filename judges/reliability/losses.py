@@ -27,19 +27,28 @@ def another_point(judge: npt.ArrayLike, people: npt.ArrayLike, *, step: float = 
 
 
 def more_than_one_point(judge: npt.ArrayLike, people: npt.ArrayLike, *, step: float = 1) -> FloatArray:
-    """1 where the judge is more than one point away from the people: |f - h| > step; NaN without both."""
+    """1 where the judge is more than one point away from the people: |f - h| > step; NaN without both.
+
+    judge, people, step: as of `another_point`.
+    """
     return _where_above(judge, people, step)
 
 
 def other_side(judge: npt.ArrayLike, people: npt.ArrayLike, *, cut: float) -> FloatArray:
-    """1 where only one of the two is at or above the cut ("good enough"); NaN without both."""
+    """1 where only one of the two is at or above the cut ("good enough"); NaN without both.
+
+    judge, people: (units,), NaN where missing. cut: a point of the scale.
+    """
     first, second = _round_values(judge), _round_values(people)
     differs = (first >= cut) != (second >= cut)
     return np.where(np.isnan(first) | np.isnan(second), np.nan, differs)
 
 
 def squared_distance(judge: npt.ArrayLike, people: npt.ArrayLike, *, span: float) -> FloatArray:
-    """((f - h) / span)^2, between 0 and 1 where `span` is the length of the scale (4 for 1 to 5)."""
+    """((f - h) / span)^2, between 0 and 1 where `span` is the length of the scale (4 for 1 to 5).
+
+    judge, people: (units,), NaN where missing. span: in points.
+    """
     first, second = _round_values(judge), _round_values(people)
     return np.asarray(np.minimum(((first - second) / span) ** 2, 1))
 

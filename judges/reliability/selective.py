@@ -165,7 +165,7 @@ def calibrate(
 
 
 def grid_between(smallest: float, largest: float, step: float) -> FloatArray:
-    """smallest, smallest + step, ..., largest: a grid fixed beforehand, without rounding drift."""
+    """(thresholds,): smallest, smallest + step, ..., largest, fixed beforehand and without rounding drift."""
     number = round((largest - smallest) / step)
     return np.asarray(np.round(smallest + step * np.arange(number + 1), 9))
 
