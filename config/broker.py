@@ -1,8 +1,9 @@
 """A broker in a folder, for one host without a message service.
 
 kombu's own filesystem transport makes a message's file first and fills it afterwards: a worker that looks in
-between reads an empty file, loses the message and stops. Here a message appears whole, by renaming, and the
-table of queues is read and written under one lock.
+between reads an empty file, loses the message and stops. Here a message appears whole, by renaming, and so
+does the table of queues, which is read and written under one lock: a worker that is killed while it writes
+leaves the table as it was.
 """
 
 import fcntl
@@ -56,13 +57,25 @@ class Channel(filesystem.Channel):
         with self._lock():
             return super().get_table(exchange)
 
-    def _queue_bind(self, *args: Any) -> None:
+    def _queue_bind(
+        self, exchange: str, routing_key: str | None, pattern: str | None, queue: str | None
+    ) -> None:
+        binding = filesystem.exchange_queue_t(routing_key or "", pattern or "", queue or "")
         with self._lock():
-            super()._queue_bind(*args)
+            bindings = super().get_table(exchange)
+            if binding not in bindings:
+                self._write_table(exchange, [binding, *bindings])
 
-    def _delete(self, *args: Any, **kwargs: Any) -> None:
+    def _delete(self, queue: str, exchange: str, *_args: Any, **_kwargs: Any) -> None:
+        self._purge(queue)
         with self._lock():
-            super()._delete(*args, **kwargs)
+            bindings = super().get_table(exchange)
+            self._write_table(exchange, [each for each in bindings if each.queue != queue])
+
+    def _write_table(self, exchange: str, bindings: list[tuple[str, str, str]]) -> None:
+        unseen = Path(self.control_folder, f".{uuid4()}")
+        unseen.write_text(dumps(bindings))
+        unseen.rename(Path(self.control_folder, f"{exchange}.exchange"))
 
     @contextmanager
     def _lock(self) -> Iterator[None]:

@@ -163,6 +163,27 @@ def test_those_who_start_together_agree_on_the_queues(tmp_path: Path) -> None:
     assert all({row.queue for row in channel(tmp_path).get_table(name)} == expected for name in exchanges)
 
 
+def test_who_is_killed_while_writing_the_table_of_queues_leaves_it_to_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """kombu's own transport empties the table before it writes: no worker could start any more."""
+
+    def half(path: Path, text: str) -> None:
+        path.write_bytes(text.encode()[: len(text) // 2])
+        raise KeyboardInterrupt
+
+    own = channel(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_text", half)
+        with pytest.raises(KeyboardInterrupt):
+            own._queue_bind("exchange", "", "", "first")
+    assert channel(tmp_path).get_table("exchange") == []
+    channel(tmp_path)._queue_bind("exchange", "", "", "second")
+    assert [row.queue for row in channel(tmp_path).get_table("exchange")] == ["second"]
+    channel(tmp_path)._delete("second", "exchange", "", "")
+    assert channel(tmp_path).get_table("exchange") == []
+
+
 def channel(folder: Path) -> Any:
     """Return a channel of a connection to a broker in this folder."""
     return folder_connection(folder).default_channel
