@@ -73,7 +73,7 @@ def metrics_sections(project: Project, chosen: Chosen) -> list[Section]:
     ]
     against = f"Against what people hold at the end of {round}." if round else "Nobody has rated yet."
     table = _correlations(rows, dimension, chosen["coefficient"])
-    return [Section(f"Metrics and judges beside people: {dimension.name}", against, [table])]
+    return [Section(f"Metrics and judges compared with people: {dimension.name}", against, [table])]
 
 
 def _judges(
