@@ -1,6 +1,6 @@
 """In CI a run fails when a test was skipped or expected to fail, and says which and why.
 
-What says nothing of the database is played on SQLite, and everything else on both.
+What says nothing of the database, and what pages show, is played on SQLite, and everything else on both.
 """
 
 import os
