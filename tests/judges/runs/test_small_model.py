@@ -9,7 +9,7 @@ import pytest
 from django.core.management import call_command
 
 from annotate.management.demonstration import load
-from annotate.management.demonstration.material import PRODUCTS
+from annotate.management.demonstration.material import PRODUCTS, SYSTEMS
 from annotate.rating.commands.rounds import close_round_one
 from judges.core.models import Judge, Judgment
 from judges.results.tables.alignment import alignment_sections
@@ -28,8 +28,10 @@ def address():
 
 
 def test_a_small_model_judges_the_demonstration_project_and_learns(address, monkeypatch):
-    # One text of each system about one review: the model takes seconds for a text.
-    monkeypatch.setattr(load, "PRODUCTS", [replace(PRODUCTS[0], reviews=PRODUCTS[0].reviews[:1])])
+    # The texts of two systems about one review: the model takes seconds for a text.
+    product = replace(PRODUCTS[0], reviews=PRODUCTS[0].reviews[:1], summaries=PRODUCTS[0].summaries[:2])
+    monkeypatch.setattr(load, "PRODUCTS", [product])
+    monkeypatch.setattr(load, "SYSTEMS", SYSTEMS[:2])
     project = load.load_demonstration()
     endpoint = make_endpoint(
         project, address, calls_in_flight=1, timeout_seconds=300, input_price=0, output_price=0
@@ -42,7 +44,7 @@ def test_a_small_model_judges_the_demonstration_project_and_learns(address, monk
     for name in ("reasons", "probabilities", "options"):
         told = judged(project.slug, name, dimension)
         assert told["status"] == "finished"
-        assert told["done"] + told["unreadable"] == told["total"] == 4
+        assert told["done"] + told["unreadable"] == told["total"] == 2
         assert float(told["spent"]) == 0
     check_judgments(Judge.objects.get(name="reasons"), Judge.objects.get(name="probabilities"))
     out = StringIO()
@@ -55,7 +57,7 @@ def test_a_small_model_judges_the_demonstration_project_and_learns(address, monk
 
 def learn_from_development_documents(address):
     """Draw, judge, let the model draft, accept, judge again, and look at what was held out."""
-    cast = make_project(documents=3, annotators=2, raters_per_item=2)
+    cast = make_project(documents=2, annotators=2, raters_per_item=2)
     slug, round = cast.project.slug, opened(cast)
     for item in cast.items:
         item.text = f"These boots keep feet dry, and the soles last. Sold by {item.system.name}."
@@ -75,17 +77,17 @@ def learn_from_development_documents(address):
         max_tokens=4,
         score_from="probabilities",
     )
-    aligned(slug, draw=0.34)
-    assert judged(slug, "small", "fluency")["done"] == 6
+    aligned(slug, draw=0.5)
+    assert judged(slug, "small", "fluency")["done"] == 4
     (proposal,) = aligned(slug, judge="small", dimension="fluency", clarifications=1, here=True)["proposals"]
     assert (proposal["status"], len(proposal["units"])) == ("proposed", 2)
     (accepted,) = aligned(slug, accept=proposal["number"])["proposals"]
-    assert judged(slug, accepted["candidate"], "fluency")["done"] == 6
+    assert judged(slug, accepted["candidate"], "fluency")["done"] == 4
     (section,) = alignment_sections(cast.project, {})
     (table,) = section.tables
     (row,) = table.rows
     cells = dict(zip([column.key for column in table.columns], row, strict=True))
-    assert (cells["development_items"].value, cells["items"].value) == (2, 4)
+    assert (cells["development_items"].value, cells["items"].value) == (2, 2)
     assert cells["after"].value != cells["before"].value, "what was accepted stands in the prompt"
 
 
@@ -115,5 +117,5 @@ def check_judgments(reasons, probabilities):
     done = Judgment.objects.filter(status="done")
     assert done.filter(judge=reasons).exists()
     weighed = Judgment.objects.filter(judge=probabilities)
-    assert done.filter(judge__name="options").count() == 4
+    assert done.filter(judge__name="options").count() == 2
     assert not weighed.filter(reason__contains="The server gave no probabilities").exists()
