@@ -74,10 +74,12 @@ install: .venv/installed
 FIND_UV = uv=$$(command -v .venv/bin/uv || command -v uv)
 HAVE_PIP = { $(BIN) -m pip --version >/dev/null 2>&1 || $(BIN) -m ensurepip >/dev/null; }
 PIP_INSTALL = $(BIN) -m pip install --quiet --disable-pip-version-check
-define install_with_uv_or_pip
+define uv
 { $(FIND_UV) && { index=$$($(BIN) -m pip config get global.index-url 2>/dev/null) || index=; } && \
-	UV_DEFAULT_INDEX=$${UV_DEFAULT_INDEX:-$${UV_INDEX_URL:-$$index}} $$uv pip install --quiet --python $(BIN) $(1); \
-	} || { $(HAVE_PIP) && $(PIP_INSTALL) $(1); }
+	UV_DEFAULT_INDEX=$${UV_DEFAULT_INDEX:-$${UV_INDEX_URL:-$$index}} $$uv pip $(1); }
+endef
+define install_with_uv_or_pip
+{ $(call uv,install --quiet --python $(BIN) $(1)) || { $(HAVE_PIP) && $(PIP_INSTALL) $(1); }; }
 endef
 
 test: .venv/installed-dev
@@ -123,9 +125,9 @@ openapi: .venv/installed-dev
 deploy-files: install
 	$(BIN) deploy/generate.py
 
-requirements: export CUSTOM_COMPILE_COMMAND = make requirements
+# For every Python from 3.11.0 on, not for the one that is here: below 3.11.3, redis needs one package more.
 requirements: .venv/installed-dev
-	for list in requirements.in requirements-metrics.in requirements-dev.in; do \
-	  $(BIN) -m piptools compile -q --upgrade --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
-	    --strip-extras --generate-hashes --allow-unsafe $$list; \
+	for list in requirements requirements-metrics requirements-dev; do \
+	  $(call uv,compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+	    --custom-compile-command "make requirements" --output-file $$list.txt $$list.in) || exit 1; \
 	done
