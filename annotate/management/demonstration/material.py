@@ -12,7 +12,7 @@ class Product:
     key: str
     title: str
     reviews: tuple[str, ...]
-    summaries: tuple[str, str, str, str]
+    summaries: tuple[str, ...]
 
 
 KETTLE = Product(
