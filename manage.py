@@ -5,6 +5,7 @@ import os
 import sys
 
 from django.core.management import execute_from_command_line
+from django.db import OperationalError
 
 from config.environment import SettingError
 
@@ -16,6 +17,10 @@ def main() -> None:
         execute_from_command_line(sys.argv)
     except SettingError as error:
         sys.exit(str(error))
+    except OperationalError as error:
+        if "--traceback" in sys.argv:
+            raise
+        sys.exit(f"The database cannot be used: {' '.join(str(error).split())}")
     except KeyboardInterrupt:
         sys.exit(130)
 

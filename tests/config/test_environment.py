@@ -8,6 +8,7 @@ from annotate.core.outbound.permits import PermittedHost, VariablePermit
 from config import environment
 from config.environment import SettingError
 from tests.config.running import manage
+from tests.ports import free_port
 
 
 @pytest.mark.parametrize("broken", ["CONCORD_DEBUG=perhaps", "DATABASE_URL=mysql://localhost/concord"])
@@ -160,3 +161,15 @@ def test_the_folder_and_the_database_are_for_their_owner(
     modes = [path.stat().st_mode & 0o777 for path in (folder, readable)]
     assert modes == [0o700, 0o600]
     assert not (folder / "other.sqlite3").exists()
+
+
+def test_a_database_that_is_away_is_said_in_one_line(tmp_path: Path) -> None:
+    away = {
+        "DATABASE_URL": f"postgres://concord@127.0.0.1:{free_port()}/concord",
+        "CONCORD_SECRET_KEY": "k" * 60,
+    }
+    ended = manage("migrate", data=tmp_path, **away)
+    assert ended.returncode == 1
+    (line,) = ended.stderr.splitlines()
+    assert line.startswith("The database cannot be used: connection failed: ")
+    assert "Traceback" in manage("migrate", "--traceback", data=tmp_path, **away).stderr
