@@ -1,4 +1,7 @@
-"""Fills a new database with one project for benchmarks/export.py: export_fill.py RATINGS."""
+"""Fills a new database with one project for benchmarks/export.py: export_fill.py RATINGS [open].
+
+With Round II open, or, where it says so, with Round I open to its last rating.
+"""
 
 import json
 import random
@@ -155,7 +158,8 @@ def main() -> None:
             add_member(project=project, role=Role.ANNOTATOR, label=f"{n}").pk for n in range(RATERS)
         ]
         rate(open_round_one(project=project, by=admin), annotators, ratings)
-        close_round_one(project=project, by=admin)
+        if "open" not in sys.argv:
+            close_round_one(project=project, by=admin)
         if Dispute.objects.exists():
             discuss(project, annotators[0])
     with connection.cursor() as cursor:

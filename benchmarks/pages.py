@@ -1,12 +1,13 @@
 """The time of every page and list of the API in a project of 1,000,000 ratings.
 
 python benchmarks/pages.py [--ratings 1000000] [--kept] [--only disputes] [--judges]
-    [--served] [--watched]
+    [--served] [--watched] [--round-one]
 
-Makes a database of its own as benchmarks/export.py does, with Round II open; --kept fills DATABASE_URL's
-instead, and finds it filled the next time. Opens each address of tests/access_table.py that the project has
-something for, and each of `MORE`, as admin, researcher and annotator, twice, and counts the processor time of
-the request's thread and of its connection to the database: these are the same beside other work as alone.
+Makes a database of its own as benchmarks/export.py does, with Round II open, or Round I with --round-one;
+--kept fills DATABASE_URL's instead, and finds it filled the next time. Opens each address of
+tests/access_table.py that the project has something for, and each of `MORE`, as admin, researcher and
+annotator, twice, and counts the processor time of the request's thread and of its connection to the database:
+these are the same beside other work as alone.
 --served opens them at a web server of its own instead, one after the other, and prints its memory.
 --watched lets four annotators of another project rate at a web server while three admins open page after
 page there, and look at each for a second.
@@ -277,7 +278,7 @@ def prepare() -> tuple[dict[str, Any], dict[str, Any]]:
         "alias": rater.alias,
         "item": item.pk,
         "document": item.document_id,
-        "dispute": Dispute.objects.order_by("pk")[0].number,
+        "dispute": Dispute.objects.order_by("pk").values_list("number", flat=True).first() or 1,
         **names_of_judges(),
     }
     return {who: User.objects.get(email=f"{role}@example.org") for who, role in ROLES.items()}, names
@@ -356,11 +357,13 @@ def main() -> None:
     parser.add_argument("--kept", action="store_true", help="fill DATABASE_URL's, or take it as it is")
     parser.add_argument("--served", action="store_true", help="the memory of a web server, not times")
     parser.add_argument("--judges", action="store_true", help="with 1,000,000 judgments besides")
+    parser.add_argument("--round-one", action="store_true", help="while Round I is open")
     parser.add_argument("--watched", action="store_true", help="saves beside three admins")
     asked = parser.parse_args()
     database = kept_database if asked.kept else own_database
     with tempfile.TemporaryDirectory() as folder, database(Path(folder)) as environment:
-        print(run_script("export_fill.py", environment, str(asked.ratings)), end="", flush=True)
+        state = ["open"] if asked.round_one else []
+        print(run_script("export_fill.py", environment, str(asked.ratings), *state), end="", flush=True)
         if asked.judges:
             print(run_script("pages_judges.py", environment), end="", flush=True)
         os.environ.clear()
