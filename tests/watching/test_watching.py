@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from annotate.core.models import Assignment, DataImport, Dispute, Membership, Rating, Role, Round
 from annotate.rating.commands.rounds import close_round_one
+from annotate.watching.queries.round_progress import round_progress
 from tests.factories import make_member, make_project
 from tests.rating.rounds import discussed, opened, rate
 from tests.results.reading import cells_of
@@ -56,7 +57,7 @@ def test_what_needs_the_admin_is_a_list_of_sentences_with_links(client):
         project=cast.project, name="more.csv", size=1, mapping={}, status="refused", touched_at=timezone.now()
     )
     rate(cast, round, cast.annotators[0], cast.items[0], 3)
-    Rating.objects.update(updated_at=days_ago(8))
+    Assignment.objects.filter(completed_at__isnull=False).update(completed_at=days_ago(8))
     Round.objects.update(opened_at=days_ago(9), deadline=timezone.localdate() - timedelta(days=1))
     Membership.objects.update(joined_at=days_ago(9))
     html = page(client, cast)
@@ -92,11 +93,23 @@ def test_pace_and_forecast_follow_the_days_with_ratings(client):
     assert "No forecast, 12 ratings are left. A pace needs two days with ratings" in page(client, cast)
     for item, days in zip(cast.items[:2], (1, 2), strict=True):
         rate(cast, round, cast.annotators[0], item, 3)
-        Rating.objects.filter(assignment__item=item).update(created_at=days_ago(days))
+        Assignment.objects.filter(item=item, started_at__isnull=False).update(completed_at=days_ago(days))
     html = page(client, cast)
     assert "1 rating a day on each of the last 2 days. 10 are left;" in html
     ends = f"{timezone.localdate() + timedelta(days=10):%-d %B %Y}"
     assert f"at this pace Round I ends about {ends} ." in html
+
+
+def test_what_is_rated_in_part_counts_on_its_day_and_for_its_rater(client):
+    cast = make_project(dimensions=("fluency", "coherence"), documents=3, systems=1)
+    round = opened(cast)
+    for item, days in zip(cast.items[:2], (1, 2), strict=True):
+        rate(cast, round, cast.annotators[0], item, 3)
+        at = days_ago(days)
+        Rating.objects.filter(assignment__item=item).update(created_at=at, updated_at=at)
+    html = page(client, cast)
+    assert "1 rating a day on each of the last 2 days. 16 are left;" in html
+    assert round_progress(round, with_labels=False).raters[0].last_rated == days_ago(1)
 
 
 def test_progress_is_told_by_dimension(client):

@@ -1,6 +1,7 @@
 """How far Round I is: by annotator, by dimension, and at which pace."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
@@ -29,7 +30,8 @@ class ProgressCounts(NamedTuple):
 class RaterProgress:
     """One annotator's items in one round, under the alias, and under the label for admins only.
 
-    last_rated: None once the round is closed, too: it tells whom to remind, and is looked for in all ratings.
+    last_rated: when the last item was completed, or one that is not was rated; who corrects what was complete
+    leaves it as it was. None once the round is closed, too: it tells whom to remind.
     """
 
     name: str
@@ -68,7 +70,7 @@ class RoundProgress:
 
 
 def round_progress(round: Round, *, with_labels: bool) -> RoundProgress:
-    """Return how far Round I is. Seven queries, five once it is closed; the round needs its guideline."""
+    """Return how far Round I is. Nine queries, five once it is closed; the round needs its guideline."""
     raters = _raters(round, with_labels)
     places = Assignment.objects.filter(round=round)
     whole = Q(partial=False)
@@ -85,7 +87,7 @@ def round_progress(round: Round, *, with_labels: bool) -> RoundProgress:
         done=sum(rater.counts.done for rater in raters),
         raters=raters,
         dimensions=dimensions,
-        pace=pace_of(_by_day(round), left=left, today=timezone.localdate()) if round.is_open else None,
+        pace=_pace(round, dimensions, left) if round.is_open else None,
     )
 
 
@@ -117,15 +119,23 @@ def _raters(round: Round, with_labels: bool) -> list[RaterProgress]:
     ]
 
 
-def _last_rated(round: Round) -> dict[int | None, datetime]:
-    ratings = Rating.objects.filter(assignment__round=round).order_by()
-    return dict(ratings.values_list("assignment__annotator").annotate(Max("updated_at")))
+# Nearly all ratings of a large round are in complete places; to look at each takes most of a second.
+_COMPLETE = Q(partial=False, completed_at__isnull=False)
+_OF_OTHERS = Q(assignment__partial=True) | Q(assignment__completed_at__isnull=True)
+
+
+def _last_rated(round: Round) -> dict[int, datetime]:
+    complete = Assignment.objects.filter(_COMPLETE, round=round, annotator__isnull=False).order_by()
+    found = dict(complete.values_list("annotator").annotate(Max("completed_at")))
+    others = Rating.objects.filter(_OF_OTHERS, assignment__round=round).order_by()
+    for annotator, at in others.values_list("assignment__annotator").annotate(Max("updated_at")):
+        found[annotator] = max(at, found.get(annotator, at))
+    return found
 
 
 def _dimensions(round: Round, whole_places: int, complete: int) -> list[DimensionProgress]:
     # A complete place for all dimensions has an answer to each, so its ratings need not be read.
-    others = Q(assignment__partial=True) | Q(assignment__completed_at__isnull=True)
-    given = Rating.objects.filter(has_answer(), others, assignment__round=round).order_by()
+    given = Rating.objects.filter(has_answer(), _OF_OTHERS, assignment__round=round).order_by()
     rated = dict(given.values_list("dimension").annotate(Count("pk")))
     units = AssignedUnit.objects.filter(assignment__round=round).order_by()
     asked = dict(units.values_list("dimension").annotate(Count("pk")))
@@ -139,10 +149,19 @@ def _dimensions(round: Round, whole_places: int, complete: int) -> list[Dimensio
     ]
 
 
-def _by_day(round: Round) -> Counter[date]:
-    since = timezone.now() - LOOKED_BACK
-    given = Rating.objects.filter(has_answer(), assignment__round=round, created_at__gte=since)
-    days = given.exclude(assignment__plan=Assignment.Plan.IMPORTED).annotate(day=TruncDate("created_at"))
+def _pace(round: Round, dimensions: Sequence[DimensionProgress], left: int) -> Pace:
+    by_day = _by_day(round, len(dimensions)) if left else {}
+    return pace_of(by_day, left=left, today=timezone.localdate())
+
+
+def _by_day(round: Round, dimensions: int) -> Counter[date]:
+    """Count ratings by day; those of a complete place on the day on which it was completed."""
+    since, imported = timezone.now() - LOOKED_BACK, Assignment.Plan.IMPORTED
+    places = Assignment.objects.filter(_COMPLETE, round=round, completed_at__gte=since).exclude(plan=imported)
+    given = Rating.objects.filter(has_answer(), _OF_OTHERS, assignment__round=round, created_at__gte=since)
+    given = given.exclude(assignment__plan=imported)
     counts: Counter[date] = Counter()
-    counts.update(dict(days.order_by().values_list("day").annotate(Count("pk"))))
+    for rows, at, each in ((places, "completed_at", dimensions), (given, "created_at", 1)):
+        days = rows.annotate(day=TruncDate(at)).order_by().values_list("day").annotate(Count("pk"))
+        counts.update({day: each * number for day, number in days})
     return counts
