@@ -63,6 +63,7 @@ def one_slice(run, provider, answers):
     begin_a_call(run, provider)
     answers.release()
     assert wait_until(lambda: ended(run), seconds=60)
+    wait_for_calls()  # no other slice finds this one at work
 
 
 def test_a_slice_is_over_while_its_call_is_in_flight_and_the_answer_is_stored():
@@ -76,6 +77,7 @@ def test_a_slice_is_over_while_its_call_is_in_flight_and_the_answer_is_stored():
         assert len(provider.asked) == 1, "the place is taken until the call has ended"
         answers.release()
         assert wait_until(lambda: statuses(run) == {"done": 1, "planned": 3}, seconds=30)
+        wait_for_calls()  # stored is not ended: the slice still has its place
         provider.answers = None
         assert worked(run).status == "finished"
     assert len(provider.asked) == 4
