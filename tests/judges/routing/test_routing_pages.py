@@ -75,6 +75,15 @@ def test_the_preview_shows_who_rates_what_and_what_it_costs(client, cast):
     assert not RoutingPolicy.objects.exists()
 
 
+def test_a_page_that_shows_its_preview_does_not_ask_for_it_again(client, cast):
+    """The preview would be replaced under a click on its button, which then routes nothing."""
+    asks_at_once = 'hx-trigger="load, input'
+    assert asks_at_once in client.get(address(cast, "routing/new/")).content.decode()
+    saved = client.get(page_of(made(cast))).content.decode()
+    assert "Route these units" in saved
+    assert asks_at_once not in saved
+
+
 def test_another_r_moves_units(client, cast):
     fields = {**entered(cast, threshold=1), "show": "preview"}
     page = text_of(client.post(address(cast, "routing/new/"), fields, headers=HTMX))
