@@ -1,7 +1,7 @@
 """How far Round I is: by annotator, by dimension, and at which pace."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
@@ -16,6 +16,9 @@ from annotate.core.models.ratings import has_answer
 from annotate.watching.pace import Pace, pace_of
 
 LOOKED_BACK = timedelta(days=60)
+# Nearly all ratings of a large round are in complete places; to look at each takes most of a second.
+_COMPLETE = Q(partial=False, completed_at__isnull=False)
+_OF_OTHERS = Q(assignment__partial=True) | Q(assignment__completed_at__isnull=True)
 
 
 class ProgressCounts(NamedTuple):
@@ -70,14 +73,13 @@ class RoundProgress:
 
 
 def round_progress(round: Round, *, with_labels: bool) -> RoundProgress:
-    """Return how far Round I is. Nine queries, five once it is closed; the round needs its guideline."""
+    """Return how far Round I is. Eight queries, five once it is closed; the round needs its guideline."""
     raters = _raters(round, with_labels)
     places = Assignment.objects.filter(round=round)
-    whole = Q(partial=False)
     counts = places.aggregate(
         all=Count("pk"),
-        whole=Count("pk", filter=whole),
-        complete=Count("pk", filter=whole & Q(completed_at__isnull=False)),
+        whole=Count("pk", filter=Q(partial=False)),
+        complete=Count("pk", filter=_COMPLETE),
     )
     dimensions = _dimensions(round, counts["whole"], counts["complete"])
     left = sum(max(each.asked - each.rated, 0) for each in dimensions)
@@ -99,11 +101,13 @@ def _raters(round: Round, with_labels: bool) -> list[RaterProgress]:
             done=Count("pk", filter=Q(completed_at__isnull=False)),
             begun=Count("pk", filter=Q(started_at__isnull=False, completed_at__isnull=True)),
             taken=Count("pk"),
+            completed=Max("completed_at", filter=_COMPLETE),
         )
         .order_by("annotator")
     )
-    by_annotator = {annotator: ProgressCounts(*rest) for annotator, *rest in rows}
-    last = _last_rated(round) if round.is_open else {}
+    by_annotator = {annotator: ProgressCounts(*counts) for annotator, *counts, _ in rows}
+    completed = {annotator: at for annotator, *_, at in rows if at}
+    last = _last_rated(round, completed) if round.is_open else {}
     members = Membership.objects.filter(project=round.project_id, role=Role.ANNOTATOR).order_by("alias")
     return [
         RaterProgress(
@@ -119,14 +123,9 @@ def _raters(round: Round, with_labels: bool) -> list[RaterProgress]:
     ]
 
 
-# Nearly all ratings of a large round are in complete places; to look at each takes most of a second.
-_COMPLETE = Q(partial=False, completed_at__isnull=False)
-_OF_OTHERS = Q(assignment__partial=True) | Q(assignment__completed_at__isnull=True)
-
-
-def _last_rated(round: Round) -> dict[int, datetime]:
-    complete = Assignment.objects.filter(_COMPLETE, round=round, annotator__isnull=False).order_by()
-    found = dict(complete.values_list("annotator").annotate(Max("completed_at")))
+def _last_rated(round: Round, completed: Mapping[int, datetime]) -> dict[int, datetime]:
+    """Return when each rater, by key, rated last; completed: when each completed a place last."""
+    found = dict(completed)
     others = Rating.objects.filter(_OF_OTHERS, assignment__round=round).order_by()
     for annotator, at in others.values_list("assignment__annotator").annotate(Max("updated_at")):
         found[annotator] = max(at, found.get(annotator, at))
