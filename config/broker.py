@@ -34,9 +34,7 @@ class Channel(filesystem.Channel):
     # kombu's own two signatures of this method disagree, so no third can agree with both.
     def _put(self, queue: str, payload: Any, **_options: Any) -> None:  # type: ignore[override]
         name = f"{time.time_ns():020d}_{uuid4()}.{queue}.msg"
-        unseen = Path(self.data_folder_out, f".{name}")
-        unseen.write_text(dumps(payload))
-        unseen.rename(Path(self.data_folder_out, name))
+        _write_whole(Path(self.data_folder_out, name), payload)
 
     def _get(self, queue: str, timeout: float | None = None) -> Any:  # noqa: ARG002
         for name in sorted(os.listdir(self.data_folder_in)):
@@ -73,15 +71,20 @@ class Channel(filesystem.Channel):
             self._write_table(exchange, [each for each in bindings if each.queue != queue])
 
     def _write_table(self, exchange: str, bindings: list[tuple[str, str, str]]) -> None:
-        unseen = Path(self.control_folder, f".{uuid4()}")
-        unseen.write_text(dumps(bindings))
-        unseen.rename(Path(self.control_folder, f"{exchange}.exchange"))
+        _write_whole(Path(self.control_folder, f"{exchange}.exchange"), bindings)
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
         with open(self.control_folder / "lock", "a") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
+
+
+def _write_whole(path: Path, content: Any) -> None:
+    """Write a file that nobody sees before all of it is there."""
+    unseen = path.with_name(f".{path.name}")
+    unseen.write_text(dumps(content))
+    unseen.rename(path)
 
 
 class Transport(filesystem.Transport):
