@@ -3,6 +3,8 @@
 Whatever a person may not see answers 404, so that nothing tells whether it exists.
 """
 
+from typing import TypeVar
+
 from allauth.mfa.models import Authenticator
 from allauth.mfa.utils import is_mfa_enabled
 from allauth.usersessions.models import UserSession
@@ -10,7 +12,7 @@ from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
 from django.core.signing import BadSignature, Signer
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 from django.http import Http404
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext, gettext_noop
@@ -46,11 +48,20 @@ from annotate.core.raters import RATED, disputes_of, raters_in
 from annotate.fastpath.queries import NUMBERS, WORD, Prepared
 
 SomeUser = User | AnonymousUser
+Found = TypeVar("Found", bound=Model)
 # Who decides disputes, and who reads all of them. Adjudicators see nothing else of what others gave.
 DECIDERS = (Role.ADMIN, Role.ADJUDICATOR)
 DISPUTE_READERS = (*DECIDERS, Role.RESEARCHER)
 FACTORS = [Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN]
 DIGEST = "annotate.digest"  # what the tokens of digests are signed for
+
+
+def first_or_404(candidates: "QuerySet[Found]", otherwise: str) -> Found:
+    """Return the first of what this person may see; raises Http404 with the sentence where there is none."""
+    found = candidates.first()
+    if found is None:
+        raise Http404(otherwise)
+    return found
 
 
 def places_of(user: SomeUser) -> QuerySet[Membership]:
@@ -101,9 +112,7 @@ def sending_annotator(user: SomeUser, slug: str, place: str) -> Membership:
         raise SignedOutError(gettext(SIGNED_OUT))
     found = membership(user, slug, Role.ANNOTATOR)
     if str(found.pk) != place:
-        raise NotYoursError(
-            gettext("This page was made for another rater, so nothing was saved. Load it again.")
-        )
+        raise NotYoursError(gettext(MADE_FOR_ANOTHER))
     return found
 
 
@@ -198,6 +207,7 @@ def _why_lost(user: SomeUser, place: str) -> NotYoursError | MembershipClosedErr
 
 
 SIGNED_OUT = gettext_noop("You are signed out. Sign in and your answers are sent again.")
+MADE_FOR_ANOTHER = gettext_noop("This page was made for another rater, so nothing was saved. Load it again.")
 PLACE_GONE = gettext_noop(
     "This item waited unused and was given to another rater, so nothing more of it is stored. "
     "Go on with the next item."
@@ -219,10 +229,8 @@ def own_document(user: SomeUser, slug: str, pk: int) -> tuple[Document, Membersh
     """Return a document of which this annotator has items in Round I, and the place that has them."""
     place = membership(user, slug, Role.ANNOTATOR)
     own = Assignment.objects.filter(round__number__in=Round.MET_TOGETHER, annotator=place)
-    found = Document.objects.filter(project=place.project_id, pk=pk, items__assignments__in=own).first()
-    if found is None:
-        raise Http404(gettext("You have no items of this document."))
-    return found, place
+    documents = Document.objects.filter(project=place.project_id, pk=pk, items__assignments__in=own)
+    return first_or_404(documents, gettext("You have no items of this document.")), place
 
 
 # What rating an item reads; the rest of these rows, read by every save, took longer than the statement.
@@ -260,27 +268,25 @@ def place_of_rater(user: SomeUser, slug: str, number: int) -> Membership | None:
 def refuse_another(place: Membership, made_for: str) -> None:
     """Raise NotYoursError where what is sent comes from a page that was made for another rater (an alias)."""
     if place.alias != made_for:
-        raise NotYoursError(
-            gettext("This page was made for another rater, so nothing was saved. Load it again.")
-        )
+        raise NotYoursError(gettext(MADE_FOR_ANOTHER))
 
 
 def dispute_for_rater(place: Membership, number: int) -> Dispute:
     """Return a disputed unit if this annotator is one of its raters and Round II has been opened."""
-    try:
-        return disputes_of(place).select_related("item__document", "dimension", "round").get(number=number)
-    except Dispute.DoesNotExist:
-        raise Http404(gettext("There is no such dispute in your list.")) from None
+    return first_or_404(
+        disputes_of(place).select_related("item__document", "dimension", "round").filter(number=number),
+        gettext("There is no such dispute in your list."),
+    )
 
 
 def dispute_in(project: Project, number: int) -> Dispute:
     """Return a disputed unit of a project whose disputes this person decides or reads."""
-    try:
-        return Dispute.objects.select_related("item__document", "dimension", "round").get(
+    return first_or_404(
+        Dispute.objects.select_related("item__document", "dimension", "round").filter(
             round__project=project, number=number
-        )
-    except Dispute.DoesNotExist:
-        raise Http404(gettext("There is no such dispute.")) from None
+        ),
+        gettext("There is no such dispute."),
+    )
 
 
 def user_of_digest(token: str) -> User:
@@ -326,133 +332,111 @@ def refuse_all_but_operators(user: SomeUser) -> None:
 def person_for_operator(user: SomeUser, pk: int) -> User:
     """Return anybody with an account to who runs the installation."""
     refuse_all_but_operators(user)
-    found = User.objects.filter(pk=pk).first()
-    if found is None:
-        raise Http404(gettext("There is no such person."))
-    return found
+    return first_or_404(User.objects.filter(pk=pk), gettext("There is no such person."))
 
 
 def gold_in(project: Project, pk: int) -> GoldItem:
     """Return a gold item of a project that this person administers (see `project_for_admin`)."""
     items = GoldItem.objects.select_related("item__document", "item__system").prefetch_related("values")
-    found = items.filter(item__document__project=project, pk=pk).first()
-    if found is None:
-        raise Http404(gettext("There is no such gold item."))
-    return found
+    return first_or_404(
+        items.filter(item__document__project=project, pk=pk), gettext("There is no such gold item.")
+    )
 
 
 def practice_item_for(place: Membership, pk: int) -> GoldItem:
     """Return an item that this annotator practises on."""
     items = GoldItem.objects.select_related("item__document").filter(use=GoldItem.Use.PRACTICE)
     asked = items.filter(values__isnull=False, item__document__project=place.project_id)
-    found = asked.filter(pk=pk).first()
-    if found is None:
-        raise Http404(gettext("There is no such item to practise on."))
-    return found
+    return first_or_404(asked.filter(pk=pk), gettext("There is no such item to practise on."))
 
 
 def item_in(project: Project, pk: int) -> Item:
     """Return an item of a project whose results this person reads (see `project_for_reader`)."""
     items = Item.objects.select_related("document", "system")
-    found = items.filter(document__project=project, pk=pk).first()
-    if found is None:
-        raise Http404(gettext("There is no such item."))
-    return found
+    return first_or_404(items.filter(document__project=project, pk=pk), gettext("There is no such item."))
 
 
 def round_in(project: Project, number: int) -> Round:
     """Return a round of a project that this person administers (see `project_for_admin`)."""
-    round = project.rounds.filter(number=number).first()
-    if round is None:
-        raise Http404(gettext("This round has not been opened."))
-    return round
+    return first_or_404(project.rounds.filter(number=number), gettext("This round has not been opened."))
 
 
 def saved_template_of(user: SomeUser, pk: int) -> SavedTemplate:
     """Return a template that this person saved or imported."""
     refuse_without_second_factor(user)
-    found = SavedTemplate.objects.filter(owner=user.pk, pk=pk).first()
-    if found is None:
-        raise Http404(gettext("There is no such template."))
-    return found
+    return first_or_404(
+        SavedTemplate.objects.filter(owner=user.pk, pk=pk), gettext("There is no such template.")
+    )
 
 
 def token_of_user(user: SomeUser, pk: int) -> ApiToken:
     """Return a token of the API that this person made."""
-    found = ApiToken.objects.filter(user=user.pk, pk=pk).first()
-    if found is None:
-        raise Http404(gettext("There is no such token."))
-    return found
+    return first_or_404(ApiToken.objects.filter(user=user.pk, pk=pk), gettext("There is no such token."))
 
 
 def session_of_user(user: SomeUser, pk: int) -> UserSession:
     """Return a session in which this person signed in."""
-    found = UserSession.objects.filter(user=user.pk, pk=pk).first()
-    if found is None:
-        raise Http404(gettext("You are not signed in there."))
-    return found
+    return first_or_404(
+        UserSession.objects.filter(user=user.pk, pk=pk), gettext("You are not signed in there.")
+    )
 
 
 def dimension_in(project: Project, key: str) -> Dimension:
     """Return a dimension of a project that this person administers (see `project_for_admin`)."""
-    try:
-        return project.dimensions.prefetch_related("points").get(key=key)
-    except Dimension.DoesNotExist:
-        raise Http404(gettext("There is no such dimension.")) from None
+    return first_or_404(
+        project.dimensions.prefetch_related("points").filter(key=key), gettext("There is no such dimension.")
+    )
 
 
 def image_in(project: Project, key: str) -> GuidelineImage:
     """Return a picture of the guidelines of a project that this person is in (see `membership`)."""
-    found = project.images.filter(key=key).first()
-    if found is None:
-        raise Http404(gettext("There is no such picture."))
-    return found
+    return first_or_404(project.images.filter(key=key), gettext("There is no such picture."))
 
 
 def place_in(project: Project, pk: int) -> Membership:
     """Return a person's place in a project that this person administers (see `project_for_admin`)."""
-    try:
-        return Membership.objects.select_related("project", "user").get(project=project, pk=pk)
-    except Membership.DoesNotExist:
-        raise Http404(gettext("There is no such membership.")) from None
+    return first_or_404(
+        Membership.objects.select_related("project", "user").filter(project=project, pk=pk),
+        gettext("There is no such membership."),
+    )
 
 
 def invitation_in(project: Project, pk: int) -> Invitation:
     """Return an invitation to a project that this person administers (see `project_for_admin`)."""
-    try:
-        return Invitation.objects.select_related("project").get(project=project, pk=pk)
-    except Invitation.DoesNotExist:
-        raise Http404(gettext("There is no such invitation.")) from None
+    return first_or_404(
+        Invitation.objects.select_related("project").filter(project=project, pk=pk),
+        gettext("There is no such invitation."),
+    )
 
 
 def data_import_in(project: Project, pk: int, kind: str = "") -> DataImport:
     """Return an import (of this kind) of a project that this person administers: see `project_for_admin`."""
     imports = DataImport.objects.select_related("project").filter(project=project, pk=pk)
-    found = (imports.filter(kind=kind) if kind else imports).first()
-    if found is None:
-        raise Http404(gettext("This import does not exist. It may have been discarded."))
-    return found
+    return first_or_404(
+        imports.filter(kind=kind) if kind else imports,
+        gettext("This import does not exist. It may have been discarded."),
+    )
 
 
 def export_in(project: Project, pk: int) -> Export:
     """Return an export of a project whose results this person may read (see `project_for_reader`)."""
-    found = Export.objects.select_related("project", "created_by").filter(project=project, pk=pk).first()
-    if found is None:
-        raise Http404(gettext("This export does not exist. It may have been deleted."))
-    return found
+    return first_or_404(
+        Export.objects.select_related("project", "created_by").filter(project=project, pk=pk),
+        gettext("This export does not exist. It may have been deleted."),
+    )
 
 
 def webhook_in(project: Project, pk: int) -> Webhook:
     """Return a webhook of a project that this person administers (see `project_for_admin`)."""
-    found = Webhook.objects.select_related("project").filter(project=project, pk=pk).first()
-    if found is None:
-        raise Http404(gettext("There is no such webhook."))
-    return found
+    return first_or_404(
+        Webhook.objects.select_related("project").filter(project=project, pk=pk),
+        gettext("There is no such webhook."),
+    )
 
 
 def delivery_of(webhook: Webhook, pk: int) -> Delivery:
     """Return a delivery to a webhook of a project that this person administers."""
-    found = Delivery.objects.select_related("webhook__project").filter(webhook=webhook, pk=pk).first()
-    if found is None:
-        raise Http404(gettext("This delivery does not exist. Old ones are deleted."))
-    return found
+    return first_or_404(
+        Delivery.objects.select_related("webhook__project").filter(webhook=webhook, pk=pk),
+        gettext("This delivery does not exist. Old ones are deleted."),
+    )

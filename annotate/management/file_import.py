@@ -6,10 +6,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, OutputWrapper
+from django.core.management.base import CommandError, OutputWrapper
 
-from annotate.core.errors import DomainError
 from annotate.core.models import Project
+from annotate.management.base import ConcordCommand
 from annotate.management.projects import project_called
 from annotate.material.commands.imports import Writing, import_file
 from annotate.material.queries.check import FileCheck
@@ -23,7 +23,7 @@ from annotate.material.reading.sheets import SheetChoice
 from annotate.material.reading.source import Source
 
 
-class FileImportCommand(BaseCommand):
+class FileImportCommand(ConcordCommand):
     """Imports a file into a project, or says of every line that cannot be imported why."""
 
     items = False
@@ -111,8 +111,6 @@ class FileImportCommand(BaseCommand):
                 checking=self.checking,
                 writing=self.writing,
             )
-        except DomainError as error:
-            raise CommandError(error.message) from error
         finally:
             on_progress.end()
 

@@ -6,11 +6,11 @@ from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.core.serializers.json import DjangoJSONEncoder
 
-from annotate.core.errors import DomainError
 from annotate.core.models import Project
+from annotate.management.base import ConcordCommand
 from annotate.management.projects import project_called
 from annotate.results.commands import current_page
 from annotate.results.latex import Environment, Intervals
@@ -21,7 +21,7 @@ from annotate.results.table import Table
 from annotate.results.table_files import CONTENT_TYPES, writer_of
 
 
-class ResultsCommand(BaseCommand):
+class ResultsCommand(ConcordCommand):
     """Prints a result: the tables of its page, with the same figures to the last digit.
 
     page: its name. brief: the keys of the tables that are printed where neither one nor all are asked for.
@@ -86,11 +86,8 @@ def add_latex_arguments(parser: ArgumentParser) -> None:
 def current_result(project: Project, page: str, options: Mapping[str, Any]) -> tuple[Result, KeptPage]:
     """Return a result with its figures; raises CommandError where there is nothing to measure."""
     asked = dict(_parameters_of(project, page, options))
-    try:
-        result = result_of(project, page, asked)
-        kept = current_page(project=project, result=result)
-    except DomainError as error:
-        raise CommandError(error.message) from error
+    result = result_of(project, page, asked)
+    kept = current_page(project=project, result=result)
     if not kept.tables:
         raise CommandError("There is nothing to measure yet.")
     return result, kept
@@ -101,10 +98,7 @@ def _parameters_of(project: Project, page: str, options: Mapping[str, Any]) -> I
     for parameter in PAGES[page].parameters:
         given = options.get(parameter.name)
         if given is not None:
-            try:
-                values = {name: value for value, name in parameter.choices(project)}
-            except DomainError as error:
-                raise CommandError(error.message) from error
+            values = {name: value for value, name in parameter.choices(project)}
             if not values:
                 raise CommandError(f"In this project there is nothing to choose for {_option(parameter)}.")
             yield parameter.name, values.get(str(given), str(given))

@@ -4,13 +4,18 @@ The project comes from `project_for_judges` here or `project_for_admin` of annot
 who the person is in it; what belongs to another project answers 404.
 """
 
-from typing import TypeVar
-
-from django.db.models import Model, QuerySet
-from django.http import Http404
+from django.db.models import QuerySet
 from django.utils.translation import gettext
 
-from annotate.core.access import SomeUser, membership, project_for_admin, project_for_reader, roles_in
+from annotate.core.access import (
+    Found,
+    SomeUser,
+    first_or_404,
+    membership,
+    project_for_admin,
+    project_for_reader,
+    roles_in,
+)
 from annotate.core.models import Dimension, Project, Role
 from judges.core.models import (
     Calibration,
@@ -26,7 +31,6 @@ from judges.core.models import (
     Run,
 )
 
-Found = TypeVar("Found", bound=Model)
 OF_JUDGES = ("judge__endpoint", "judge__template", "other__endpoint", "other__template")
 """What must be loaded with a calibration to say what it binds."""
 
@@ -129,7 +133,4 @@ def calibration_in(project: Project, pk: int) -> Calibration:
 
 
 def _first_or_404(candidates: "QuerySet[Found]", name: str) -> Found:
-    found = candidates.first()
-    if found is None:
-        raise Http404(gettext("There is no such {name}.").format(name=name))
-    return found
+    return first_or_404(candidates, gettext("There is no such {name}.").format(name=name))

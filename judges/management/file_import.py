@@ -6,9 +6,10 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotate.core.models import Project
+from annotate.management.base import ConcordCommand
 from annotate.management.file_import import ProgressLine
 from annotate.management.projects import project_called
 from annotate.material.reading.progress import OnProgress
@@ -16,7 +17,7 @@ from annotate.material.reading.readers import FORMATS
 from judges.interchange.reading.report import FileReport, report_lines
 
 
-class ReportedImport(BaseCommand):
+class ReportedImport(ConcordCommand):
     """Imports a file into a project, or says of all lines that cannot be imported why."""
 
     @abstractmethod

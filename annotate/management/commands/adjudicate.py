@@ -3,20 +3,18 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from annotate.core.errors import DomainError
 from annotate.core.models import Dispute
 from annotate.disputes.commands.disputes import adjudicate
+from annotate.management.base import ConcordCommand
 from annotate.management.people import account_called
 from annotate.management.printing import print_rows
 from annotate.management.projects import project_called
 
 
-class Command(BaseCommand):
+class Command(ConcordCommand):
     """Gives a disputed unit its final value, with the reason; the raters' own values stay."""
-
-    help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what is decided."""
@@ -33,15 +31,12 @@ class Command(BaseCommand):
         dispute = Dispute.objects.filter(round__project=project, number=number).first()
         if dispute is None:
             raise CommandError(f"The project has no dispute {number}.")
-        try:
-            decided = adjudicate(
-                dispute=dispute,
-                value=options["value"],
-                note=options["note"],
-                by=account_called(options["by"]),
-            )
-        except DomainError as error:
-            raise CommandError(error.message) from error
+        decided = adjudicate(
+            dispute=dispute,
+            value=options["value"],
+            note=options["note"],
+            by=account_called(options["by"]),
+        )
         row = {
             "dispute": decided.number,
             "status": decided.status,

@@ -6,6 +6,5 @@ from annotate.management.results import ResultsCommand
 class Command(ResultsCommand):
     """Prints the agreement of a project's raters, per round and dimension."""
 
-    help = __doc__
     page = "agreement"
     brief = ("rounds", "revised")

@@ -5,21 +5,20 @@ from argparse import ArgumentParser
 from datetime import datetime
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.core.serializers.json import DjangoJSONEncoder
 from django.utils import timezone
 
 from annotate.core.models import AuditRetention
+from annotate.management.base import ConcordCommand
 from annotate.management.projects import project_called
 from annotate.watching.queries.audit import audit_rows
 from annotate.watching.queries.audit_sources import AuditFilter
 from annotate.watching.seals import problems_of, seal_entries, signed_head
 
 
-class Command(BaseCommand):
+class Command(ConcordCommand):
     """Prints who did what and when in a project, the oldest act first."""
-
-    help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what can be asked for."""

@@ -3,18 +3,15 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
+from annotate.management.base import ConcordCommand
 from annotate.management.people import account_called
 from annotate.management.printing import print_rows
 from annotate.people.blocking import block_person, unblock_person
 from annotate.people.installation import access_of
 
 
-class Command(BaseCommand):
+class Command(ConcordCommand):
     """Blocks a person: signs them out everywhere, revokes their tokens, and lets them sign in no more."""
-
-    help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare whom, and why."""

@@ -5,12 +5,13 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import transaction
 
 from annotate.api.forms import valid
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
+from annotate.management.base import ConcordCommand
 from annotate.management.printing import print_rows
 from annotate.management.projects import project_called
 from annotate.setup.api import DimensionInput, form_fields
@@ -18,10 +19,8 @@ from annotate.setup.commands import add_dimension, update_dimension
 from annotate.setup.forms import DimensionForm
 
 
-class Command(BaseCommand):
+class Command(ConcordCommand):
     """Lists a project's dimensions, and makes them those of a file before Round I opens."""
-
-    help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what can be asked for."""

@@ -3,19 +3,16 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from annotate.core.models import Dispute
 from annotate.core.rounds import rounds_of
 from annotate.disputes.queries.list import DisputeFilter, dispute_rows, disputes_of_project
+from annotate.management.base import ConcordCommand
 from annotate.management.printing import print_rows
 from annotate.management.projects import project_called
 
 
-class Command(BaseCommand):
+class Command(ConcordCommand):
     """Lists a project's disputes, and whom each one waits for."""
-
-    help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what can be asked for."""

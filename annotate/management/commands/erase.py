@@ -3,18 +3,16 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from annotate.core.errors import InvalidValueError
+from annotate.management.base import ConcordCommand
 from annotate.management.people import account_called
 from annotate.management.printing import print_rows
 from annotate.people.erasure import erase_person
 
 
-class Command(BaseCommand):
+class Command(ConcordCommand):
     """Erases a person: name, address, ways to sign in and mails; ratings stay under a pseudonym."""
-
-    help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare whom, and why."""
@@ -28,10 +26,7 @@ class Command(BaseCommand):
         user = account_called(options["email"])
         if not options["yes"]:
             raise CommandError("Nothing brings an erased person back: say --yes to erase this one.")
-        try:
-            person = erase_person(user=user, note=options["note"])
-        except InvalidValueError as error:
-            raise CommandError(error.message) from error
+        person = erase_person(user=user, note=options["note"])
         places = person.memberships.select_related("project").order_by("project__slug", "pk")
         rows = [{"project": place.project.slug, "pseudonym": place.pseudonym} for place in places]
         print_rows(self.stdout, rows, as_json=options["json"], nothing="Erased; they were in no project.")

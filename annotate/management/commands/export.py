@@ -9,9 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from annotate.core.errors import DomainError
 from annotate.core.models import Project
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.citation import Card, SplitName, read_text_licences
@@ -21,14 +20,13 @@ from annotate.exports.formats.text import FORMATS, export_table
 from annotate.exports.hub import push_folder
 from annotate.exports.manifest import Manifest
 from annotate.exports.registry import TABLES, ExportPart
+from annotate.management.base import ConcordCommand
 from annotate.management.printing import RowCounter
 from annotate.management.projects import project_called
 
 
-class Command(BaseCommand):
+class Command(ConcordCommand):
     """Writes a snapshot of a project to one file or a folder, or one of its tables to a file of its own."""
-
-    help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what can be asked for."""
@@ -96,8 +94,6 @@ class Command(BaseCommand):
                 url = push_folder(
                     folder, repository, project=project.slug, private=private, on_progress=on_progress
                 )
-            except DomainError as error:
-                raise CommandError(error.message) from error
             except OSError as error:
                 raise CommandError(f"The export cannot be written: {error}.") from error
         assert manifest

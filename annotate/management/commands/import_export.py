@@ -6,23 +6,21 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from annotate.core.errors import DomainError
 from annotate.exports.folder import write_folder
 from annotate.exports.restoring import restore_export
 from annotate.exports.restoring.archive import ExportArchive
+from annotate.management.base import ConcordCommand
 from annotate.management.people import person_called
 from annotate.management.printing import RowCounter
 
 
-class Command(BaseCommand):
+class Command(ConcordCommand):
     """Imports an export in any format as the project that it was, and exports that again to compare.
 
     The exit code is 0 where the two are identical, and 1 where they are not, or nothing was imported.
     """
-
-    help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what can be asked for."""
@@ -35,11 +33,8 @@ class Command(BaseCommand):
         path: Path = options["file"]
         if not path.exists():
             raise CommandError(f"There is no file “{path}”.")
-        try:
-            archive = ExportArchive(path)
-            project = restore_export(archive=archive, admin=person_called(options["admin"]))
-        except DomainError as error:
-            raise CommandError(error.message) from error
+        archive = ExportArchive(path)
+        project = restore_export(archive=archive, admin=person_called(options["admin"]))
         on_progress = RowCounter(self.stderr, options["verbosity"] > 0)
         with TemporaryDirectory(prefix="concord-export-") as folder:
             again = write_folder(project, archive.choice, Path(folder), on_progress)

@@ -3,19 +3,17 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from annotate.core.errors import DomainError
 from annotate.core.models import DataImport, Project
+from annotate.management.base import ConcordCommand
 from annotate.management.printing import print_rows
 from annotate.management.projects import project_called
 from annotate.material.commands.undo import undo_import
 
 
-class Command(BaseCommand):
+class Command(ConcordCommand):
     """Lists a project's imports, and takes one back as long as nothing depends on it."""
-
-    help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what can be asked for."""
@@ -27,10 +25,7 @@ class Command(BaseCommand):
         """Print a line for each import, the newest first."""
         project = project_called(options["project"])
         if options["undo"] is not None:
-            try:
-                undo_import(data_import=_import_of(project, options["undo"]), by=None)
-            except DomainError as error:
-                raise CommandError(error.message) from error
+            undo_import(data_import=_import_of(project, options["undo"]), by=None)
         rows = [
             {
                 "number": each.pk,

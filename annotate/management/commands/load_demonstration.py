@@ -4,15 +4,12 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
+from annotate.management.base import ConcordCommand
 from annotate.management.demonstration.load import PASSWORD, PEOPLE, load_demonstration
 
 
-class Command(BaseCommand):
+class Command(ConcordCommand):
     """Makes the demonstration project and its accounts, unless they are there."""
-
-    help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what can be asked for."""

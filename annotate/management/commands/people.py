@@ -3,17 +3,14 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
+from annotate.management.base import ConcordCommand
 from annotate.management.printing import print_rows
 from annotate.management.projects import project_called
 from annotate.people.queries import MemberPlace, people_of
 
 
-class Command(BaseCommand):
+class Command(ConcordCommand):
     """Lists a project's people, and how far annotators are with Round I."""
-
-    help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what can be asked for."""

@@ -6,5 +6,4 @@ from annotate.management.results import ResultsCommand
 class Command(ResultsCommand):
     """Prints how many raters, documents and hours a larger study needs, from a project's Round I."""
 
-    help = __doc__
     page = "study"

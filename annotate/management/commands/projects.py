@@ -3,17 +3,15 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
 from django.db.models import Count, Prefetch
 
 from annotate.core.models import Project, Round
+from annotate.management.base import ConcordCommand
 from annotate.management.printing import print_rows
 
 
-class Command(BaseCommand):
+class Command(ConcordCommand):
     """Lists the projects of this installation."""
-
-    help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what can be asked for."""

@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-
-from annotate.core.errors import DomainError
+from annotate.management.base import ConcordCommand
 from annotate.management.file_import import ProgressLine
 from annotate.management.people import person_called
 from annotate.results.reproduction.commands import import_release
@@ -24,14 +22,12 @@ MARKS = {
 }
 
 
-class Command(BaseCommand):
+class Command(ConcordCommand):
     """Imports a paper's public release into a project of its own and prints its figures beside the published.
 
     The exit code is 0 where every figure is within half a unit of the last published decimal or differs for
     a known reason that is printed, and 1 otherwise; with --strict every difference counts.
     """
-
-    help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what can be asked for."""
@@ -52,8 +48,6 @@ class Command(BaseCommand):
                 admin=person_called(options["admin"]),
                 on_progress=on_progress,
             )
-        except DomainError as error:
-            raise CommandError(error.message) from error
         finally:
             on_progress.end()
         found = reproduction(project, paper)

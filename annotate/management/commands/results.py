@@ -15,7 +15,6 @@ from annotate.results.registry import PAGES
 class Command(ResultsCommand):
     """Prints any result by its name; without a name it lists the results that there are."""
 
-    help = __doc__
     page = ""
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -3,11 +3,9 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-
-from annotate.core.errors import DomainError
 from annotate.core.models import Dispute, Project, Rating
 from annotate.core.rounds import rounds_of
+from annotate.management.base import ConcordCommand
 from annotate.management.printing import print_rows
 from annotate.management.projects import project_called
 from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_one, open_round_two
@@ -20,10 +18,8 @@ STEPS = {
 }
 
 
-class Command(BaseCommand):
+class Command(ConcordCommand):
     """Opens or closes a round, and shows the rounds; a step that was taken already changes nothing."""
-
-    help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what can be asked for."""
@@ -35,10 +31,7 @@ class Command(BaseCommand):
         """Take the step and print a line for each round."""
         project = project_called(options["project"])
         if options["step"]:
-            try:
-                STEPS[options["step"]](project=project, by=None)
-            except DomainError as error:
-                raise CommandError(error.message) from error
+            STEPS[options["step"]](project=project, by=None)
             if options["step"] == "close-2":
                 self._tell_left_open(project)
         rows = [

@@ -3,17 +3,14 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
+from annotate.management.base import ConcordCommand
 from annotate.management.people import account_called
 from annotate.management.printing import print_rows
 from annotate.people.second_factor import has_second_factor, remove_second_factor
 
 
-class Command(BaseCommand):
+class Command(ConcordCommand):
     """Says whether a person signs in with a second factor, and removes it from who lost app and codes."""
-
-    help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare whose, and whether it goes."""

@@ -5,19 +5,17 @@ from argparse import ArgumentParser
 from datetime import timedelta
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotate.api.commands import SCOPES, make_token, revoke_token
 from annotate.api.queries import tokens_of
-from annotate.core.errors import DomainError
 from annotate.core.models import ApiToken, User
+from annotate.management.base import ConcordCommand
 from annotate.management.people import account_called
 
 
-class Command(BaseCommand):
+class Command(ConcordCommand):
     """Makes, lists and revokes a person's tokens of the API."""
-
-    help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what can be asked for."""
@@ -48,15 +46,12 @@ class Command(BaseCommand):
             self.stdout.write("  ".join(f"{name}: {value}" for name, value in facts.items()))
 
     def _make(self, user: User, options: dict[str, Any]) -> dict[str, Any]:
-        try:
-            token, secret = make_token(
-                user=user,
-                name=options["name"],
-                scopes=options["scope"] or ["read"],
-                lasts=timedelta(days=options["days"]),
-            )
-        except DomainError as error:
-            raise CommandError(error.message) from error
+        token, secret = make_token(
+            user=user,
+            name=options["name"],
+            scopes=options["scope"] or ["read"],
+            lasts=timedelta(days=options["days"]),
+        )
         return {**_facts(token), "token": secret}
 
     def _revoke(self, user: User, number: int) -> dict[str, Any]:

@@ -3,10 +3,10 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from annotate.core.errors import DomainError
 from annotate.core.models import Project, Webhook
+from annotate.management.base import ConcordCommand
 from annotate.management.people import account_called
 from annotate.management.printing import print_rows
 from annotate.management.projects import project_called
@@ -14,10 +14,8 @@ from annotate.webhooks.commands import add_webhook, enable_webhook, remove_webho
 from annotate.webhooks.events import EVENTS
 
 
-class Command(BaseCommand):
+class Command(ConcordCommand):
     """Lists, adds, enables and removes the addresses that a project's events are sent to."""
-
-    help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what can be asked for."""
@@ -35,10 +33,7 @@ class Command(BaseCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         """Take the step and print a line for each webhook."""
         project = project_called(options["project"])
-        try:
-            secrets = _take_step(project, options)
-        except DomainError as error:
-            raise CommandError(error.message) from error
+        secrets = _take_step(project, options)
         rows = [
             {
                 "number": each.pk,

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from annotate.core.errors import DomainError
 from annotate.core.models import Dimension, Project
+from annotate.management.base import ConcordCommand
 from annotate.management.projects import project_called
 from judges.alignment.commands.draftings import plan_drafting, start_drafting
 from judges.alignment.commands.proposals import (
@@ -39,14 +39,12 @@ SLICE = 60.0  # seconds of asking after which a search looks how far it is
 DRAFTED = {"clarifications": Proposal.Kind.CLARIFICATION, "wordings": Proposal.Kind.WORDING}
 
 
-class Command(BaseCommand):
+class Command(ConcordCommand):
     """Lets a judge learn from the development documents: draws them, proposes, accepts, searches, lists.
 
     Steps are taken in the order of the options below. Models are asked by a worker, or with --here in this
     process. The exit code is 1 where something is refused, a draft failed, or a search stopped.
     """
-
-    help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the project and the steps."""
@@ -88,10 +86,7 @@ class Command(BaseCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         """Take the steps in their order, then print the proposals and searches."""
         project = project_called(options["project"])
-        try:
-            problems = self._take_steps(project, options)
-        except DomainError as error:
-            raise CommandError(error.message) from error
+        problems = self._take_steps(project, options)
         self._print(project, as_json=options["json"])
         if problems:
             raise CommandError("\n".join(problems))

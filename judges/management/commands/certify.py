@@ -5,13 +5,12 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from annotate.core.errors import DomainError
 from annotate.core.models import Project
+from annotate.management.base import ConcordCommand
 from annotate.management.projects import project_called
 from judges.core.access import OF_JUDGES
-from judges.core.errors import NoJudgesError
 from judges.core.models import Calibration, Judge
 from judges.core.specification import CalibrationSpec
 from judges.results.queries.pairings import first_judge, judge_called, measured_judges
@@ -23,13 +22,11 @@ from judges.templatetags.judging import amount, duration
 Kind, Loss = Calibration.Confidence, Calibration.Loss
 
 
-class Command(BaseCommand):
+class Command(ConcordCommand):
     """Certifies which units may stay with a judge: plan and draw a sample, then compute from its ratings.
 
     The exit code is 0, or 1 where something was refused or a certificate that is shown has lapsed.
     """
-
-    help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the step and, for plan and draw, the test."""
@@ -56,13 +53,10 @@ class Command(BaseCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         """Take the step."""
         project = project_called(options["project"])
-        try:
-            if options["step"] in ("plan", "draw"):
-                self._plan_or_draw(project, options)
-            else:
-                self._compute_or_show(_calibration_by_name(project, options["name"]), options)
-        except (DomainError, NoJudgesError) as error:
-            raise CommandError(error.message) from error
+        if options["step"] in ("plan", "draw"):
+            self._plan_or_draw(project, options)
+        else:
+            self._compute_or_show(_calibration_by_name(project, options["name"]), options)
 
     def _plan_or_draw(self, project: Project, options: dict[str, Any]) -> None:
         spec = _spec(project, options)
@@ -191,7 +185,4 @@ def _spec(project: Project, options: dict[str, Any]) -> CalibrationSpec:
 def chosen_judge(project: Project, name: str | None) -> Judge:
     """Return the judge of this name, the first one without; raises CommandError where there is none."""
     judges = measured_judges(project)
-    try:
-        return judge_called(judges, name) if name else first_judge(judges)
-    except NoJudgesError as error:
-        raise CommandError(error.message) from error
+    return judge_called(judges, name) if name else first_judge(judges)

@@ -15,7 +15,6 @@ from annotate.results.table import Table
 class Command(ResultsCommand):
     """Prints what a project's judges say beside what people say."""
 
-    help = __doc__
     page = "judges"
     brief = ("scoring", "most", "comparing")
 

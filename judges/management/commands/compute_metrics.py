@@ -4,18 +4,16 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from annotate.core.errors import DomainError
+from annotate.management.base import ConcordCommand
 from annotate.management.projects import project_called
 from judges.metrics.commands import compute_metrics
 from judges.metrics.computing import MEASURES, PackageMissingError
 
 
-class Command(BaseCommand):
+class Command(ConcordCommand):
     """Computes metrics of a project's texts; what was computed before is not computed again."""
-
-    help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
@@ -47,8 +45,6 @@ class Command(BaseCommand):
             raise CommandError(
                 f"{error} is not installed; run .venv/bin/python -m pip install -r requirements-metrics.txt."
             ) from error
-        except DomainError as error:
-            raise CommandError(error.message) from error
         if options["json"]:
             self.stdout.write(json.dumps(made, ensure_ascii=False))
             return

@@ -7,10 +7,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from annotate.core.errors import DomainError
 from annotate.core.models import Project
+from annotate.management.base import ConcordCommand
 from annotate.management.projects import project_called
 from judges.core.models import DocumentUnits, Judge, Judgment
 from judges.methods.content_units import units_of
@@ -18,14 +18,12 @@ from judges.results.queries.pairings import judge_called
 from judges.runs.commands.units import set_units
 
 
-class Command(BaseCommand):
+class Command(ConcordCommand):
     """Prints the content units of documents as JSON lines, or imports a file of such lines.
 
     A line is an object of `document`, its key, and `units`, a list of texts or of objects of `text` and
     `weight`. With --proposed-by the lines are what a judge's model proposed: save, edit and import them.
     """
-
-    help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the project, and what is done."""
@@ -38,21 +36,18 @@ class Command(BaseCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         """Print, or import all lines or none."""
         project = project_called(options["project"])
-        try:
-            if options["file"]:
-                changed = set_units(project=project, units=_read(options["file"]), by=None)
-                said = json.dumps({"changed": changed})
-                self.stdout.write(said if options["json"] else f"Units of {changed} documents changed.")
-                return
-            found = units_of_project(project)
-            if options["proposed_by"]:
-                judges = list(Judge.objects.filter(project=project))
-                found = units_proposed_by(judge_called(judges, options["proposed_by"]))
-            lines = [{"document": document, "units": units} for document, units in found]
-            for each in [lines] if options["json"] else lines:
-                self.stdout.write(json.dumps(each, ensure_ascii=False))
-        except DomainError as error:
-            raise CommandError(error.message) from error
+        if options["file"]:
+            changed = set_units(project=project, units=_read(options["file"]), by=None)
+            said = json.dumps({"changed": changed})
+            self.stdout.write(said if options["json"] else f"Units of {changed} documents changed.")
+            return
+        found = units_of_project(project)
+        if options["proposed_by"]:
+            judges = list(Judge.objects.filter(project=project))
+            found = units_proposed_by(judge_called(judges, options["proposed_by"]))
+        lines = [{"document": document, "units": units} for document, units in found]
+        for each in [lines] if options["json"] else lines:
+            self.stdout.write(json.dumps(each, ensure_ascii=False))
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -6,5 +6,4 @@ from annotate.management.results import ResultsCommand
 class Command(ResultsCommand):
     """Prints mean human scores by system from all judgments and the ratings there are."""
 
-    help = __doc__
     page = "estimates"

@@ -4,24 +4,22 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from annotate.core.errors import DomainError
+from annotate.management.base import ConcordCommand
 from annotate.management.projects import project_called
 from judges.core.models import Judge
 from judges.endpoints.evaluation_steps import WrittenSteps, write_steps
 from judges.results.queries.pairings import judge_called
 
 
-class Command(BaseCommand):
+class Command(ConcordCommand):
     """Lets a judge's model write the evaluation steps of its prompt, once for each dimension (G-Eval).
 
     They become wordings of the prompt, of its next version where this one has judgments. Dimensions with a
     wording of their own are left alone, so a command that was stopped goes on. The exit code is 1 where a
     dimension has no steps.
     """
-
-    help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the project and the judge."""
@@ -34,18 +32,15 @@ class Command(BaseCommand):
         project = project_called(options["project"])
         judges = Judge.objects.filter(project=project).select_related("endpoint", "template__project")
         problems, rows = 0, []
-        try:
-            judge = judge_called(list(judges), options["judge"])
-            if judge.template is None:
-                raise CommandError(f"{judge.name} was imported and has no prompt.")
-            for written in write_steps(template=judge.template, judge=judge, by=None):
-                problems += bool(written.problem)
-                rows.append(_row(written))
-                if not options["json"]:
-                    self.stdout.write(f"{written.dimension}: {written.problem or written.template}")
-                    self.stdout.write("\n".join(f"  {step}" for step in written.steps))
-        except DomainError as error:
-            raise CommandError(error.message) from error
+        judge = judge_called(list(judges), options["judge"])
+        if judge.template is None:
+            raise CommandError(f"{judge.name} was imported and has no prompt.")
+        for written in write_steps(template=judge.template, judge=judge, by=None):
+            problems += bool(written.problem)
+            rows.append(_row(written))
+            if not options["json"]:
+                self.stdout.write(f"{written.dimension}: {written.problem or written.template}")
+                self.stdout.write("\n".join(f"  {step}" for step in written.steps))
         if options["json"]:
             self.stdout.write(json.dumps(rows, ensure_ascii=False))
         if problems:

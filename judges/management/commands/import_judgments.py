@@ -32,8 +32,6 @@ class Command(ReportedImport):
     The exit code is 1 when a line was refused; then nothing is imported.
     """
 
-    help = __doc__
-
     def add_columns(self, parser: ArgumentParser) -> None:
         """Declare how it is said what the columns mean."""
         for field in GIVEN:

@@ -23,8 +23,6 @@ class Command(ReportedImport):
     The exit code is 1 when a line was refused; then nothing is imported.
     """
 
-    help = __doc__
-
     def add_columns(self, parser: ArgumentParser) -> None:
         """Declare how it is said what the columns mean."""
         parser.add_argument("--document", metavar="COLUMN", help="the column with the document's key")

@@ -13,11 +13,11 @@ from decimal import Decimal, InvalidOperation
 from types import FrameType
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import connections
 
-from annotate.core.errors import DomainError
 from annotate.core.models import Project
+from annotate.management.base import ConcordCommand
 from annotate.management.projects import project_called
 from judges.core.models import Batch, Judge, Run
 from judges.core.specification import Scope
@@ -40,14 +40,13 @@ BAR = 30
 PAUSED_BY_HAND = 130
 
 
-class Command(BaseCommand):
+class Command(ConcordCommand):
     """Plans a run of judges over a project, starts it and follows it to its end.
 
     The exit code is 0 when every judgment has an answer, 1 when some failed, wait in another run or the run
     was stopped, 130 when it was paused by Ctrl-C.
     """
 
-    help = __doc__
     _asked_for_worker = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -91,29 +90,26 @@ class Command(BaseCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         """Plan, start, follow."""
         project = project_called(options["project"])
-        try:
-            scope = _scope(project, options)
-            via = Run.Via.BATCH if options["batch"] else Run.Via.CALLS
-            plan = plan_of(project, scope, via)
-            self._say(options, plan_as_text(plan))
-            if options["dry_run"] or not plan.calls:
-                self._result(options, plan, None)
-                if not options["dry_run"] and (plan.waiting or plan.failed):
-                    raise SystemExit(1)
-                return
-            budget = _budget(options["budget"])
-            run = plan_run(
-                project=project,
-                scope=scope,
-                by=None,
-                budget=budget,
-                via=via,
-                keeps_messages=options["keep_messages"],
-                reuses_answers=options["reuse"],
-            )
-            start_run(run=run)
-        except DomainError as error:
-            raise CommandError(error.message) from error
+        scope = _scope(project, options)
+        via = Run.Via.BATCH if options["batch"] else Run.Via.CALLS
+        plan = plan_of(project, scope, via)
+        self._say(options, plan_as_text(plan))
+        if options["dry_run"] or not plan.calls:
+            self._result(options, plan, None)
+            if not options["dry_run"] and (plan.waiting or plan.failed):
+                raise SystemExit(1)
+            return
+        budget = _budget(options["budget"])
+        run = plan_run(
+            project=project,
+            scope=scope,
+            by=None,
+            budget=budget,
+            via=via,
+            keeps_messages=options["keep_messages"],
+            reuses_answers=options["reuse"],
+        )
+        start_run(run=run)
         paused = self._follow(run, options)
         progress = run_progress(Run.objects.get(pk=run.pk))
         self._result(options, plan, progress)

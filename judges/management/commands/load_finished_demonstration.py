@@ -4,15 +4,12 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
+from annotate.management.base import ConcordCommand
 from judges.management.demonstration.finished import load_finished_demonstration
 
 
-class Command(BaseCommand):
+class Command(ConcordCommand):
     """Makes the finished demonstration, with both rounds and two judges, unless it is there."""
-
-    help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what can be asked for."""

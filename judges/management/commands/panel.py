@@ -4,10 +4,8 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-
-from annotate.core.errors import DomainError
 from annotate.core.models import Project
+from annotate.management.base import ConcordCommand
 from annotate.management.projects import project_called
 from judges.core.models import Judge, Panel
 from judges.panels.commands import compute_panel, make_panel
@@ -15,14 +13,12 @@ from judges.panels.queries import PanelValues, members_of
 from judges.results.queries.pairings import judge_called
 
 
-class Command(BaseCommand):
+class Command(ConcordCommand):
     """Makes one judge of several, or computes a panel anew from what its members say now.
 
     Values are the mean, the median, the majority, or a weighted sum whose weights are learned on a share of
     the documents, which have no values of the panel then. An item has a value where all members have one.
     """
-
-    help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the project, the panel and its members."""
@@ -38,11 +34,8 @@ class Command(BaseCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         """Make or compute the panel, and print its dimensions."""
         project = project_called(options["project"])
-        try:
-            panel = self._panel(project, options)
-            figures = compute_panel(panel=panel, by=None)
-        except DomainError as error:
-            raise CommandError(error.message) from error
+        panel = self._panel(project, options)
+        figures = compute_panel(panel=panel, by=None)
         names = [judge.name for judge in members_of(panel)]
         rows = [_row(each, names) for each in figures.by_dimension]
         if options["json"]:

@@ -5,9 +5,9 @@ from argparse import ArgumentParser
 from decimal import Decimal
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from annotate.core.errors import DomainError
+from annotate.management.base import ConcordCommand
 from annotate.management.projects import project_called
 from judges.core.models import Judge
 from judges.endpoints.failures import RequestFailed
@@ -15,14 +15,12 @@ from judges.metrics.perplexity import measure_perplexities, metric_name
 from judges.results.queries.pairings import judge_called
 
 
-class Command(BaseCommand):
+class Command(ConcordCommand):
     """Measures the perplexity of a project's texts under a judge's model, for the bias of familiarity.
 
     Each value is kept as it comes, so a command that was stopped goes on where it was. The exit code is 1
     where a text has none.
     """
-
-    help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the project and the judge."""
@@ -41,8 +39,6 @@ class Command(BaseCommand):
                 costs.append(each.cost)
                 if each.problem:
                     problems.append(f"{each.item.system.name} on {each.item.document.key}: {each.problem}")
-        except DomainError as error:
-            raise CommandError(error.message) from error
         except RequestFailed as error:
             raise CommandError(f"{error.sentence} Kept: {values:,} new values; run it again.") from error
         if options["json"]:

@@ -4,10 +4,8 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-
+from annotate.management.base import ConcordCommand
 from annotate.management.projects import project_called
-from judges.core.errors import NoJudgesError
 from judges.core.models import Judge
 from judges.results.queries.pairings import judge_called
 from judges.runs.commands.corrections import read_again
@@ -17,13 +15,11 @@ from judges.templatetags.judging import amount
 SHOWN = 20
 
 
-class Command(BaseCommand):
+class Command(ConcordCommand):
     """Reads the stored replies of judges with the present rules: shows what would change, or applies it.
 
     What a person set or excluded stays. The exit code is 0.
     """
-
-    help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the project, the judges, and whether anything is written."""
@@ -36,10 +32,7 @@ class Command(BaseCommand):
         """Show the first changes and count them all; write them where that was asked for."""
         project = project_called(options["project"])
         judges = list(Judge.objects.filter(project=project).order_by("pk"))
-        try:
-            judges = [judge_called(judges, name) for name in options["judge"] or []] or judges
-        except NoJudgesError as error:
-            raise CommandError(error.message) from error
+        judges = [judge_called(judges, name) for name in options["judge"] or []] or judges
         found = [as_row(each) for each in rereadings(judges)]
         changed = read_again(judges=judges, by=None) if options["apply"] else 0
         if options["json"]:

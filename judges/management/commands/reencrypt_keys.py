@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from annotate.management.base import ConcordCommand
 from annotate.people.factor_secrets import encrypt_second_factors_again
 from judges.endpoints.commands import encrypt_all_again
 
 
-class Command(BaseCommand):
+class Command(ConcordCommand):
     """Encrypts every key of an endpoint with the first secret of the settings."""
 
     help = (

@@ -6,5 +6,4 @@ from annotate.management.results import ResultsCommand
 class Command(ResultsCommand):
     """Prints where a model agrees with itself (R) and with people (P), and whether R tells P."""
 
-    help = __doc__
     page = "reliability"

@@ -6,5 +6,4 @@ from annotate.management.results import ResultsCommand
 class Command(ResultsCommand):
     """Prints whether a judge may replace an annotator, by the alternative annotator test."""
 
-    help = __doc__
     page = "replacement"

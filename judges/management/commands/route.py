@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import transaction
 
-from annotate.core.errors import DomainError
 from annotate.core.models import Project
+from annotate.management.base import ConcordCommand
 from annotate.management.projects import project_called
 from judges.core.models import Calibration, Judge, RoutingPolicy
 from judges.core.specification import CONFIDENCE_LEVELS, PolicySpec, by_certificates
@@ -22,10 +22,8 @@ from judges.routing.queries.units import CertifiedDimension, PolicyCell
 from judges.templatetags.judging import amount, duration
 
 
-class Command(BaseCommand):
+class Command(ConcordCommand):
     """Sends units to people where a judge cannot be trusted, by R or certificates, and audits the rest."""
-
-    help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the rule."""
@@ -78,16 +76,13 @@ class Command(BaseCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         """Show the plan and follow it."""
         project = project_called(options["project"])
-        try:
-            spec = _certified_policy(project, options) if options["certificates"] else _spec(project, options)
-            policy = draft_policy(project, spec)
-            plan = routing_plan(policy, project)
-            if not options["dry_run"]:
-                if plan.refusal:
-                    raise CommandError(plan.refusal)
-                policy = _route(project, spec)
-        except DomainError as error:
-            raise CommandError(error.message) from error
+        spec = _certified_policy(project, options) if options["certificates"] else _spec(project, options)
+        policy = draft_policy(project, spec)
+        plan = routing_plan(policy, project)
+        if not options["dry_run"]:
+            if plan.refusal:
+                raise CommandError(plan.refusal)
+            policy = _route(project, spec)
         if options["json"]:
             self.stdout.write(json.dumps(plan_as_dict(plan, policy), indent=2))
         else:
