@@ -7,7 +7,7 @@ again and again for jobs that wait, or whose worker died.
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from threading import Event, Thread
 from typing import Any, TypeVar
@@ -30,6 +30,10 @@ GAVE_UP = (
     "Ten workers died while they were at it. Ask the operator: the system's log has the reason, often memory."
 )
 logger = logging.getLogger(__name__)
+
+
+class TakenOverError(Exception):
+    """Another worker took the job, because this one was silent for too long."""
 
 
 def due_jobs(jobs: "QuerySet[Job]", *, waiting: Sequence[str], running: Sequence[str]) -> "QuerySet[Job]":
@@ -61,6 +65,26 @@ def take_due(job: Any, *, waiting: str, running: str) -> bool:
         return False
     job.refresh_from_db(fields=["status", "lease", "attempts", "touched_at"])
     return True
+
+
+def held(job: Job) -> "QuerySet[Job]":
+    """Return the job's row for as long as this worker holds it: none once it was taken over or deleted."""
+    lease = getattr(job, "lease")  # noqa: B009 - whatever the model, a job has one
+    return type(job)._default_manager.filter(pk=job.pk, lease=lease, lease__isnull=False)
+
+
+def work_on(job: Any, *, waiting: str, running: str, work: Callable[[], str]) -> None:
+    """Do a job that waits or whose worker died, and keep how it ended; one that another has is left alone.
+
+    For jobs with a `reason` that end as finished or stopped. `work` returns why it stopped, or nothing. Where
+    it raises TakenOverError, another worker says how the job ends.
+    """
+    if not take_due(job, waiting=waiting, running=running):
+        return
+    with suppress(TakenOverError), heartbeat(lambda: held(job).update(touched_at=timezone.now())):
+        reason = GAVE_UP if job.attempts > MAX_ATTEMPTS else work()
+        status = "stopped" if reason else "finished"
+        held(job).update(lease=None, status=status, reason=reason, touched_at=timezone.now())
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from django.conf import settings
 from django.db import transaction
@@ -16,6 +16,7 @@ from django.utils.translation import gettext
 
 from annotate.core.audit import facts, record
 from annotate.core.errors import InvalidValueError, NotReadyError
+from annotate.core.jobs import held
 from annotate.core.models import Delivery, Project, User, Webhook
 from annotate.webhooks.addresses import refuse_url
 from annotate.webhooks.events import EVENTS, TEST
@@ -172,11 +173,7 @@ def _take(delivery_id: int) -> Delivery | None:
     due_deliveries(now).filter(pk=delivery_id).update(
         lease=lease, due_at=now + LEASE, attempts=F("attempts") + 1, attempted_at=now
     )
-    return _held_delivery(delivery_id, lease).select_related("webhook__project").first()
-
-
-def _held_delivery(delivery_id: int, lease: UUID | None) -> QuerySet[Delivery]:
-    return Delivery.objects.filter(pk=delivery_id, lease=lease, lease__isnull=False)
+    return Delivery.objects.select_related("webhook__project").filter(pk=delivery_id, lease=lease).first()
 
 
 @transaction.atomic
@@ -184,7 +181,7 @@ def _keep(delivery: Delivery, answer: DeliveryResponse) -> None:
     now = timezone.now()
     status = Status.DELIVERED if answer.took_it else _status_after_failure(delivery, now)
     due_at = now + pause_after(delivery.attempts) if status == Status.WAITING else None
-    kept = _held_delivery(delivery.pk, delivery.lease).update(
+    kept = held(delivery).update(
         status=status, due_at=due_at, lease=None, answer_status=answer.status, answer=answer.says
     )
     if kept and answer.took_it:

@@ -3,18 +3,16 @@
 import asyncio
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
-from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotate.core.audit import record
 from annotate.core.errors import DomainError
-from annotate.core.jobs import GAVE_UP, MAX_ATTEMPTS, heartbeat, take_due
+from annotate.core.jobs import TakenOverError, held, work_on
 from judges.alignment.queries.draftings import LONGEST, plan_of_calls
 from judges.core.models import Drafting, Judge, Proposal
 from judges.endpoints.client import ask_once
@@ -33,35 +31,17 @@ LONGEST_WAIT = 30.0  # seconds before a call is made again
 Status = Drafting.Status
 
 
-class _DraftingTakenOverError(Exception):
-    """Another worker took the drafting, because this one was silent for too long."""
-
-
 def run_drafting(*, drafting: int) -> None:
     """Ask for what a drafting waits for, or what a worker died at; one that another has is left alone.
 
     No transaction is open during a call. A worker that is killed loses the call that was in flight, and
     nothing else; what that call may have cost counts as spent.
     """
-    taken = _take(drafting)
-    if taken is None:
-        return
-    with (
-        suppress(_DraftingTakenOverError),
-        heartbeat(lambda: _own_row(taken).update(touched_at=timezone.now())),
-    ):
-        _end(taken, _ask_for_all(taken))
-
-
-def _take(pk: int) -> Drafting | None:
-    found = Drafting.objects.select_related("drafter__endpoint", "judge__template").filter(pk=pk).first()
-    if found is None or not take_due(found, waiting=Status.WAITING, running=Status.ASKING):
-        return None
-    if found.attempts > MAX_ATTEMPTS:
-        _end(found, GAVE_UP)
-        return None
-    _count_lost_calls(found)
-    return found
+    related = ("drafter__endpoint", "judge__template")
+    found = Drafting.objects.select_related(*related).filter(pk=drafting).first()
+    if found is not None:
+        work = partial(_ask_for_all, found)
+        work_on(found, waiting=Status.WAITING, running=Status.ASKING, work=work)
 
 
 @transaction.atomic
@@ -76,6 +56,7 @@ def _count_lost_calls(drafting: Drafting) -> None:
 
 def _ask_for_all(drafting: Drafting) -> str:
     """Ask one by one; return why it stopped, or nothing."""
+    _count_lost_calls(drafting)
     drafter = drafting.drafter
     if drafter.endpoint is None:
         return gettext("{name} was imported and asks nobody.").format(name=drafter.name)
@@ -178,17 +159,8 @@ def _store(drafting: Drafting, proposal: Proposal, became: Mapping[str, Any], co
 
 
 def _lock(drafting: Drafting) -> Drafting:
-    """Return the drafting, locked, while this worker holds it; raises _DraftingTakenOverError."""
-    locked = _own_row(drafting).select_for_update().first()
+    """Return the drafting, locked, while this worker holds it; raises TakenOverError."""
+    locked = held(drafting).select_for_update().first()
     if locked is None:
-        raise _DraftingTakenOverError
+        raise TakenOverError
     return locked
-
-
-def _end(drafting: Drafting, reason: str) -> None:
-    status = Status.STOPPED if reason else Status.FINISHED
-    _own_row(drafting).update(lease=None, status=status, reason=reason, touched_at=timezone.now())
-
-
-def _own_row(drafting: Drafting) -> QuerySet[Drafting]:
-    return Drafting.objects.filter(pk=drafting.pk, lease=drafting.lease, lease__isnull=False)

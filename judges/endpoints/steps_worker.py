@@ -1,6 +1,6 @@
 """Evaluation steps as a job: asked for on a prompt's page, written by a worker, dimension by dimension."""
 
-from contextlib import suppress
+from functools import partial
 
 from django.db import transaction
 from django.db.models import F, QuerySet
@@ -9,24 +9,13 @@ from django.utils.translation import gettext
 
 from annotate.core.configuration import lock_project
 from annotate.core.errors import DomainError, InvalidValueError
-from annotate.core.jobs import (
-    GAVE_UP,
-    MAX_ATTEMPTS,
-    MESSAGE_LOST_AFTER,
-    due_jobs,
-    heartbeat,
-    take_due,
-)
+from annotate.core.jobs import MESSAGE_LOST_AFTER, TakenOverError, due_jobs, held, work_on
 from annotate.core.models import User
 from judges.core.models import Judge, PromptTemplate, StepsWriting
 from judges.endpoints.evaluation_steps import WrittenSteps, write_steps
 from judges.methods.evaluation_steps import has_steps
 
 Status = StepsWriting.Status
-
-
-class _StepsTakenOverError(Exception):
-    """Another worker took the job, because this one was silent for too long."""
 
 
 def due_steps_writings() -> QuerySet[StepsWriting]:
@@ -70,25 +59,11 @@ def run_steps_writing(*, writing: int) -> None:
     No transaction is open during a call. Steps that came are a wording of the prompt already, so a worker
     that is killed loses the call that was in flight, and nothing else.
     """
-    taken = _take(writing)
-    if taken is None:
-        return
-    with (
-        suppress(_StepsTakenOverError),
-        heartbeat(lambda: _own_row(taken).update(touched_at=timezone.now())),
-    ):
-        _end(taken, _write_all(taken))
-
-
-def _take(pk: int) -> StepsWriting | None:
     related = ("template__project", "judge__endpoint", "created_by")
-    found = StepsWriting.objects.select_related(*related).filter(pk=pk).first()
-    if found is None or not take_due(found, waiting=Status.WAITING, running=Status.ASKING):
-        return None
-    if found.attempts > MAX_ATTEMPTS:
-        _end(found, GAVE_UP)
-        return None
-    return found
+    found = StepsWriting.objects.select_related(*related).filter(pk=writing).first()
+    if found is not None:
+        work = partial(_write_all, found)
+        work_on(found, waiting=Status.WAITING, running=Status.ASKING, work=work)
 
 
 def _write_all(writing: StepsWriting) -> str:
@@ -105,16 +80,7 @@ def _write_all(writing: StepsWriting) -> str:
 
 
 def _note(writing: StepsWriting, written: WrittenSteps) -> None:
-    """Note which version has the steps, and what a call cost; raises _StepsTakenOverError."""
+    """Note which version has the steps, and what a call cost; raises TakenOverError."""
     spent = None if written.cost is None and not written.problem else F("spent") + (written.cost or 0)
-    if not _own_row(writing).update(template=written.template, spent=spent):
-        raise _StepsTakenOverError
-
-
-def _end(writing: StepsWriting, reason: str) -> None:
-    status = Status.STOPPED if reason else Status.FINISHED
-    _own_row(writing).update(lease=None, status=status, reason=reason, touched_at=timezone.now())
-
-
-def _own_row(writing: StepsWriting) -> QuerySet[StepsWriting]:
-    return StepsWriting.objects.filter(pk=writing.pk, lease=writing.lease, lease__isnull=False)
+    if not held(writing).update(template=written.template, spent=spent):
+        raise TakenOverError

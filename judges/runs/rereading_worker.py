@@ -3,12 +3,12 @@
 from contextlib import suppress
 from functools import partial
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from django.db.models import Q
 from django.utils import timezone
 
-from annotate.core.jobs import SILENT_AFTER, heartbeat
+from annotate.core.jobs import SILENT_AFTER, TakenOverError, heartbeat, held
 from judges.core.models import Rereading
 from judges.runs.commands.corrections import read_again
 from judges.runs.queries.corrections import as_row, judges_of, rereadings_in_batches
@@ -16,10 +16,6 @@ from judges.runs.queries.corrections import as_row, judges_of, rereadings_in_bat
 Status = Rereading.Status
 PREVIEWED_CHANGES = 100
 STEPS = {Status.WAITING: Status.READING, Status.CONFIRMED: Status.APPLYING}
-
-
-class LeaseLostError(Exception):
-    """Another worker took over, because this one was silent for too long."""
 
 
 def run_rereading(*, rereading: int) -> None:
@@ -34,36 +30,36 @@ def run_rereading(*, rereading: int) -> None:
         free = Q(status=waiting) | Q(status=begun, heartbeat_at__lt=now - SILENT_AFTER)
         taken = Rereading.objects.filter(free, pk=rereading)
         if taken.update(status=begun, lease=lease, heartbeat_at=now):
-            found = Rereading.objects.select_related("project", "confirmed_by").get(pk=rereading)
-            with suppress(LeaseLostError), heartbeat(partial(_record_heartbeat, found, lease)):
-                _preview_changes(found, lease) if waiting == Status.WAITING else _apply_changes(found, lease)
+            related = Rereading.objects.select_related("project", "confirmed_by")
+            found = related.get(pk=rereading, lease=lease)
+            with suppress(TakenOverError), heartbeat(partial(_record_heartbeat, found)):
+                _preview_changes(found) if waiting == Status.WAITING else _apply_changes(found)
 
 
-def _record_heartbeat(rereading: Rereading, lease: UUID) -> None:
-    Rereading.objects.filter(pk=rereading.pk, lease=lease).update(heartbeat_at=timezone.now())
+def _record_heartbeat(rereading: Rereading) -> None:
+    held(rereading).update(heartbeat_at=timezone.now())
 
 
-def _preview_changes(rereading: Rereading, lease: UUID) -> None:
+def _preview_changes(rereading: Rereading) -> None:
     first: list[dict[str, Any]] = []
     number = 0
     for batch in rereadings_in_batches(judges_of(rereading)):
         first += [as_row(found) for found in batch[: PREVIEWED_CHANGES - len(first)]]
         number += len(batch)
-        _report_progress(rereading, lease)
-    _report_progress(rereading, lease, status=Status.PREVIEWED, would_change=number, first_changes=first)
+        _report_progress(rereading)
+    _report_progress(rereading, status=Status.PREVIEWED, would_change=number, first_changes=first)
 
 
-def _apply_changes(rereading: Rereading, lease: UUID) -> None:
+def _apply_changes(rereading: Rereading) -> None:
     before = rereading.changed
     changed = read_again(
         judges=judges_of(rereading),
         by=rereading.confirmed_by,
-        report_progress=lambda so_far: _report_progress(rereading, lease, changed=before + so_far),
+        report_progress=lambda so_far: _report_progress(rereading, changed=before + so_far),
     )
-    _report_progress(rereading, lease, status=Status.APPLIED, changed=before + changed)
+    _report_progress(rereading, status=Status.APPLIED, changed=before + changed)
 
 
-def _report_progress(rereading: Rereading, lease: UUID, **fields: object) -> None:
-    held = Rereading.objects.filter(pk=rereading.pk, lease=lease)
-    if not held.update(heartbeat_at=timezone.now(), **fields):
-        raise LeaseLostError
+def _report_progress(rereading: Rereading, **fields: object) -> None:
+    if not held(rereading).update(heartbeat_at=timezone.now(), **fields):
+        raise TakenOverError

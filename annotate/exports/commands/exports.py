@@ -4,17 +4,16 @@ import logging
 from collections.abc import Callable
 from shutil import rmtree
 from time import monotonic
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from django.core.files.storage import default_storage
 from django.db import DatabaseError, transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotate.core.audit import record
 from annotate.core.errors import NotReadyError
 from annotate.core.files import keep_file, scratch
-from annotate.core.jobs import GAVE_UP, MAX_ATTEMPTS, heartbeat, take
+from annotate.core.jobs import GAVE_UP, MAX_ATTEMPTS, heartbeat, held, take
 from annotate.core.models import Export, NoticeKind, Project, User
 from annotate.core.notices import give_notice
 from annotate.core.quotas import refuse_over_quota
@@ -93,8 +92,7 @@ def run_export(*, export_id: int) -> None:
     export = _take(export_id)
     if export is None:
         return
-    held = _held_export(export.pk, export.lease)
-    with heartbeat(lambda: held.update(touched_at=timezone.now())):
+    with heartbeat(lambda: held(export).update(touched_at=timezone.now())):
         _write_held(export)
 
 
@@ -104,7 +102,7 @@ def _take(export_id: int) -> Export | None:
     if found is None or not may_restart(found) or not take(found, lease=lease, status=Status.WRITING):
         return None
     _forget_files_of(found)
-    export = _held_export(export_id, lease).select_related("project").first()
+    export = Export.objects.select_related("project").filter(pk=export_id, lease=lease).first()
     if export is not None and export.attempts > MAX_ATTEMPTS:
         _stop(export, GAVE_UP)
         return None
@@ -150,7 +148,7 @@ def _forget_files_of(export: Export) -> None:
 @transaction.atomic
 def _keep(export: Export, manifest: Manifest, size: int) -> bool:
     kept = bool(
-        _held_export(export.pk, export.lease).update(
+        held(export).update(
             status=Status.READY,
             file=_name_of(export),
             size=size,
@@ -177,12 +175,7 @@ def _keep(export: Export, manifest: Manifest, size: int) -> bool:
 
 
 def _stop(export: Export, message: str) -> None:
-    held = _held_export(export.pk, export.lease)
-    held.update(status=Status.STOPPED, message=message, lease=None, touched_at=timezone.now())
-
-
-def _held_export(export_id: int, lease: UUID | None) -> QuerySet[Export]:
-    return Export.objects.filter(pk=export_id, lease=lease, lease__isnull=False)
+    held(export).update(status=Status.STOPPED, message=message, lease=None, touched_at=timezone.now())
 
 
 def _progress_notes(export: Export) -> Callable[[int], None]:

@@ -3,26 +3,21 @@
 from pathlib import Path
 from shutil import rmtree
 from tempfile import gettempdir
-from uuid import UUID, uuid4
+from uuid import uuid4
 from zipfile import ZipFile
 
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotate.core.audit import record
-from annotate.core.errors import DomainError, NotReadyError
-from annotate.core.jobs import GAVE_UP, MAX_ATTEMPTS, heartbeat, is_silent, take
+from annotate.core.errors import NotReadyError
+from annotate.core.jobs import GAVE_UP, MAX_ATTEMPTS, TakenOverError, heartbeat, held, is_silent, take
 from annotate.core.models import Export, Push, User
 from annotate.exports.choice import Format
 from annotate.exports.hub import HubError, push_folder, refuse_repository
 
 Status = Push.Status
-
-
-class _TakenOverError(DomainError):
-    """Another worker was sent to the push, or its export was deleted."""
 
 
 @transaction.atomic
@@ -65,8 +60,7 @@ def run_push(*, push_id: int) -> None:
     push = _take(push_id)
     if push is None:
         return
-    held = _held_push(push.pk, push.lease)
-    with heartbeat(lambda: held.update(touched_at=timezone.now())):
+    with heartbeat(lambda: held(push).update(touched_at=timezone.now())):
         _push_held(push)
 
 
@@ -79,7 +73,7 @@ def _take(push_id: int) -> Push | None:
         return None
     if found.lease:
         rmtree(_folder_of(found), ignore_errors=True)
-    push = _held_push(push_id, lease).select_related("export__project").first()
+    push = Push.objects.select_related("export__project").filter(pk=push_id, lease=lease).first()
     if push is not None and push.attempts > MAX_ATTEMPTS:
         _end(push, status=Status.STOPPED, message=GAVE_UP)
         return None
@@ -89,7 +83,7 @@ def _take(push_id: int) -> Push | None:
 def _push_held(push: Push) -> None:
     try:
         url = _push(push)
-    except _TakenOverError:
+    except TakenOverError:
         return
     except (HubError, OSError) as error:
         _end(push, status=Status.STOPPED, message=getattr(error, "message", "") or type(error).__name__)
@@ -103,8 +97,8 @@ def _push_held(push: Push) -> None:
 
 def _push(push: Push) -> str:
     def on_progress(sent: int, size: int) -> None:
-        if not _held_push(push.pk, push.lease).update(sent=sent, size=size, touched_at=timezone.now()):
-            raise _TakenOverError("")
+        if not held(push).update(sent=sent, size=size, touched_at=timezone.now()):
+            raise TakenOverError
 
     unpacked = _folder_of(push)
     unpacked.mkdir(mode=0o700)
@@ -126,8 +120,4 @@ def _folder_of(push: Push) -> Path:
 
 
 def _end(push: Push, **became: object) -> None:
-    _held_push(push.pk, push.lease).update(lease=None, touched_at=timezone.now(), **became)
-
-
-def _held_push(push_id: int, lease: UUID | None) -> QuerySet[Push]:
-    return Push.objects.filter(pk=push_id, lease=lease, lease__isnull=False)
+    held(push).update(lease=None, touched_at=timezone.now(), **became)

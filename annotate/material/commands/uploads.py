@@ -8,13 +8,12 @@ from datetime import timedelta
 from pathlib import PurePosixPath
 from time import monotonic, time
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from django.conf import settings
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import DatabaseError, transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext
 
@@ -22,7 +21,7 @@ from annotate.core.audit import record
 from annotate.core.errors import DomainError, NotReadyError
 from annotate.core.files import changed_at, keep_file, kept_names, scratch
 from annotate.core.job_notes import JobNotes
-from annotate.core.jobs import GAVE_UP, MAX_ATTEMPTS, heartbeat, take
+from annotate.core.jobs import GAVE_UP, MAX_ATTEMPTS, TakenOverError, heartbeat, held, take
 from annotate.core.models import DataImport, Project, User
 from annotate.core.models.imports import MATERIAL
 from annotate.material.commands.imports import WRITINGS, Writing, import_file
@@ -51,10 +50,6 @@ logger = logging.getLogger(__name__)
 
 
 CANCELLED = "The import was cancelled and nothing was imported."
-
-
-class _LeaseLostError(Exception):
-    """The import was started again or discarded since this worker took it."""
 
 
 class _CancelledError(Exception):
@@ -163,7 +158,9 @@ def _take(import_id: int) -> DataImport | None:
     found = DataImport.objects.filter(pk=import_id, status__in=SILENT_FOR).first()
     if found is None or not may_start(found) or not take(found, lease=lease, status=Status.CHECKING):
         return None
-    data_import = _held_import(import_id, lease).select_related("project", "created_by").first()
+    data_import = (
+        DataImport.objects.select_related("project", "created_by").filter(pk=import_id, lease=lease).first()
+    )
     if data_import is not None and data_import.attempts > MAX_ATTEMPTS:
         _finish(data_import, Status.STOPPED, message=GAVE_UP)
         return None
@@ -173,7 +170,7 @@ def _take(import_id: int) -> DataImport | None:
 def _record_heartbeat(data_import: DataImport) -> None:
     # A file first: SQLite is held by the import itself while it writes, and then by nobody else.
     notes_of(data_import).record_heartbeat()
-    _held_import(data_import.pk, data_import.lease).update(touched_at=timezone.now())
+    held(data_import).update(touched_at=timezone.now())
 
 
 def _import_held(data_import: DataImport) -> None:
@@ -181,7 +178,7 @@ def _import_held(data_import: DataImport) -> None:
         report = KINDS[data_import.kind].run(data_import, _progress_notes(data_import))
     except _CancelledError:
         _finish(data_import, Status.STOPPED, message=CANCELLED)
-    except _LeaseLostError:
+    except TakenOverError:
         logger.warning("Import %s was taken over while this worker was silent", data_import.pk)
     except DomainError as error:
         _finish(data_import, Status.STOPPED, message=error.message)
@@ -267,9 +264,9 @@ def _progress_notes(data_import: DataImport) -> OnProgress:
 
 
 def _touch(data_import: DataImport, status: str, progress: float, lines: int) -> None:
-    held = _held_import(data_import.pk, data_import.lease)
-    if not held.update(status=status, progress=progress, lines=lines, touched_at=timezone.now()):
-        raise _LeaseLostError
+    now = timezone.now()
+    if not held(data_import).update(status=status, progress=progress, lines=lines, touched_at=now):
+        raise TakenOverError
 
 
 def _finish(data_import: DataImport, status: str, *, report: Report | None = None, message: str = "") -> None:
@@ -279,7 +276,7 @@ def _finish(data_import: DataImport, status: str, *, report: Report | None = Non
 
 def _note_end(data_import: DataImport, status: str, *, report: Report | None, message: str = "") -> bool:
     return bool(
-        _held_import(data_import.pk, data_import.lease).update(
+        held(data_import).update(
             status=status,
             progress=1.0 if report else 0.0,
             report=report.to_json() if report else None,
@@ -289,10 +286,6 @@ def _note_end(data_import: DataImport, status: str, *, report: Report | None, me
             **({"file": ""} if status == Status.IMPORTED else {}),
         )
     )
-
-
-def _held_import(import_id: int, lease: UUID | None) -> QuerySet[DataImport]:
-    return DataImport.objects.filter(pk=import_id, lease=lease, lease__isnull=False)
 
 
 def discard_forgotten() -> int:
