@@ -62,11 +62,6 @@ class VarianceComponents:
         error = self.of_differences.of_difference(raters, documents) / 2 + heights
         return _share(self.systems, error)
 
-    def dependability_of_texts(self, raters: int) -> float | None:
-        """Phi of the mean of so many raters for one text, which is ICC(A,m) where texts are what differs."""
-        texts = self.systems + self.documents + self.documents_by_systems
-        return _share(texts, (self.total - texts) / raters)
-
 
 def why_no_components(values: FloatArray) -> str:
     """Return why values (raters, documents, systems) cannot tell variances apart; empty where they can."""

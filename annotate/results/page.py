@@ -25,12 +25,8 @@ class Section:
         """Return what stands above its tables, as plain values for JSON."""
         return {"title": self.title, "says": self.says, "anchor": self.anchor}
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the same as plain values for JSON."""
-        return {**self.heading(), "tables": [each.as_dict() for each in self.tables]}
-
     def as_kept(self) -> dict[str, Any]:
-        """Return the same for JSON that is read in part."""
+        """Return all of it for JSON that is read in part."""
         return {**self.heading(), "tables": [each.as_kept() for each in self.tables], "packed": self.packed}
 
     @classmethod

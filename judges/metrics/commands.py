@@ -1,6 +1,6 @@
 """What is done about metrics: imported, computed here, removed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from django.db import transaction
 
@@ -89,7 +89,6 @@ def compute_metrics(
     project: Project,
     measures: Sequence[TextMeasure],
     references: Sequence[str] = (),
-    on_measure: Callable[[str], None] = lambda _name: None,
     by: User | None = None,
 ) -> dict[str, int]:
     """Compute measures of all items that lack them; return how many values each metric has got.
@@ -102,7 +101,6 @@ def compute_metrics(
     made = {}
     for measure in measures:
         name = measure.name(references)
-        on_measure(name)
         made[name] = _compute(project, measure, name, texts, by)
     return made
 

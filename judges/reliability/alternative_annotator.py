@@ -71,9 +71,8 @@ class AlternativeAnnotatorTest:
     annotators of `judge_wins`. Both None with a `reason` where no annotator can be compared. left_out:
     the annotators with too few units. verdict: what it comes to, in words in `verdict_reason`; None where the
     test has nothing to say. constant_value, constant: the constant answer with the largest
-    advantage, under the same test; shuffled: the judge's values dealt to other units. beats_constant: the
-    interval of the mean difference in wins over the constant judge lies above 0; beyond_constant is that
-    interval.
+    advantage, under the same test; shuffled: the judge's values dealt to other units. beyond_constant:
+    the interval of the mean difference in wins over the constant judge.
     """
 
     winning_rate: float | None
@@ -86,7 +85,6 @@ class AlternativeAnnotatorTest:
     constant_value: float | None = None
     constant: "AlternativeAnnotatorTest | None" = None
     shuffled: "AlternativeAnnotatorTest | None" = None
-    beats_constant: bool | None = None
     beyond_constant: tuple[float, float] | None = None
 
 
@@ -144,7 +142,6 @@ def alternative_annotator_test(
         constant_value=constant_value,
         constant=constant,
         shuffled=_run_test(setting, dealt),
-        beats_constant=beats,
         beyond_constant=beyond,
     )
 
@@ -154,15 +151,8 @@ def benjamini_yekutieli(p_values: npt.ArrayLike, false_discovery_rate: float) ->
 
     Valid under any dependence. Source: Benjamini and Yekutieli 2001, theorem 1.3.
     """
-    given = np.asarray(p_values, dtype=float)
-    number = np.arange(1, len(given) + 1)
-    order = np.argsort(given, kind="stable")
-    limits = number / max(len(given), 1) * false_discovery_rate / max(float(np.sum(1 / number)), 1)
-    below = np.flatnonzero(given[order] <= limits)
-    rejected = np.zeros(len(given), dtype=bool)
-    if len(below):
-        rejected[order[: below[-1] + 1]] = True
-    return rejected
+    adjusted = scipy.stats.false_discovery_control(p_values, method="by")
+    return np.asarray(adjusted <= false_discovery_rate, dtype=bool)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,14 +8,7 @@ from annotate.core.rounds import rounds_of
 from annotate.management.base import ConcordCommand
 from annotate.management.printing import print_rows
 from annotate.management.projects import project_called
-from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_one, open_round_two
-
-STEPS = {
-    "open-1": open_round_one,
-    "close-1": close_round_one,
-    "open-2": open_round_two,
-    "close-2": close_round_two,
-}
+from annotate.rating.steps import STEPS
 
 
 class Command(ConcordCommand):
@@ -31,7 +24,8 @@ class Command(ConcordCommand):
         """Take the step and print a line for each round."""
         project = project_called(options["project"])
         if options["step"]:
-            STEPS[options["step"]](project=project, by=None)
+            take, _ = STEPS[options["step"]]
+            take(project=project, by=None)
             if options["step"] == "close-2":
                 self._tell_left_open(project)
         rows = [

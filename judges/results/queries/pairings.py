@@ -76,15 +76,13 @@ def first_judge(judges: Sequence[Judge]) -> Judge:
     return max(of_method(judges, "rts") or judges, key=lambda judge: (_values_of(judge), -judge.pk))
 
 
-def judge_called(judges: Sequence[Judge], name: str, method: str = "") -> Judge:
-    """Return the judge of this name (and method); raises NoJudgesError with those that there are."""
-    fitting = of_method(judges, method) if method else list(judges)
-    for judge in fitting:
+def judge_called(judges: Sequence[Judge], name: str) -> Judge:
+    """Return the judge of this name; raises NoJudgesError with those that there are."""
+    for judge in judges:
         if judge.name == name:
             return judge
-    kind = f"{method.upper()} judge" if method else "judge that gives scores"
-    known = ", ".join(judge.name for judge in fitting) or "none"
-    raise NoJudgesError(f"There is no {kind} {name!r} with judgments; there are: {known}.")
+    known = ", ".join(judge.name for judge in judges) or "none"
+    raise NoJudgesError(f"There is no judge that gives scores {name!r} with judgments; there are: {known}.")
 
 
 def _suits(pairing: Pairing) -> tuple[bool, int, int, int]:
