@@ -3,7 +3,8 @@
 python benchmarks/results.py [--ratings 100000]
 
 Makes a database of its own as benchmarks/export.py does. The yardstick is alpha of every dimension by the
-package krippendorff: point estimates alone, without intervals, breakdowns or a page.
+package krippendorff: point estimates alone, without intervals, breakdowns or a page. Round II has just been
+opened: what it has not changed is computed once for both rounds.
 """
 
 import argparse

@@ -151,7 +151,7 @@ def benjamini_yekutieli(p_values: npt.ArrayLike, false_discovery_rate: float) ->
 
     Valid under any dependence. Source: Benjamini and Yekutieli 2001, theorem 1.3.
     """
-    adjusted = scipy.stats.false_discovery_control(p_values, method="by")
+    adjusted = scipy.stats.false_discovery_control(np.asarray(p_values, dtype=float), method="by")
     return np.asarray(adjusted <= false_discovery_rate, dtype=bool)
 
 

@@ -7,7 +7,9 @@ from annotate.core.models import Dimension, Dispute, Round
 from annotate.core.rounds import rounds_of
 from annotate.disputes.commands.disputes import adjudicate, answer_dispute
 from annotate.rating.commands.rounds import close_round_one, open_round_two
-from annotate.results.queries.reliability_data import reliability_data
+from annotate.results.queries import reliability_data as queries
+from annotate.results.queries.agreement_page import agreement_sections
+from annotate.results.queries.reliability_data import rated_items_of_rounds, reliability_data
 from tests.factories import make_project
 from tests.rating.rounds import opened, rate
 
@@ -103,3 +105,19 @@ def test_two_queries_whatever_the_number_of_ratings(documents, django_assert_num
     found = Round.objects.select_related("guideline").get(pk=round.pk)
     with django_assert_num_queries(2):
         reliability_data(found)
+
+
+def test_what_round_two_has_not_changed_is_the_same_and_gives_the_same_figures(monkeypatch) -> None:
+    cast = carried_through([1, 4, 2, 5], [3, 4, 1, 5], [5, 3, 2, 4])
+    rounds = [round for _, round in sorted(rounds_of(cast.project).items())]
+    first, second = rated_items_of_rounds(rounds)
+    assert first["fluency"] is second["fluency"]
+    shared = [section.as_kept() for section in agreement_sections(cast.project, {})]
+    with monkeypatch.context() as patch:
+        patch.setattr(queries, "_same_or_new", lambda _before, rated: rated)
+        apart = [section.as_kept() for section in agreement_sections(cast.project, {})]
+    assert shared == apart
+    answer_dispute(dispute=Dispute.objects.get(), rater=cast.annotators[0], value=4)
+    first, second = rated_items_of_rounds(rounds)
+    assert first["fluency"].data.values[0, 0] == 1
+    assert second["fluency"].data.values[0, 0] == 4

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -157,11 +158,8 @@ def _measure_round(rated: RatedRound) -> MeasuredRound:
 
 
 def _alpha_at(rated: RatedRound, dimension: FrozenDimension, level: str) -> Coefficient:
-    return checked_alpha(
-        rated.data(dimension).at_level(level),
-        generator=rated.stream(dimension),
-        resampling=rated.resampling,
-    )
+    compute = partial(checked_alpha, generator=rated.stream(dimension), resampling=rated.resampling)
+    return rated.once(dimension, ("alpha at", level), lambda: compute(rated.data(dimension).at_level(level)))
 
 
 def _of_round(each: MeasuredRound, items: ItemOrigins, disputes: Iterable[DisputeFigures]) -> Section:
@@ -328,7 +326,8 @@ def _coefficients(rated: RatedRound) -> Table:
 
 def _coefficient(rated: RatedRound, dimension: FrozenDimension, name: str) -> Coefficient:
     drawn_with = None if name in _WITH_OWN_INTERVAL else rated.stream(dimension)
-    return COEFFICIENTS[name](rated.data(dimension), generator=drawn_with, resampling=rated.resampling)
+    compute = partial(COEFFICIENTS[name], generator=drawn_with, resampling=rated.resampling)
+    return rated.once(dimension, ("coefficient", name), lambda: compute(rated.data(dimension)))
 
 
 def _rmse(rated: RatedRound, dimension: FrozenDimension) -> Coefficient:
@@ -383,7 +382,7 @@ def _pairs(rated: RatedRound) -> list[Table]:
     """Return alpha, RMSE and rank correlations of every pair of raters, and of each with the mean."""
     names = [f"{one} – {other}" for one, other in combinations(rated.raters, 2)]
     within = [*names, *(f"mean – {rater}" for rater in rated.raters)]
-    kinds: list[tuple[str, str, str, Sequence[str], Callable[[FrozenDimension], Iterable[Cell]]]] = [
+    kinds: list[tuple[str, str, str, Sequence[str], Callable[[FrozenDimension], Sequence[Cell]]]] = [
         (
             "pairs",
             "Krippendorff’s alpha of every pair of raters",
@@ -424,33 +423,40 @@ def _pairs(rated: RatedRound) -> list[Table]:
     columns = [Column("pair", "Pair", ColumnKind.TEXT), *rated.columns()]
     tables = []
     for key, title, plot, pairs, measured in kinds:
-        by_dimension = [list(measured(dimension)) for dimension in rated.dimensions]
+        by_dimension = [
+            rated.once(dimension, ("pairs", key), partial(measured, dimension))
+            for dimension in rated.dimensions
+        ]
         rows = [[text(name), *cells] for name, *cells in zip(pairs, *by_dimension, strict=True)]
         tables.append(Table(f"{rated.prefix}-{key}", f"{title} ({rated.label})", columns, rows, plot=plot))
     return tables
 
 
-def _alpha_of_pairs(rated: RatedRound, dimension: FrozenDimension) -> Iterable[Cell]:
+def _alpha_of_pairs(rated: RatedRound, dimension: FrozenDimension) -> Sequence[Cell]:
     data = rated.data(dimension)
-    for pair in combinations(range(len(data.raters)), 2):
-        yield figure(
+    return [
+        figure(
             checked_alpha(
                 data.of_raters(pair),
                 generator=rated.stream(dimension, *(data.raters[rater] for rater in pair)),
                 resampling=rated.resampling,
             )
         )
+        for pair in combinations(range(len(data.raters)), 2)
+    ]
 
 
 def _pair_cells(
     rated: RatedRound, dimension: FrozenDimension, measure: PairMeasure, *, within: bool = False
-) -> Iterable[Cell]:
-    """Yield a measure of every pair of raters, then of the mean of all with each; some within documents."""
+) -> Sequence[Cell]:
+    """Return a measure of every pair of raters, then of the mean of all with each; some within documents."""
     data = rated.data(dimension)
     documents = data.documents if within else None
     plan = Resampling(by="documents") if within else rated.resampling
-    for compare in (between_raters, with_mean):
+    return [
+        figure(each.coefficient)
+        for compare in (between_raters, with_mean)
         for each in compare(
             data, measure, within=documents, generator=rated.stream(dimension), resampling=plan
-        ):
-            yield figure(each.coefficient)
+        )
+    ]

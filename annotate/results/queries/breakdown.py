@@ -1,6 +1,7 @@
 """Alpha of parts of the ratings: by system, by document, and with each rater left out."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from urllib.parse import urlencode
 
 import numpy as np
@@ -80,10 +81,13 @@ def _table(
     def link(dimension: FrozenDimension, query: str) -> str:
         return "" if head.key == "without" else f"{urlencode({'dimension': dimension.key})}&{query}"
 
+    def of(dimension: FrozenDimension) -> Sequence[Coefficient]:
+        return rated.once(dimension, title, partial(alphas, dimension))
+
     columns = [
         [
             figure(alpha, link=link(dimension, query))
-            for query, alpha in zip(queries, alphas(dimension), strict=True)
+            for query, alpha in zip(queries, of(dimension), strict=True)
         ]
         for dimension in rated.dimensions
     ]

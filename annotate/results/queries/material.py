@@ -1,7 +1,8 @@
 """What people rated, with the system and document of every item, as results need it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,7 @@ from annotate.results.queries.agreement import Drawn
 from annotate.results.queries.reliability_data import RatedItems, rated_items_of_rounds
 from annotate.results.table import Column
 
+Made = TypeVar("Made")
 ROMAN = {1: "I", 2: "II"}
 
 
@@ -59,6 +61,10 @@ class RatedRound:
     def data(self, dimension: FrozenDimension) -> ReliabilityData:
         """Return all values on a dimension."""
         return self.rated[dimension.key].data
+
+    def once(self, dimension: FrozenDimension, figures: Hashable, make: Callable[[], Made]) -> Made:
+        """Return figures on a dimension, which are computed once for rounds that hold the same values."""
+        return self.data(dimension).once(("figures", figures, self.resampling), make)
 
     def columns(self) -> list[Column]:
         """Return a column for each dimension."""

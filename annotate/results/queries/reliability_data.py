@@ -24,6 +24,17 @@ class RatedItems:
     annotators: npt.NDArray[np.int64]
     data: ReliabilityData
 
+    def holds_the_same_as(self, other: "RatedItems") -> bool:
+        """Return whether the same raters gave the same values to the same items, on the same scale."""
+        mine, theirs = self.data, other.data
+        return (
+            mine.measurement_level == theirs.measurement_level
+            and np.array_equal(self.items, other.items)
+            and np.array_equal(self.annotators, other.annotators)
+            and np.array_equal(mine.value_domain, theirs.value_domain)
+            and np.array_equal(mine.values, theirs.values, equal_nan=True)
+        )
+
 
 def reliability_data(round: Round) -> Mapping[str, ReliabilityData]:
     """Return what `rated_items` returns, without the items."""
@@ -42,11 +53,23 @@ def rated_items(round: Round, *, revised: bool = False) -> Mapping[str, RatedIte
 
 
 def rated_items_of_rounds(rounds: Sequence[Round]) -> list[Mapping[str, RatedItems]]:
-    """Return what `rated_items` returns of each round of a project. One query, and one for each round."""
+    """Return what `rated_items` returns of each round of a project. One query, and one for each round.
+
+    What a dimension has in common with the round before is the same object, with all that is computed of it.
+    """
     if not rounds:
         return []
     rows = _rows(max(rounds, key=lambda round: round.number))
-    return [_tables(round, rows[rows["round"] <= round.number]) for round in rounds]
+    found: list[Mapping[str, RatedItems]] = []
+    for round in rounds:
+        tables = _tables(round, rows[rows["round"] <= round.number])
+        before = found[-1] if found else {}
+        found.append({key: _same_or_new(before.get(key), rated) for key, rated in tables.items()})
+    return found
+
+
+def _same_or_new(before: RatedItems | None, rated: RatedItems) -> RatedItems:
+    return before if before is not None and rated.holds_the_same_as(before) else rated
 
 
 def _tables(round: Round, rows: np.ndarray) -> Mapping[str, RatedItems]:
