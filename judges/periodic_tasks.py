@@ -16,7 +16,7 @@ from judges.alignment.queries.searches import due_searches
 from judges.alignment.tasks import advance_search, draft_proposals
 from judges.endpoints.steps_worker import due_steps_writings
 from judges.runs import slices
-from judges.runs.commands.leases import sweep
+from judges.runs.commands.leases import finish_left_running, sweep
 from judges.runs.queries.batches import runs_with_due_batches
 from judges.runs.queries.corrections import due_rereadings
 from judges.runs.queries.runs import runs_with_open_judgments, untold_runs
@@ -59,7 +59,7 @@ class CollectDueRuns(PeriodicTask):
 
 
 class SweepLeases(PeriodicTask):
-    """Every few seconds frees judgments that no living worker holds, whatever the state of their run."""
+    """Every few seconds frees what no living worker holds, and finishes runs that nobody could finish."""
 
     at_start = 2.0
     every = SWEEP_EVERY
@@ -69,6 +69,7 @@ class SweepLeases(PeriodicTask):
         close_old_connections()
         try:
             freed = sweep()
+            finish_left_running()
         except DatabaseError as error:  # the next look finds them
             logger.warning("Abandoned leases could not be looked for: %s", error)
             return

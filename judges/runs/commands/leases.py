@@ -13,7 +13,7 @@ from itertools import chain
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import F, Q, QuerySet, Value
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Value
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -247,6 +247,19 @@ def finish_if_done(*, run: int) -> None:
         locked.status, locked.finished_at = Run.Status.FINISHED, timezone.now()
         locked.save(update_fields=["status", "finished_at"])
         announce(locked.project_id, RUN_FINISHED, {"run": locked.pk})
+
+
+def finish_left_running() -> None:
+    """Finish the runs whose last worker died when all answers were stored, and before it could say so.
+
+    Nothing of them is open, so that no other worker takes them up.
+    """
+    judgments = Judgment.objects.filter(run=OuterRef("pk"))
+    planned = judgments.filter(status=Judgment.Status.PLANNED)
+    leased = judgments.filter(status=Judgment.Status.LEASED)
+    running = Run.objects.filter(~Exists(planned), ~Exists(leased), status=Run.Status.RUNNING)
+    for run in running.order_by("pk").values_list("pk", flat=True):
+        finish_if_done(run=run)
 
 
 @transaction.atomic

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from judges.core.models import Judgment, LeaseHolder, Run
 from judges.endpoints.work import Outcome, Prices
-from judges.runs.commands.leases import lease, store, sweep
+from judges.runs.commands.leases import finish_left_running, lease, store, sweep
 from judges.runs.commands.runs import cancel_run, pause_run, start_run
 from tests.factories import make_project
 from tests.judges.factories import make_endpoint, make_judge, make_priced_endpoint, make_run
@@ -185,3 +185,29 @@ def test_a_worker_sweeps_by_itself(provider, tmp_path):
     die()
     with worker(tmp_path) as running_worker:
         assert wait_until(lambda: statuses(run) == {"planned": 4}, seconds=60), running_worker.story()
+
+
+def answered_but_running(url):
+    """Let the last worker die when all answers are stored, before it could finish the run."""
+    cast = make_project()
+    judge = make_judge(cast.project, endpoint=make_endpoint(cast.project, url))
+    run = start_run(run=make_run(cast.project, judge))
+    assert worked(run).status == "finished"
+    Run.objects.filter(pk=run.pk).update(status=Run.Status.RUNNING, finished_at=None)
+    return run
+
+
+def test_a_run_whose_last_worker_died_before_it_could_finish_it_is_finished(provider):
+    run, (open_run, _, _) = answered_but_running(provider.base_url), abandoned(provider.base_url)
+    finish_left_running()
+    run.refresh_from_db()
+    open_run.refresh_from_db()
+    assert (run.status, open_run.status) == ("finished", "running")
+    assert run.finished_at is not None
+
+
+def test_a_worker_finishes_such_a_run_by_itself(provider, tmp_path):
+    run = answered_but_running(provider.base_url)
+    with worker(tmp_path) as running:
+        assert wait_until(lambda: Run.objects.filter(pk=run.pk, status="finished").exists()), running.story()
+    assert statuses(run) == {"done": run.judgments.count()}
