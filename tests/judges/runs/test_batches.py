@@ -66,12 +66,11 @@ def batches(run):
     return list(Batch.objects.filter(run=run).order_by("created_at"))
 
 
-def to_the_end(run, most=40):
-    for _ in range(most):
-        if not needs_work(run.pk):
-            return looked_after(run)
-        looked_after(run)
-    raise AssertionError(f"not at its end: {run.status}, {statuses(run)}")
+def to_the_end(run):
+    """Look again and again: the server takes its time for a batch, however fast the looks are."""
+    ended = wait_until(lambda: not needs_work(looked_after(run).pk), seconds=60, every=0.02)
+    assert ended, f"not at its end: {run.status}, {statuses(run)}"
+    return looked_after(run)
 
 
 # A whole run
