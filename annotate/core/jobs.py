@@ -67,7 +67,7 @@ def take_due(job: Any, *, waiting: str, running: str) -> bool:
     return True
 
 
-def held(job: Job) -> "QuerySet[Job]":
+def own_row(job: Job) -> "QuerySet[Job]":
     """Return the job's row for as long as this worker holds it: none once it was taken over or deleted."""
     lease = getattr(job, "lease")  # noqa: B009 - whatever the model, a job has one
     return type(job)._default_manager.filter(pk=job.pk, lease=lease, lease__isnull=False)
@@ -81,10 +81,10 @@ def work_on(job: Any, *, waiting: str, running: str, work: Callable[[], str]) ->
     """
     if not take_due(job, waiting=waiting, running=running):
         return
-    with suppress(TakenOverError), heartbeat(lambda: held(job).update(touched_at=timezone.now())):
+    with suppress(TakenOverError), heartbeat(lambda: own_row(job).update(touched_at=timezone.now())):
         reason = GAVE_UP if job.attempts > MAX_ATTEMPTS else work()
         status = "stopped" if reason else "finished"
-        held(job).update(lease=None, status=status, reason=reason, touched_at=timezone.now())
+        own_row(job).update(lease=None, status=status, reason=reason, touched_at=timezone.now())
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from django.utils.translation import gettext
 
 from annotate.core.audit import facts, record
 from annotate.core.errors import InvalidValueError, NotReadyError
-from annotate.core.jobs import held
+from annotate.core.jobs import own_row
 from annotate.core.models import Delivery, Project, User, Webhook
 from annotate.webhooks.addresses import refuse_url
 from annotate.webhooks.events import EVENTS, TEST
@@ -181,7 +181,7 @@ def _keep(delivery: Delivery, answer: DeliveryResponse) -> None:
     now = timezone.now()
     status = Status.DELIVERED if answer.took_it else _status_after_failure(delivery, now)
     due_at = now + pause_after(delivery.attempts) if status == Status.WAITING else None
-    kept = held(delivery).update(
+    kept = own_row(delivery).update(
         status=status, due_at=due_at, lease=None, answer_status=answer.status, answer=answer.says
     )
     if kept and answer.took_it:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 
 from annotate.core.audit import record
 from annotate.core.errors import DomainError
-from annotate.core.jobs import TakenOverError, held, work_on
+from annotate.core.jobs import TakenOverError, own_row, work_on
 from judges.alignment.queries.draftings import LONGEST, plan_of_calls
 from judges.core.models import Drafting, Judge, Proposal
 from judges.endpoints.client import ask_once
@@ -160,7 +160,7 @@ def _store(drafting: Drafting, proposal: Proposal, became: Mapping[str, Any], co
 
 def _lock(drafting: Drafting) -> Drafting:
     """Return the drafting, locked, while this worker holds it; raises TakenOverError."""
-    locked = held(drafting).select_for_update().first()
+    locked = own_row(drafting).select_for_update().first()
     if locked is None:
         raise TakenOverError
     return locked

@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 
 from annotate.core.configuration import lock_project
 from annotate.core.errors import DomainError, InvalidValueError
-from annotate.core.jobs import MESSAGE_LOST_AFTER, TakenOverError, due_jobs, held, work_on
+from annotate.core.jobs import MESSAGE_LOST_AFTER, TakenOverError, due_jobs, own_row, work_on
 from annotate.core.models import User
 from judges.core.models import Judge, PromptTemplate, StepsWriting
 from judges.endpoints.evaluation_steps import WrittenSteps, write_steps
@@ -82,5 +82,5 @@ def _write_all(writing: StepsWriting) -> str:
 def _note(writing: StepsWriting, written: WrittenSteps) -> None:
     """Note which version has the steps, and what a call cost; raises TakenOverError."""
     spent = None if written.cost is None and not written.problem else F("spent") + (written.cost or 0)
-    if not held(writing).update(template=written.template, spent=spent):
+    if not own_row(writing).update(template=written.template, spent=spent):
         raise TakenOverError

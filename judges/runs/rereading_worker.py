@@ -8,7 +8,7 @@ from uuid import uuid4
 from django.db.models import Q
 from django.utils import timezone
 
-from annotate.core.jobs import SILENT_AFTER, TakenOverError, heartbeat, held
+from annotate.core.jobs import SILENT_AFTER, TakenOverError, heartbeat, own_row
 from judges.core.models import Rereading
 from judges.runs.commands.corrections import read_again
 from judges.runs.queries.corrections import as_row, judges_of, rereadings_in_batches
@@ -37,7 +37,7 @@ def run_rereading(*, rereading: int) -> None:
 
 
 def _record_heartbeat(rereading: Rereading) -> None:
-    held(rereading).update(heartbeat_at=timezone.now())
+    own_row(rereading).update(heartbeat_at=timezone.now())
 
 
 def _preview_changes(rereading: Rereading) -> None:
@@ -61,5 +61,5 @@ def _apply_changes(rereading: Rereading) -> None:
 
 
 def _report_progress(rereading: Rereading, **fields: object) -> None:
-    if not held(rereading).update(heartbeat_at=timezone.now(), **fields):
+    if not own_row(rereading).update(heartbeat_at=timezone.now(), **fields):
         raise TakenOverError

@@ -13,7 +13,7 @@ from django.utils import timezone
 from annotate.core.audit import record
 from annotate.core.errors import NotReadyError
 from annotate.core.files import keep_file, scratch
-from annotate.core.jobs import GAVE_UP, MAX_ATTEMPTS, heartbeat, held, take
+from annotate.core.jobs import GAVE_UP, MAX_ATTEMPTS, heartbeat, own_row, take
 from annotate.core.models import Export, NoticeKind, Project, User
 from annotate.core.notices import give_notice
 from annotate.core.quotas import refuse_over_quota
@@ -92,7 +92,7 @@ def run_export(*, export_id: int) -> None:
     export = _take(export_id)
     if export is None:
         return
-    with heartbeat(lambda: held(export).update(touched_at=timezone.now())):
+    with heartbeat(lambda: own_row(export).update(touched_at=timezone.now())):
         _write_held(export)
 
 
@@ -148,7 +148,7 @@ def _forget_files_of(export: Export) -> None:
 @transaction.atomic
 def _keep(export: Export, manifest: Manifest, size: int) -> bool:
     kept = bool(
-        held(export).update(
+        own_row(export).update(
             status=Status.READY,
             file=_name_of(export),
             size=size,
@@ -175,7 +175,7 @@ def _keep(export: Export, manifest: Manifest, size: int) -> bool:
 
 
 def _stop(export: Export, message: str) -> None:
-    held(export).update(status=Status.STOPPED, message=message, lease=None, touched_at=timezone.now())
+    own_row(export).update(status=Status.STOPPED, message=message, lease=None, touched_at=timezone.now())
 
 
 def _progress_notes(export: Export) -> Callable[[int], None]:

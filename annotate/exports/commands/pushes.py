@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 
 from annotate.core.audit import record
 from annotate.core.errors import NotReadyError
-from annotate.core.jobs import GAVE_UP, MAX_ATTEMPTS, TakenOverError, heartbeat, held, is_silent, take
+from annotate.core.jobs import GAVE_UP, MAX_ATTEMPTS, TakenOverError, heartbeat, is_silent, own_row, take
 from annotate.core.models import Export, Push, User
 from annotate.exports.choice import Format
 from annotate.exports.hub import HubError, push_folder, refuse_repository
@@ -60,7 +60,7 @@ def run_push(*, push_id: int) -> None:
     push = _take(push_id)
     if push is None:
         return
-    with heartbeat(lambda: held(push).update(touched_at=timezone.now())):
+    with heartbeat(lambda: own_row(push).update(touched_at=timezone.now())):
         _push_held(push)
 
 
@@ -97,7 +97,7 @@ def _push_held(push: Push) -> None:
 
 def _push(push: Push) -> str:
     def on_progress(sent: int, size: int) -> None:
-        if not held(push).update(sent=sent, size=size, touched_at=timezone.now()):
+        if not own_row(push).update(sent=sent, size=size, touched_at=timezone.now()):
             raise TakenOverError
 
     unpacked = _folder_of(push)
@@ -120,4 +120,4 @@ def _folder_of(push: Push) -> Path:
 
 
 def _end(push: Push, **became: object) -> None:
-    held(push).update(lease=None, touched_at=timezone.now(), **became)
+    own_row(push).update(lease=None, touched_at=timezone.now(), **became)

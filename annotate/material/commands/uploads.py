@@ -21,7 +21,7 @@ from annotate.core.audit import record
 from annotate.core.errors import DomainError, NotReadyError
 from annotate.core.files import changed_at, keep_file, kept_names, scratch
 from annotate.core.job_notes import JobNotes
-from annotate.core.jobs import GAVE_UP, MAX_ATTEMPTS, TakenOverError, heartbeat, held, take
+from annotate.core.jobs import GAVE_UP, MAX_ATTEMPTS, TakenOverError, heartbeat, own_row, take
 from annotate.core.models import DataImport, Project, User
 from annotate.core.models.imports import MATERIAL
 from annotate.material.commands.imports import WRITINGS, Writing, import_file
@@ -170,7 +170,7 @@ def _take(import_id: int) -> DataImport | None:
 def _record_heartbeat(data_import: DataImport) -> None:
     # A file first: SQLite is held by the import itself while it writes, and then by nobody else.
     notes_of(data_import).record_heartbeat()
-    held(data_import).update(touched_at=timezone.now())
+    own_row(data_import).update(touched_at=timezone.now())
 
 
 def _import_held(data_import: DataImport) -> None:
@@ -265,7 +265,7 @@ def _progress_notes(data_import: DataImport) -> OnProgress:
 
 def _touch(data_import: DataImport, status: str, progress: float, lines: int) -> None:
     now = timezone.now()
-    if not held(data_import).update(status=status, progress=progress, lines=lines, touched_at=now):
+    if not own_row(data_import).update(status=status, progress=progress, lines=lines, touched_at=now):
         raise TakenOverError
 
 
@@ -276,7 +276,7 @@ def _finish(data_import: DataImport, status: str, *, report: Report | None = Non
 
 def _note_end(data_import: DataImport, status: str, *, report: Report | None, message: str = "") -> bool:
     return bool(
-        held(data_import).update(
+        own_row(data_import).update(
             status=status,
             progress=1.0 if report else 0.0,
             report=report.to_json() if report else None,
