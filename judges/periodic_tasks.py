@@ -16,7 +16,7 @@ from judges.alignment.queries.searches import due_searches
 from judges.alignment.tasks import advance_search, draft_proposals
 from judges.endpoints.steps_worker import due_steps_writings
 from judges.runs import slices
-from judges.runs.commands.leases import finish_left_running, sweep
+from judges.runs.commands.leases import finish_left_undone, sweep
 from judges.runs.queries.batches import runs_with_due_batches
 from judges.runs.queries.corrections import due_rereadings
 from judges.runs.queries.runs import runs_with_open_judgments, untold_runs
@@ -69,7 +69,7 @@ class SweepLeases(PeriodicTask):
         close_old_connections()
         try:
             freed = sweep()
-            finish_left_running()
+            finish_left_undone()
         except DatabaseError as error:  # the next look finds them
             logger.warning("Abandoned leases could not be looked for: %s", error)
             return

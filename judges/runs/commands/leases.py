@@ -249,16 +249,17 @@ def finish_if_done(*, run: int) -> None:
         announce(locked.project_id, RUN_FINISHED, {"run": locked.pk})
 
 
-def finish_left_running() -> None:
-    """Finish the runs whose last worker died when all answers were stored, and before it could say so.
+def finish_left_undone() -> None:
+    """Finish the runs whose last worker died when it had stored or given back all, and before it said so.
 
-    Nothing of them is open, so that no other worker takes them up.
+    No other takes them up: in one that goes on nothing is open, and one that was cancelled is over.
     """
     judgments = Judgment.objects.filter(run=OuterRef("pk"))
     planned = judgments.filter(status=Judgment.Status.PLANNED)
     leased = judgments.filter(status=Judgment.Status.LEASED)
-    running = Run.objects.filter(~Exists(planned), ~Exists(leased), status=Run.Status.RUNNING)
-    for run in running.order_by("pk").values_list("pk", flat=True):
+    through = Q(~Exists(planned), ~Exists(leased), status=Run.Status.RUNNING)
+    given_back = Q(Exists(planned), status=Run.Status.CANCELLED)
+    for run in Run.objects.filter(through | given_back).order_by("pk").values_list("pk", flat=True):
         finish_if_done(run=run)
 
 

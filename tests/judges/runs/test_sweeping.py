@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from judges.core.models import Judgment, LeaseHolder, Run
 from judges.endpoints.work import Outcome, Prices
-from judges.runs.commands.leases import finish_left_running, lease, store, sweep
+from judges.runs.commands.leases import finish_left_undone, lease, store, sweep
 from judges.runs.commands.runs import cancel_run, pause_run, start_run
 from tests.factories import make_project
 from tests.judges.factories import make_endpoint, make_judge, make_priced_endpoint, make_run
@@ -199,11 +199,20 @@ def answered_but_running(url):
 
 def test_a_run_whose_last_worker_died_before_it_could_finish_it_is_finished(provider):
     run, (open_run, _, _) = answered_but_running(provider.base_url), abandoned(provider.base_url)
-    finish_left_running()
+    finish_left_undone()
     run.refresh_from_db()
     open_run.refresh_from_db()
     assert (run.status, open_run.status) == ("finished", "running")
     assert run.finished_at is not None
+
+
+def test_what_a_dead_worker_gave_back_to_a_cancelled_run_is_planned_no_more(provider):
+    run, _, _ = abandoned(provider.base_url)
+    cancel_run(run=run)
+    run.judgments.update(status=Judgment.Status.PLANNED, lease=None, leased_until=None)
+    finish_left_undone()
+    assert statuses(run) == {}
+    assert make_run(run.project, run.project.judges.get()).judgments.count() == 4
 
 
 def test_a_worker_finishes_such_a_run_by_itself(provider, tmp_path):
