@@ -1,19 +1,17 @@
 """Every worker looks by itself whether digests or deliveries are due: no timetable could be forgotten."""
 
-import logging
 import random
 from collections.abc import Callable
 from typing import Any
 
 from celery import Task
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotate import tasks
 from annotate.core.files import remove_scratch
-from annotate.core.periodic import PeriodicTask, Upkeep
+from annotate.core.periodic import PeriodicTask
 from annotate.disputes.commands.nudges import due_nudges
 from annotate.disputes.queries.digests import without_digest_today
 from annotate.exports.queries import due_exports, due_pushes
@@ -33,17 +31,12 @@ EVERY = 600.0  # seconds
 DELIVERIES_EVERY = 3.0  # seconds
 DELIVERIES_AT_ONCE = JOBS_AT_ONCE = 100
 JOBS_EVERY = 5.0  # seconds
-logger = logging.getLogger(__name__)
 
 
 def enqueue_digests() -> None:
     """Send a message if anyone who asked for digests has had none today."""
-    close_old_connections()
-    try:
-        if without_digest_today(timezone.localtime()).exists():
-            send_digests.apply_async(expires=EVERY)
-    except DatabaseError as error:  # the next look finds them
-        logger.warning("Digests could not be looked for: %s", error)
+    if without_digest_today(timezone.localtime()).exists():
+        send_digests.apply_async(expires=EVERY)
 
 
 Jobs = tuple[tuple["Task[Any, Any]", Callable[[], QuerySet[Any]]], ...]
@@ -66,12 +59,7 @@ def due_tasks(jobs: Jobs = JOBS) -> list[tuple["Task[Any, Any]", int]]:
 
 def enqueue_jobs(jobs: Jobs = JOBS) -> None:
     """Send a message for each job that waits for a worker, or whose worker died."""
-    close_old_connections()
-    try:
-        due = due_tasks(jobs)
-    except DatabaseError as error:  # the next look finds them
-        logger.warning("Waiting jobs could not be looked for: %s", error)
-        return
+    due = due_tasks(jobs)
     random.shuffle(due)  # a job that ends its worker must not always come before all others
     for task, pk in due:
         task.apply_async((pk,), expires=JOBS_EVERY)
@@ -82,10 +70,8 @@ class TakeUpJobs(PeriodicTask):
 
     at_start = 0.5
     every = JOBS_EVERY
-
-    def run(self) -> None:
-        """Look once."""
-        enqueue_jobs()
+    acts = (enqueue_jobs,)
+    fails = "Waiting jobs could not be looked for"
 
 
 class SendDueDigests(PeriodicTask):
@@ -93,13 +79,11 @@ class SendDueDigests(PeriodicTask):
 
     at_start = 5.0
     every = EVERY
-
-    def run(self) -> None:
-        """Look once."""
-        enqueue_digests()
+    acts = (enqueue_digests,)
+    fails = "Digests could not be looked for"
 
 
-class RemoveLeftovers(Upkeep):
+class RemoveLeftovers(PeriodicTask):
     """Every ten minutes removes sessions that ended, counts that limit nothing any more, and old files."""
 
     at_start = 60.0
@@ -108,19 +92,22 @@ class RemoveLeftovers(Upkeep):
     fails = "Old sessions, attempts and uploads could not be removed"
 
 
+def enqueue_forgetting() -> None:
+    """Send a message to remove acts of the audit log, where the operator does not keep them for ever."""
+    if settings.AUDIT_DAYS is not None:
+        tasks.forget_acts.apply_async(expires=EVERY)
+
+
 class RemoveOldEntries(PeriodicTask):
     """Every ten minutes sends a message to remove acts that the operator keeps no longer."""
 
     at_start = 90.0
     every = EVERY
-
-    def run(self) -> None:
-        """Send it."""
-        if settings.AUDIT_DAYS is not None:
-            tasks.forget_acts.apply_async(expires=EVERY)
+    acts = (enqueue_forgetting,)
+    fails = "Old acts could not be removed"
 
 
-class TellOfDeadlines(Upkeep):
+class TellOfDeadlines(PeriodicTask):
     """Every ten minutes writes the notices of deadlines that near, each of which is given once."""
 
     at_start = 10.0
@@ -129,7 +116,7 @@ class TellOfDeadlines(Upkeep):
     fails = "Deadlines could not be looked for"
 
 
-class AddUpChanges(Upkeep):
+class AddUpChanges(PeriodicTask):
     """Every minute adds up what statements counted, so that versions of data are read from few rows."""
 
     at_start = 20.0
@@ -138,7 +125,7 @@ class AddUpChanges(Upkeep):
     fails = "Counts of changes could not be added up"
 
 
-class SealAuditLog(Upkeep):
+class SealAuditLog(PeriodicTask):
     """Every minute seals what is new in the audit log."""
 
     at_start = 30.0
@@ -149,13 +136,7 @@ class SealAuditLog(Upkeep):
 
 def enqueue_deliveries() -> None:
     """Send a message for each delivery to a webhook that is due."""
-    close_old_connections()
-    try:
-        due = list(due_deliveries(timezone.now()).values_list("pk", flat=True)[:DELIVERIES_AT_ONCE])
-    except DatabaseError as error:  # the next look finds them
-        logger.warning("Deliveries could not be looked for: %s", error)
-        return
-    for delivery in due:
+    for delivery in due_deliveries(timezone.now()).values_list("pk", flat=True)[:DELIVERIES_AT_ONCE]:
         deliver.apply_async((delivery,), expires=DELIVERIES_EVERY)
 
 
@@ -164,7 +145,5 @@ class SendDueDeliveries(PeriodicTask):
 
     at_start = 1.0
     every = DELIVERIES_EVERY
-
-    def run(self) -> None:
-        """Look once."""
-        enqueue_deliveries()
+    acts = (enqueue_deliveries,)
+    fails = "Deliveries could not be looked for"

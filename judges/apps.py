@@ -27,8 +27,7 @@ class JudgesConfig(AppConfig):
             MailStoppedRuns,
             RemoveOldReplies,
             SweepLeases,
-            TakeUpModelJobs,
-            TakeUpRereadings,
+            TakeUpJobsOfJudges,
         )
         from judges.results.tables.pages import JUDGES_RESULTS
         from judges.routing.results import TRUST_PAGE
@@ -41,8 +40,7 @@ class JudgesConfig(AppConfig):
                 SweepLeases,
                 MailStoppedRuns,
                 RemoveOldReplies,
-                TakeUpModelJobs,
-                TakeUpRereadings,
+                TakeUpJobsOfJudges,
                 DrainCalls,
             )
         )

@@ -2,15 +2,15 @@
 
 import logging
 import random
+from functools import partial
 from typing import Any
 
 from celery import bootsteps
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections
 
 from annotate.core.mails import mail_is_sent
 from annotate.core.periodic import PeriodicTask
-from annotate.periodic_tasks import enqueue_jobs
+from annotate.periodic_tasks import Jobs, enqueue_jobs
 from judges.alignment.queries.draftings import due_draftings
 from judges.alignment.queries.searches import due_searches
 from judges.alignment.tasks import advance_search, draft_proposals
@@ -37,7 +37,6 @@ logger = logging.getLogger(__name__)
 
 def enqueue_runs() -> None:
     """Send a message for each run with judgments that could be asked, or batches that are due, now."""
-    close_old_connections()
     runs = [*runs_with_open_judgments(), *runs_with_due_batches()]
     random.shuffle(runs)  # two runs may want the same endpoint, and neither shall always come second
     for run in runs:
@@ -52,10 +51,14 @@ class CollectDueRuns(PeriodicTask):
 
     at_start = 0.5
     every = EVERY
+    acts = (enqueue_runs,)
+    fails = "Runs could not be looked for"
 
-    def run(self) -> None:
-        """Look once."""
-        enqueue_runs()
+
+def free_leases() -> None:
+    """Free judgments that no living worker holds, and say in the log how many."""
+    if freed := sweep():
+        logger.warning("Freed %d judgments that no living worker held.", freed)
 
 
 class SweepLeases(PeriodicTask):
@@ -63,32 +66,15 @@ class SweepLeases(PeriodicTask):
 
     at_start = 2.0
     every = SWEEP_EVERY
-
-    def run(self) -> None:
-        """Look once."""
-        close_old_connections()
-        try:
-            freed = sweep()
-            finish_left_undone()
-        except DatabaseError as error:  # the next look finds them
-            logger.warning("Abandoned leases could not be looked for: %s", error)
-            return
-        if freed:
-            logger.warning("Freed %d judgments that no living worker held.", freed)
+    acts = (free_leases, finish_left_undone)
+    fails = "Abandoned leases could not be looked for"
 
 
 def enqueue_stop_mails() -> None:
     """Send a message for each run that stopped without a mail to who planned it."""
-    close_old_connections()
-    if not mail_is_sent():
-        return
-    try:
-        untold = list(untold_runs().values_list("pk", flat=True))
-    except DatabaseError as error:  # the next look finds them
-        logger.warning("Stopped runs could not be looked for: %s", error)
-        return
-    for run in untold:
-        mail_stopped_run.apply_async((run,), expires=MAIL_EVERY)
+    if mail_is_sent():
+        for run in untold_runs().values_list("pk", flat=True):
+            mail_stopped_run.apply_async((run,), expires=MAIL_EVERY)
 
 
 class MailStoppedRuns(PeriodicTask):
@@ -96,38 +82,31 @@ class MailStoppedRuns(PeriodicTask):
 
     at_start = 3.0
     every = MAIL_EVERY
-
-    def run(self) -> None:
-        """Look once."""
-        enqueue_stop_mails()
+    acts = (enqueue_stop_mails,)
+    fails = "Stopped runs could not be looked for"
 
 
-class TakeUpRereadings(PeriodicTask):
-    """Every few seconds sends a message for each rereading that nobody is at."""
-
-    at_start = 0.5
-    every = EVERY
-
-    def run(self) -> None:
-        """Look once."""
-        enqueue_jobs(((read_replies, due_rereadings),))
+JOBS: Jobs = (
+    (read_replies, due_rereadings),
+    (draft_proposals, due_draftings),
+    (advance_search, due_searches),
+    (write_evaluation_steps, due_steps_writings),
+)
 
 
-class TakeUpModelJobs(PeriodicTask):
-    """Every few seconds sends a message for what models are asked beside runs and nobody is at."""
+class TakeUpJobsOfJudges(PeriodicTask):
+    """Every few seconds sends a message for each rereading, drafting or search that nobody is at."""
 
     at_start = 0.5
     every = EVERY
+    acts = (partial(enqueue_jobs, JOBS),)
+    fails = "Waiting jobs of judges could not be looked for"
 
-    def run(self) -> None:
-        """Look once."""
-        enqueue_jobs(
-            (
-                (draft_proposals, due_draftings),
-                (advance_search, due_searches),
-                (write_evaluation_steps, due_steps_writings),
-            )
-        )
+
+def enqueue_forgetting() -> None:
+    """Send a message to remove replies, where the operator does not keep them for ever."""
+    if settings.REPLY_DAYS is not None:
+        forget_replies.apply_async(expires=FORGET_EVERY)
 
 
 class RemoveOldReplies(PeriodicTask):
@@ -138,11 +117,8 @@ class RemoveOldReplies(PeriodicTask):
 
     at_start = 100.0
     every = FORGET_EVERY
-
-    def run(self) -> None:
-        """Send it."""
-        if settings.REPLY_DAYS is not None:
-            forget_replies.apply_async(expires=FORGET_EVERY)
+    acts = (enqueue_forgetting,)
+    fails = "Old replies could not be removed"
 
 
 class DrainCalls(bootsteps.StartStopStep):

@@ -11,11 +11,17 @@ logger = logging.getLogger(__name__)
 
 
 class PeriodicTask(bootsteps.StartStopStep):
-    """A step of every worker that looks soon after the start, and then regularly; times in seconds."""
+    """A step of every worker that looks soon after the start, and then regularly; times in seconds.
+
+    acts: what is done at each look, in this order. fails: what the log says where the database or a file
+    could not be used; what was not done is done at the next look.
+    """
 
     requires = ("celery.worker.components:Timer",)
     at_start: ClassVar[float]
     every: ClassVar[float]
+    acts: ClassVar[Sequence[Callable[[], object]]]
+    fails: ClassVar[str]
 
     def __init__(self, parent: Any, **options: Any) -> None:
         super().__init__(parent, **options)
@@ -23,7 +29,12 @@ class PeriodicTask(bootsteps.StartStopStep):
 
     def run(self) -> None:
         """Look once."""
-        raise NotImplementedError
+        close_old_connections()
+        try:
+            for act in self.acts:
+                act()
+        except (DatabaseError, OSError) as error:
+            logger.warning("%s: %s", self.fails, error)
 
     def start(self, parent: Any) -> None:
         """Begin to look."""
@@ -34,22 +45,3 @@ class PeriodicTask(bootsteps.StartStopStep):
         """Look no more."""
         if self.entry is not None:
             self.entry.cancel()
-
-
-class Upkeep(PeriodicTask):
-    """Does something in the database or its files at each look; what cannot be done is done at the next.
-
-    acts: what is done, in this order. fails: what the log says where it could not be.
-    """
-
-    acts: ClassVar[Sequence[Callable[[], object]]]
-    fails: ClassVar[str]
-
-    def run(self) -> None:
-        """Do it once."""
-        close_old_connections()
-        try:
-            for act in self.acts:
-                act()
-        except (DatabaseError, OSError) as error:
-            logger.warning("%s: %s", self.fails, error)
