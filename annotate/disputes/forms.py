@@ -13,6 +13,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.addresses import query_of
+from annotate.core.forms import offer_choices
 from annotate.core.models import Dimension, Dispute, Membership, Project, Role
 from annotate.core.raters import disputes_of
 from annotate.core.scale import is_on_scale
@@ -155,15 +156,9 @@ class DisputeFilterForm(forms.Form):
         dimensions = project.dimensions.values_list("key", "name")
         raters = project.memberships.filter(role=Role.ANNOTATOR).order_by("alias")
         anyone = ("", gettext("any"))
-        self.fields["dimension"] = forms.ChoiceField(required=False, choices=[anyone, *dimensions])
-        self.fields["rater"] = forms.ChoiceField(
-            required=False,
-            label=gettext("Waits for"),
-            choices=[
-                anyone,
-                *((each.alias, each.label if with_labels else _rater(each.alias)) for each in raters),
-            ],
-        )
+        named = ((each.alias, each.label if with_labels else _rater(each.alias)) for each in raters)
+        offer_choices(self, "dimension", [anyone, *dimensions])
+        offer_choices(self, "rater", [anyone, *named])
 
     @property
     def chosen(self) -> DisputeFilter:
@@ -195,18 +190,13 @@ class WorkFilterForm(forms.Form):
         own, anything = disputes_of(place).order_by(), ("", gettext("any"))
         disputed = Exists(own.filter(dimension=OuterRef("pk")))
         dimensions = Dimension.objects.filter(disputed, project=place.project_id).values_list("key", "name")
-        self._offer("dimension", [anything, *sorted(dimensions, key=itemgetter(1))])
+        offer_choices(self, "dimension", [anything, *sorted(dimensions, key=itemgetter(1))])
         if has_many_documents(place.project_id):
             # Thousands of choices take longer than the page; the words find a document's title, too.
             del self.fields["document"]
         else:
             documents = own.values_list("item__document__key", "item__document__title").distinct()
-            self._offer("document", [anything, *sorted(documents, key=itemgetter(1))])
-
-    def _offer(self, name: str, choices: Sequence[tuple[str, str]]) -> None:
-        field = self.fields[name]
-        assert isinstance(field, forms.ChoiceField)
-        field.choices = choices
+            offer_choices(self, "document", [anything, *sorted(documents, key=itemgetter(1))])
 
     @property
     def chosen(self) -> WorkFilter:

@@ -8,6 +8,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.addresses import query_of
+from annotate.core.forms import offer_choices
 from annotate.core.models import ItemTag, Project, System
 from annotate.items.queries import ItemFilter, ItemOrder, RatedState, tags_of
 from annotate.items.registry import MARKS
@@ -34,15 +35,10 @@ class ItemFilterForm(forms.Form):
         super().__init__(entered)
         systems = System.objects.filter(project=project).order_by("name").values_list("name", flat=True)
         for name, known in (("system", systems), ("tag", tags_of(project))):
-            self._choices(name, [("", gettext("any")), *((each, each) for each in known)])
-        self._choices("marked", [(mark.name, mark.label) for mark in MARKS.values()])
+            offer_choices(self, name, [("", gettext("any")), *((each, each) for each in known)])
+        offer_choices(self, "marked", [(mark.name, mark.label) for mark in MARKS.values()])
         if not shows_systems:
             del self.fields["system"]
-
-    def _choices(self, name: str, choices: Any) -> None:
-        field = self.fields[name]
-        assert isinstance(field, forms.ChoiceField)
-        field.choices = choices
 
     @property
     def chosen(self) -> ItemFilter:

@@ -20,6 +20,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.api.commands import revoke_tokens
+from annotate.core.forms import offer_choices
 from annotate.core.keys import ACTIONS, DIGITS, NAMED, VALUES, KeySet, problems_of
 from annotate.core.mails import mail_is_sent
 from annotate.core.models import Membership, Preferences, Role, User
@@ -176,9 +177,7 @@ class JoinForm(forms.Form):
     def __init__(self, entered: Mapping[str, Any] | None, *, members: Sequence[Membership]) -> None:
         super().__init__(entered)
         self.members = {str(member.pk): member for member in members}
-        field = self.fields["member"]
-        assert isinstance(field, forms.ChoiceField)
-        field.choices = [(key, member.label) for key, member in self.members.items()]
+        offer_choices(self, "member", [(key, member.label) for key, member in self.members.items()])
 
     @property
     def chosen(self) -> Membership:

@@ -8,6 +8,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from annotate.core.forms import offer_choices
 from annotate.core.models import Document, Project, System
 from annotate.rating.queries.own_items import has_many_documents
 from annotate.results.queries.disagreements import Disagreement
@@ -35,9 +36,7 @@ class DisagreementForm(forms.Form):
         else:
             choices["document"] = self._documents.order_by("key").values_list("key", "key")
         for name, listed in choices.items():
-            field = self.fields[name]
-            assert isinstance(field, forms.ChoiceField)
-            field.choices = [*any_of, *listed]
+            offer_choices(self, name, [*any_of, *listed])
         if not shows_systems:
             del self.fields["system"]
 

@@ -8,6 +8,7 @@ from django.http import QueryDict
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from annotate.core.forms import offer_choices
 from annotate.watching.queries.audit import AuditChoices
 from annotate.watching.queries.audit_sources import AuditFilter
 
@@ -23,8 +24,10 @@ class AuditForm(forms.Form):
 
     def __init__(self, entered: QueryDict, choices: AuditChoices) -> None:
         super().__init__(entered)
-        self._offer("who", [("", "anyone"), *choices.people])
-        self._offer("what", [("", "anything"), *((each, each.replace("_", " ")) for each in choices.things)])
+        offer_choices(self, "who", [("", "anyone"), *choices.people])
+        offer_choices(
+            self, "what", [("", "anything"), *((each, each.replace("_", " ")) for each in choices.things)]
+        )
 
     @property
     def wanted(self) -> AuditFilter:
@@ -39,11 +42,6 @@ class AuditForm(forms.Form):
             since=_midnight(since) if since else None,
             until=_midnight(until + timedelta(days=1)) if until else None,
         )
-
-    def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
-        field = self.fields[name]
-        assert isinstance(field, forms.ChoiceField)
-        field.choices = choices
 
 
 class DeletionForm(forms.Form):

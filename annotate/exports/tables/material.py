@@ -14,18 +14,14 @@ from annotate.setup.queries import versions_of
 
 
 def _project(project: Project) -> Iterator[Row]:
-    yield {
-        "concord_version": VERSION,
-        "project": project.slug,
-        "name": project.name,
-        "description": project.description,
-        "raters_per_item": project.raters_per_item,
-        "dispute_threshold": project.dispute_threshold,
-        "tolerance": project.tolerance,
-        "keep_reasons": project.keep_reasons,
-        "datasheet": project.datasheet,
-        "seed": project.seed,
-    }
+    settings = {name: getattr(project, name) for name in _SETTINGS}
+    yield {"concord_version": VERSION, "project": project.slug, **settings}
+
+
+_SETTINGS = (
+    *("name", "description", "raters_per_item", "dispute_threshold", "tolerance"),
+    *("keep_reasons", "datasheet", "seed"),
+)
 
 
 def _guidelines(project: Project) -> Iterator[Row]:
@@ -91,18 +87,7 @@ MATERIAL_TABLES = (
     ExportTable(
         "project",
         "the project's settings and Concord's version",
-        (
-            "concord_version",
-            "project",
-            "name",
-            "description",
-            "raters_per_item",
-            "dispute_threshold",
-            "tolerance",
-            "keep_reasons",
-            "datasheet",
-            "seed",
-        ),
+        ("concord_version", "project", *_SETTINGS),
         _project,
         kinds(integer="raters_per_item dispute_threshold tolerance seed", listed="keep_reasons datasheet"),
     ),
