@@ -1,13 +1,13 @@
 """Putting hidden checks among an annotator's items: in a round of their own, met as part of Round I."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from django.db.models import Max
 
 from annotate.agreement.streams import Stream
 from annotate.core.models import Assignment, Membership, Round
 from annotate.fastpath.queries import NUMBERS, Prepared
-from annotate.rating.commands.new_places import NewPlace, write_places
+from annotate.rating.commands.new_places import NewPlace, next_slots, write_places
 from annotate.rating.planning.checks import Turn, due
 from annotate.rating.queries.hidden_checks import checking_of, hidden_gold
 from annotate.rating.queries.places import own_order
@@ -73,7 +73,7 @@ def give_due_checks(*, round: Round, annotator: Membership) -> int:
 
 def write_checks(checks: Round, turns: Sequence[tuple[int, int, Turn]]) -> None:
     """Store checks: the annotator's key, the position in the order, the turn."""
-    slots = _next_slots(checks, {turn.item for _, _, turn in turns})
+    slots = next_slots(checks, {turn.item for _, _, turn in turns})
     places = []
     for annotator, position, turn in turns:
         slot = slots[turn.item]
@@ -82,10 +82,3 @@ def write_checks(checks: Round, turns: Sequence[tuple[int, int, Turn]]) -> None:
         )
         slots[turn.item] += 1
     write_places(places)
-
-
-def _next_slots(checks: Round, items: Iterable[int]) -> dict[int, int]:
-    items = list(items)
-    taken = Assignment.objects.filter(round=checks, item__in=items).order_by().values_list("item")
-    last = dict(taken.annotate(last=Max("slot")))
-    return {item: last.get(item, -1) + 1 for item in items}

@@ -1,11 +1,13 @@
-"""Writing many places of a round at once, each for all dimensions of its item."""
+"""Writing many places of a round at once, each for all dimensions of its item, and which slots are free."""
 
 from collections.abc import Iterable
 from itertools import islice
 from typing import NamedTuple
 
+from django.db.models import Max
+
 from annotate.core.bulk import write_rows
-from annotate.core.models import Assignment
+from annotate.core.models import Assignment, Round
 
 BATCH = 5000
 
@@ -20,6 +22,14 @@ class NewPlace(NamedTuple):
     position: int | None
     plan: str
     seed: int
+
+
+def next_slots(round: Round, items: Iterable[int]) -> dict[int, int]:
+    """Return the first free slot of each item, by its key. One query."""
+    wanted = list(items)
+    taken = Assignment.objects.filter(round=round, item__in=wanted).order_by().values_list("item")
+    last = dict(taken.annotate(last=Max("slot")))
+    return {item: last.get(item, -1) + 1 for item in wanted}
 
 
 def write_places(places: Iterable[NewPlace]) -> int:

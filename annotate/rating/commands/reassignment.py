@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.db.models import Max
 from django.utils import timezone
 from django.utils.translation import gettext
 
@@ -16,6 +15,7 @@ from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import AssignedUnit, Assignment, Membership, NoticeKind, Rating, Role, Round, User
 from annotate.core.models.ratings import has_answer
 from annotate.core.notices import give_notice
+from annotate.rating.commands.new_places import next_slots
 from annotate.rating.queries.places import last_positions
 
 BATCH = 500
@@ -109,14 +109,13 @@ def _divide(round: Round, begun: Sequence[Assignment]) -> list[Divided]:
     everything = [each.id for each in FrozenGuideline.from_json(round.guideline.content).dimensions]
     given = _answered_dimensions(begun)
     # A place for the rest needs a slot of its own: the begun place keeps its one.
-    slots = _last_slot_by_item(round, begun)
+    slots = next_slots(round, {row.item_id for row in begun})
     units: dict[int, dict[int, float]] = defaultdict(dict)
     for unit in AssignedUnit.objects.filter(assignment__in=begun):
         units[unit.assignment_id][unit.dimension_id] = unit.inclusion_probability
     divided, kept, now = [], [], timezone.now()
     for row in begun:
         asked = units[row.pk] if row.partial else dict.fromkeys(everything, row.inclusion_probability or 1.0)
-        slots[row.item_id] += 1
         rest = Assignment(
             round=round,
             item_id=row.item_id,
@@ -127,6 +126,7 @@ def _divide(round: Round, begun: Sequence[Assignment]) -> list[Divided]:
             seed=row.seed,
             inclusion_probability=None,
         )
+        slots[row.item_id] += 1
         left = {each: chance for each, chance in asked.items() if each not in given[row.pk]}
         divided.append((rest, _units(rest, left)))
         # A whole place has no units in the database: it becomes a partial one that names what was answered.
@@ -163,11 +163,6 @@ def _answered_dimensions(begun: Sequence[Assignment]) -> dict[int, set[int]]:
     for assignment, dimension in given.values_list("assignment", "dimension"):
         found[assignment].add(dimension)
     return found
-
-
-def _last_slot_by_item(round: Round, begun: Sequence[Assignment]) -> dict[int, int]:
-    rows = Assignment.objects.filter(round=round, item__in={row.item_id for row in begun}).order_by()
-    return dict(rows.values_list("item").annotate(last=Max("slot")))
 
 
 def _store(divided: Sequence[Divided]) -> None:

@@ -1,8 +1,9 @@
 """Opening and closing rounds."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime
+from itertools import islice
 
 from django.db import transaction
 from django.db.models import Max
@@ -92,8 +93,8 @@ def open_or_unopened(project: Project) -> Round | None:
 def add_places(*, round: Round, items: Iterable[int]) -> int:
     """Make the free assignments of items (their ids) that Round I does not have yet; return how many."""
     places = FrozenGuideline.from_json(round.guideline.content).raters_per_item
-    made = 0
-    for batch in _batches(items, BATCH // places):
+    made, left = 0, iter(items)
+    while batch := list(islice(left, max(BATCH // places, 1))):
         there = set(Assignment.objects.filter(round=round, item__in=batch).values_list("item_id", flat=True))
         made += write_places(
             NewPlace(round.pk, item, slot, None, None, Assignment.Plan.N_OF_M, round.seed)
@@ -307,14 +308,3 @@ def _hand_disputes_to_raters(first: Round, second: Round) -> None:
         ),
         BATCH,
     )
-
-
-def _batches(items: Iterable[int], size: int) -> Iterator[list[int]]:
-    batch: list[int] = []
-    for item in items:
-        batch.append(item)
-        if len(batch) >= max(size, 1):
-            yield batch
-            batch = []
-    if batch:
-        yield batch

@@ -5,12 +5,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.db.models import Max
 from django.utils.translation import gettext
 
 from annotate.core.errors import NotReadyError
 from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import AssignedUnit, Assignment, GoldItem, Round
+from annotate.rating.commands.new_places import next_slots
 from annotate.rating.commands.rounds import BATCH
 from annotate.rating.queries.assigned import Unit
 
@@ -50,12 +50,12 @@ def ask_for_units(*, round: Round, units: Iterable[WantedUnit], raters: int, ori
     for start in range(0, len(items), BATCH):
         batch = items[start : start + BATCH]
         there = _places(round, batch)
-        slots = _last_slot_by_item(round, batch)
+        slots = next_slots(round, batch)
         changed = []
         for item in batch:
             places = there.get(item, [])
             missing_count += _assign_units(
-                round, item, by_item[item], places, slots.get(item, -1), raters, origin, seed
+                round, item, by_item[item], places, slots[item], raters, origin, seed
             )
             changed += [place for place in places if place.gets]
         _write(changed)
@@ -137,17 +137,12 @@ def _places(round: Round, items: Sequence[int]) -> dict[int, list[_DealtPlace]]:
     return found
 
 
-def _last_slot_by_item(round: Round, items: Sequence[int]) -> dict[int, int]:
-    rows = Assignment.objects.filter(round=round, item__in=items).order_by().values_list("item")
-    return dict(rows.annotate(last=Max("slot")))
-
-
 def _assign_units(
     round: Round,
     item: int,
     units: Sequence[WantedUnit],
     places: list[_DealtPlace],
-    last_slot: int,
+    next_slot: int,
     raters: int,
     origin: str,
     seed: int,
@@ -161,8 +156,8 @@ def _assign_units(
         missing_count += missing > 0
         open_to_it = [place for place in own if unit.dimension not in place.asks]
         while missing > len(open_to_it):
-            last_slot += 1
-            place = _DealtPlace(_new_place(round, item, last_slot, origin, seed), set(), {})
+            place = _DealtPlace(_new_place(round, item, next_slot, origin, seed), set(), {})
+            next_slot += 1
             own.append(place)
             places.append(place)
             open_to_it.append(place)
