@@ -62,6 +62,10 @@ class Column:
     decimals: int = 3
 
 
+DIMENSION = Column("dimension", "Dimension", ColumnKind.TEXT)
+"""The first column of most tables."""
+
+
 class KeptRows(Sequence[Sequence[Cell]]):
     """Rows of a table that was kept, as texts of many rows each, read when somebody asks for theirs.
 

@@ -7,9 +7,9 @@ from django.urls import reverse
 from annotate.core.models import Project
 from annotate.results.page import Section
 from annotate.results.registry import Chosen, ResultsPage
-from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.core.models import Calibration
-from judges.results.tables.columns import DIMENSION, number_or_reason
+from judges.results.tables.columns import number_or_reason
 from judges.results.tables.corrected import with_count_of_corrected
 from judges.results.tables.gaps import with_gaps
 from judges.results.tables.parameters import CORRECTED, JUDGE, ROUND, chosen_judge

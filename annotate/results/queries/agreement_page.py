@@ -33,7 +33,7 @@ from annotate.results.queries.movement import movement
 from annotate.results.queries.revised import revised_section
 from annotate.results.queries.skewed import skewed_tables
 from annotate.results.registry import Chosen
-from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,6 @@ AFTER_DISCUSSION = (
     "Raters of disputed units had seen each other’s values and reasons: this is agreement after discussion, "
     "not reliability. It says that a panel came to terms, not that other raters would have come to the same."
 )
-_DIMENSION = Column("dimension", "Dimension", ColumnKind.TEXT)
 _NAMES = {
     "percent_agreement": "equal",
     "within_one_agreement": "within one",
@@ -182,7 +181,7 @@ def _rounds(rounds: Sequence[MeasuredRound], disputes: Mapping[int, DisputeFigur
     names = {"opened": "disputes opened", "settled": "settled", "adjudicated": "adjudicated"}
     names |= {"irresolvable": "irresolvable by discussion", "left_open": "left open"}
     columns = [
-        _DIMENSION,
+        DIMENSION,
         Column("level", "level", ColumnKind.TEXT),
         *_columns_of(1, "Round I, reliability"),
         *(Column(key, name, ColumnKind.COUNT) for key, name in names.items()),
@@ -233,7 +232,7 @@ def _both_rounds(rounds: Sequence[MeasuredRound]) -> Table:
     return Table(
         "alpha",
         "Krippendorff’s alpha",
-        [_DIMENSION, *columns],
+        [DIMENSION, *columns],
         rows,
         says="At each dimension’s measurement level.",
         plot="intervals",
@@ -258,7 +257,7 @@ def _without_value(rated: RatedRound, found: Mapping[int, WithoutValue]) -> list
         if (own := found.get(each.id))
     ]
     columns = [
-        _DIMENSION,
+        DIMENSION,
         Column("not_applicable", "does not apply", ColumnKind.COUNT),
         Column("cannot_rate", "cannot rate", ColumnKind.COUNT),
         Column("apart", "does not apply for one, rated by another", ColumnKind.COUNT),
@@ -288,7 +287,7 @@ def _levels(each: MeasuredRound) -> Table:
         ]
         for dimension in rated.dimensions
     ]
-    columns = [_DIMENSION, Column("own_level", "own level", ColumnKind.TEXT), *(Column(x, x) for x in levels)]
+    columns = [DIMENSION, Column("own_level", "own level", ColumnKind.TEXT), *(Column(x, x) for x in levels)]
     return Table(
         f"{rated.prefix}-alpha",
         f"Krippendorff’s alpha at several levels of measurement ({rated.label})",
@@ -308,7 +307,7 @@ def _coefficients(rated: RatedRound) -> Table:
         for dimension in rated.dimensions
     ]
     columns = [
-        _DIMENSION,
+        DIMENSION,
         *(
             Column(name, said, ColumnKind.SHARE if name in _SHARES else ColumnKind.NUMBER)
             for name, said in _NAMES.items()
@@ -347,7 +346,7 @@ def _distributions(rated: RatedRound) -> Table:
     values = sorted({value for each in rated.dimensions for value in each.values})
     rows = [row for dimension in rated.dimensions for row in _distribution(rated, dimension, values)]
     columns = [
-        _DIMENSION,
+        DIMENSION,
         Column("rater", "Rater", ColumnKind.TEXT),
         *(Column(f"value_{value}", str(value), ColumnKind.COUNT) for value in values),
         Column("mean", "mean", decimals=2),

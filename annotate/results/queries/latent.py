@@ -9,9 +9,8 @@ from annotate.agreement import DawidSkene, Mace, Majority, dawid_skene, mace, ma
 from annotate.agreement.data import FloatArray
 from annotate.core.guideline import FrozenDimension
 from annotate.results.queries.material import RatedRound
-from annotate.results.table import Cell, Column, ColumnKind, Table, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 
-_DIMENSION = Column("dimension", "Dimension", ColumnKind.TEXT)
 _CATEGORY = Column("category", "Category", ColumnKind.TEXT)
 _HOW_MAJORITY = "The most frequent category of each unit, ties left out (function majority)."
 _HOW_SHARES = "The mean over units of the share of raters (function majority)."
@@ -71,7 +70,7 @@ def _find(rated: RatedRound, dimension: FrozenDimension) -> _Found:
 
 def _categories(found: Sequence[_Found]) -> Table:
     columns = [
-        _DIMENSION,
+        DIMENSION,
         _CATEGORY,
         Column("raters", "share of raters", ColumnKind.SHARE),
         Column("majority", "by majority", ColumnKind.SHARE),
@@ -115,7 +114,7 @@ def _share(part: int, whole: int) -> Cell:
 
 def _raters(found: Sequence[_Found]) -> Table:
     columns = [
-        _DIMENSION,
+        DIMENSION,
         Column("rater", "Rater", ColumnKind.TEXT),
         Column("values", "values", ColumnKind.COUNT),
         Column("accuracy", "gives the true category", ColumnKind.SHARE),
@@ -146,7 +145,7 @@ def _of_rater(found: _Found, place: int, shares: FloatArray, reason: str, how: s
 
 def _confusion(found: Sequence[_Found]) -> Table:
     columns = [
-        _DIMENSION,
+        DIMENSION,
         Column("rater", "Rater", ColumnKind.TEXT),
         Column("true", "true by the model", ColumnKind.TEXT),
         Column("given", "given", ColumnKind.TEXT),

@@ -11,7 +11,7 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Dispute
 from annotate.core.scale import normalize
 from annotate.results.queries.material import RatedRound
-from annotate.results.table import Cell, Column, ColumnKind, Table, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 
 _SAYS = (
     "Units that were disputed, by the largest minus the smallest value in Round I (rows) and at the end of "
@@ -41,7 +41,7 @@ def movement(rounds: Sequence[RatedRound]) -> list[Table]:
         for first in sorted({first for first, _ in counts})
     ]
     columns = [
-        Column("dimension", "Dimension", ColumnKind.TEXT),
+        DIMENSION,
         Column("apart_before", "apart in Round I", ColumnKind.TEXT),
         *(Column(f"apart_{last}", f"{last} apart", ColumnKind.COUNT) for last in spreads),
     ]

@@ -12,7 +12,7 @@ from annotate.core.models.rounds import WorkOrder
 from annotate.results.page import Section
 from annotate.results.queries.material import RatedRound
 from annotate.results.queries.timed import UNTIMED, timed_of
-from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 
 _SAYS = (
     "Items come in an order drawn for each rater, so that without an effect of order values have nothing to "
@@ -23,7 +23,7 @@ _SAYS = (
 _CORRECTED = "The two p values of a dimension are corrected together (Holm), not over dimensions."
 _NAMED = "Categories have no order, so there is nothing to rise or to follow."
 _COLUMNS = (
-    Column("dimension", "Dimension", ColumnKind.TEXT),
+    DIMENSION,
     Column("of", "of", ColumnKind.TEXT),
     Column("effect", "effect"),
     Column("p", "p, corrected", ColumnKind.P_VALUE),

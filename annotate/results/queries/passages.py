@@ -12,10 +12,9 @@ from annotate.core.rounds import rounds_of
 from annotate.rating.evidence import Passage, passages_from_json
 from annotate.results.page import Section
 from annotate.results.registry import Chosen
-from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 
 _WORD = re.compile(r"\S+")
-_DIMENSION = Column("dimension", "Dimension", ColumnKind.TEXT)
 _SAYS = (
     "From Round I, on each dimension the items in which two raters or more marked a passage, each with its "
     "document. Who marked nothing gave no reason, which is not the same as seeing none, and is left out: "
@@ -87,7 +86,7 @@ def _spans(passages: Sequence[Passage], texts: Sequence[str]) -> list[tuple[int,
 
 def _all_raters(project: Project, dimensions: Sequence[FrozenDimension], marked: Marked) -> Table:
     columns = [
-        _DIMENSION,
+        DIMENSION,
         Column("marked", "items marked by anyone", ColumnKind.COUNT),
         Column("compared", "by two or more", ColumnKind.COUNT),
         Column("raters", "raters", ColumnKind.COUNT),
@@ -116,7 +115,7 @@ def _all_raters(project: Project, dimensions: Sequence[FrozenDimension], marked:
 
 def _pairs_of_raters(project: Project, dimensions: Sequence[FrozenDimension], marked: Marked) -> Table:
     columns = [
-        _DIMENSION,
+        DIMENSION,
         Column("rater", "Rater", ColumnKind.TEXT),
         Column("other", "Other rater", ColumnKind.TEXT),
         Column("compared", "items", ColumnKind.COUNT),

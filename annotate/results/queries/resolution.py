@@ -5,13 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from annotate.agreement import CrossedDifferences
 from annotate.core.guideline import FrozenDimension
 from annotate.results.page import Section
-from annotate.results.table import Cell, Column, ColumnKind, Table, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 
 FEW_RATERS = (2, 3, 5, 8, 12)
 MOST_RATERS = 50
 TIMES = (1, 2, 4)
 _LEVEL, _POWER = 0.05, 0.8
-_DIMENSION = Column("dimension", "Dimension", ColumnKind.TEXT)
 _SAYS = (
     "The error of a difference has three sources: raters rank systems differently (only more raters help), "
     "documents suit systems differently (only more documents help), and the rest (both help)."
@@ -43,7 +42,7 @@ def _sources(dimensions: Sequence[FrozenDimension], found: Found) -> Table:
         sizes = [Cell(own.raters), Cell(own.documents)]
         rows.append([text(each.name, key=each.key), *sizes, *(Cell(part**0.5, how=how) for part in parts)])
     columns = [
-        _DIMENSION,
+        DIMENSION,
         Column("raters", "raters", ColumnKind.COUNT),
         Column("documents", "documents", ColumnKind.COUNT),
         Column("rater_by_system", "raters by system"),
@@ -66,7 +65,7 @@ def _designs(dimensions: Sequence[FrozenDimension], found: Found, numbers: Seque
         for times in TIMES
     ]
     columns = [
-        _DIMENSION,
+        DIMENSION,
         Column("documents", "Documents", ColumnKind.TEXT),
         *(Column(f"raters_{number}", f"{number} raters", decimals=2) for number in numbers),
         Column("points", "an eighth of the scale", decimals=2),

@@ -13,7 +13,7 @@ from annotate.core.models import Assignment, Rating, RatingChange, Round
 from annotate.results.page import Section
 from annotate.results.queries.material import RatedRound
 from annotate.results.queries.reliability_data import RatedItems, rated_items
-from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 
 SAYS = (
     "At the end of a document raters saw their own values of all its items side by side and could revise "
@@ -47,7 +47,7 @@ def revised_section(
         for dimension in rated.dimensions
     ]
     columns = [
-        Column("dimension", "Dimension", ColumnKind.TEXT),
+        DIMENSION,
         Column("alpha_independent", "alpha, independent"),
         Column("alpha_revised", "alpha, revised"),
         Column("difference", "difference"),

@@ -15,12 +15,11 @@ from annotate.results.queries.material import ItemOrigins, RatedRound, items_of,
 from annotate.results.queries.timed import NAMES_OF_THIRDS, UNTIMED, read_timed_ratings, times_of
 from annotate.results.queries.version import ratings_of
 from annotate.results.registry import Chosen
-from annotate.results.table import Cell, Column, ColumnKind, Table, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 
 _TIMES = 4
 """How much longer a value takes here than on other pages."""
 _NAMED = "Categories have no order, so no rater is more severe than another."
-_DIMENSION = Column("dimension", "Dimension", ColumnKind.TEXT)
 _HOW = (
     "Rating scale model with raters as a facet, units integrated out (function rater_severity); sources: "
     "Linacre 1989, Andrich 1978; 95 % interval: t, variances summed within documents."
@@ -95,7 +94,7 @@ def _measure(rated: RatedRound, items: ItemOrigins) -> tuple[Mapping[str, Severi
 
 def _raters(rated: RatedRound, found: Mapping[str, Severity], reasons: Mapping[str, str]) -> Table:
     columns = [
-        _DIMENSION,
+        DIMENSION,
         Column("rater", "Rater", ColumnKind.TEXT),
         Column("values", "values", ColumnKind.COUNT),
         Column("mean", "mean", decimals=2),
@@ -131,7 +130,7 @@ def _rater_rows(
 
 def _systems(rated: RatedRound, found: Mapping[str, Severity]) -> Table:
     columns = [
-        _DIMENSION,
+        DIMENSION,
         Column("system", "System", ColumnKind.TEXT),
         Column("items", "items", ColumnKind.COUNT),
         Column("mean", "mean", decimals=2),
@@ -163,7 +162,7 @@ def _drift(rated: RatedRound, items: ItemOrigins, reasons: Mapping[str, str]) ->
     timed = read_timed_ratings(rated.round)
     rows = [row for each in rated.dimensions for row in _drift_rows(rated, each, items, reasons, timed)]
     columns = [
-        _DIMENSION,
+        DIMENSION,
         Column("rater", "Rater", ColumnKind.TEXT),
         *(Column(name.replace(" ", "_"), name, decimals=2) for name in NAMES_OF_THIRDS),
         Column("change", "change", decimals=2),

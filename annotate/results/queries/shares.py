@@ -15,7 +15,7 @@ from annotate.results.queries.compared_systems import (
 )
 from annotate.results.queries.material import ItemOrigins, RatedRound
 from annotate.results.registry import Chosen
-from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 
 _SAYS = (
     "Categories have no order and no distance, so there is no mean score. The share of a category on an "
@@ -24,7 +24,6 @@ _SAYS = (
 )
 _TOGETHER = " The p values of all categories and pairs of a dimension are corrected together: Holm 1979."
 _SYSTEM, _SHARE = Column("system", "System", ColumnKind.TEXT), Column("share", "share", ColumnKind.SHARE)
-_DIMENSION = Column("dimension", "Dimension", ColumnKind.TEXT)
 _CATEGORY = Column("category", "Category", ColumnKind.TEXT)
 Category = tuple[str, int]
 """The key of a dimension and one of its values."""
@@ -71,7 +70,7 @@ def _shares(
                 found = mean(table[:, index], generator=stream, resampling=Resampling())
                 share = figure(found, count=found.counts.ratings)
                 rows.append([*_category_cells(dimension, category), text(name), share])
-    columns = [_DIMENSION, _CATEGORY, _SYSTEM, _SHARE]
+    columns = [DIMENSION, _CATEGORY, _SYSTEM, _SHARE]
     return Table("shares", "Share of each category by system", columns, rows, heads=3)
 
 
@@ -104,7 +103,7 @@ def _comparing_table(
                 ]
             )
     columns = [
-        _DIMENSION,
+        DIMENSION,
         _CATEGORY,
         Column("first", "First", ColumnKind.TEXT),
         Column("second", "Second", ColumnKind.TEXT),

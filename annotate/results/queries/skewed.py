@@ -6,7 +6,7 @@ from annotate.agreement import Coefficient
 from annotate.agreement.rare_values import LARGEST_MODAL_SHARE, modal_share
 from annotate.core.guideline import FrozenDimension
 from annotate.results.queries.material import RatedRound
-from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 
 Measured = Callable[[RatedRound, FrozenDimension], Coefficient]
 _SAYS = (
@@ -33,7 +33,7 @@ def skewed_tables(
         if (share := modal_share(rated.data(dimension))) > LARGEST_MODAL_SHARE
     ]
     columns = [
-        Column("dimension", "Dimension", ColumnKind.TEXT),
+        DIMENSION,
         Column("round", "Round", ColumnKind.TEXT),
         Column("modal_share", "share of one value", ColumnKind.SHARE),
         Column("alpha", "alpha"),

@@ -16,9 +16,8 @@ from annotate.results.queries.reliability_data import RatedItems
 from annotate.results.queries.stopping import say_outlook, stopping_section
 from annotate.results.queries.timed import NAMES_OF_THIRDS, UNTIMED, read_timed_ratings, times_of
 from annotate.results.registry import Chosen
-from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 
-_DIMENSION = Column("dimension", "Dimension", ColumnKind.TEXT)
 _SAYS = (
     "Round I in thirds of its time. A unit belongs where its last value was given. A rater’s difference is "
     "the mean of own value minus the mean of the others’ on the same units, by thirds of that rater’s own "
@@ -46,7 +45,7 @@ def so_far_sections(project: Project, _chosen: Chosen) -> list[Section]:
 def _alphas(rated: RatedRound, outlook: str) -> Table:
     rows = [[text(each.name, key=each.key), figure(alpha_of(rated, each))] for each in rated.dimensions]
     says = f"Krippendorff’s alpha of Round I, on units with values from two raters or more. {outlook}".strip()
-    return Table("alpha", "Krippendorff’s alpha", [_DIMENSION, Column("alpha", "alpha")], rows, says=says)
+    return Table("alpha", "Krippendorff’s alpha", [DIMENSION, Column("alpha", "alpha")], rows, says=says)
 
 
 def _drift(rated: RatedRound, timed: np.ndarray) -> Table:
@@ -56,7 +55,7 @@ def _drift(rated: RatedRound, timed: np.ndarray) -> Table:
         for row in _drift_of(dimension, rated.rated[dimension.key], timed)
     ]
     columns = [
-        _DIMENSION,
+        DIMENSION,
         Column("of", "of", ColumnKind.TEXT),
         *(Column(name.replace(" ", "_"), name) for name in NAMES_OF_THIRDS),
         Column("change", "change"),

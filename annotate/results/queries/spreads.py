@@ -16,7 +16,7 @@ from annotate.results.page import Section
 from annotate.results.queries.kept import KeptPage
 from annotate.results.queries.version import ratings_of, version_of_round_one
 from annotate.results.registry import Chosen, ResultsPage
-from annotate.results.table import Cell, Column, ColumnKind, Table, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 
 UnitArray = npt.NDArray[Any]
 UNIT = np.dtype(
@@ -30,7 +30,7 @@ UNIT = np.dtype(
     ]
 )
 _COLUMNS = [
-    Column("dimension", "Dimension", ColumnKind.TEXT),
+    DIMENSION,
     Column("apart", "apart", ColumnKind.COUNT),
     Column("units", "units", ColumnKind.COUNT),
 ]

@@ -15,7 +15,7 @@ from annotate.results.page import Section
 from annotate.results.queries.agreement_page import alpha_of
 from annotate.results.queries.material import RatedRound
 from annotate.results.queries.reliability_data import RatedItems
-from annotate.results.table import Cell, Column, ColumnKind, Table, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 
 WIDTHS = (0.2, 0.1)
 _SAYS = (
@@ -44,7 +44,7 @@ def stopping_section(rated: RatedRound) -> Section:
         [text(each.name, key=each.key), *_cells(rated, each, finished, items)] for each in rated.dimensions
     ]
     columns = [
-        Column("dimension", "Dimension", ColumnKind.TEXT),
+        DIMENSION,
         Column("width", "width of alpha’s interval"),
         *(Column(f"more_{width:g}", f"more items until {width:g}", ColumnKind.COUNT) for width in WIDTHS),
         Column("documents", "finished documents", ColumnKind.COUNT),

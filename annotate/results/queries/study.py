@@ -30,14 +30,13 @@ from annotate.results.queries.study_variances import (
     variances_section,
 )
 from annotate.results.registry import Chosen, NumberParameter, Parameter
-from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 
 RATERS = (1, 2, 3, 5, 8, 12)
 TIMES = (1, 2, 4, 8)
 CURVE_RATERS = tuple(range(1, 13))
 CURVE_TIMES = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8)
 WIDTH = 0.1
-_DIMENSION = Column("dimension", "Dimension", ColumnKind.TEXT)
 _HOW_MEAN = (
     "m r / (1 + (m - 1) r) with r = ICC(A,1) and its interval (function reliability_of_mean); source: "
     "Brennan 2001, chapter 2."
@@ -99,7 +98,7 @@ def _single(first: RatedRound | None) -> list[tuple[FrozenDimension, Coefficient
 
 def _raters(single: Sequence[tuple[FrozenDimension, Coefficient]], target: float) -> Table:
     columns = [
-        _DIMENSION,
+        DIMENSION,
         Column("needed", f"raters for {target:g}", decimals=0),
         Column("single", "1 rater: ICC(A,1)"),
         *(Column(f"raters_{number}", f"{number} raters") for number in RATERS[1:]),
@@ -157,7 +156,7 @@ def _limits(one: Coefficient) -> tuple[float | None, float | None]:
 
 def _alphas(rated: RatedRound) -> Table:
     columns = [
-        _DIMENSION,
+        DIMENSION,
         Column("needed", f"documents for a width of {WIDTH:g}", ColumnKind.COUNT),
         Column("documents", "documents today", ColumnKind.COUNT),
         Column("alpha", "alpha"),
@@ -193,7 +192,7 @@ def _reliability_curve(single: Sequence[tuple[FrozenDimension, Coefficient]]) ->
         for number in CURVE_RATERS
     ]
     columns = [
-        _DIMENSION,
+        DIMENSION,
         Column("raters", "raters", ColumnKind.COUNT),
         Column("reliability", "reliability of their mean"),
     ]
@@ -216,7 +215,7 @@ def _width_curve(rated: RatedRound) -> Table:
                 for number in planned
             ]
     columns = [
-        _DIMENSION,
+        DIMENSION,
         Column("documents", "documents", ColumnKind.COUNT),
         Column("width", "width of alpha’s interval"),
     ]

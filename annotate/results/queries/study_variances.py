@@ -11,7 +11,7 @@ from annotate.results.page import Section
 from annotate.results.queries.by_system import values_by_document
 from annotate.results.queries.material import ItemOrigins, RatedRound
 from annotate.results.registry import Chosen, NumberParameter
-from annotate.results.table import Cell, Column, ColumnKind, Table, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 
 RATERS = (2, 3, 5, 8, 12)
 TIMES = (1, 2, 4, 8)
@@ -30,7 +30,6 @@ TYPICAL = VarianceComponents(
 """On a scale from 1 to 5: means over SummEval-OP's dimensions (3 raters, 32 documents, 13 systems)."""
 _TYPICAL_LENGTH = 4
 _LEVEL = 0.05
-_DIMENSION = Column("dimension", "Dimension", ColumnKind.TEXT)
 _DOCUMENTS = Column("documents", "Documents", ColumnKind.TEXT)
 _SOURCES = {
     "sd_s": ("systems", "systems"),
@@ -175,7 +174,7 @@ def curves_of(planned: Sequence[Planned], size: Size, chosen: Chosen) -> list[Ta
 def _variances(planned: Sequence[Planned]) -> Table:
     rows = [[each.heading, *_deviations(each), text(each.basis)] for each in planned]
     columns = [
-        _DIMENSION,
+        DIMENSION,
         *(Column(field, label, decimals=2) for field, label in _SOURCES.values()),
         Column("basis", "from", ColumnKind.TEXT),
     ]
@@ -195,7 +194,7 @@ def _dependability(planned: Sequence[Planned], size: Size, target: float) -> Tab
             cells = [_phi(each, number, documents) for number in RATERS]
             rows.append([each.heading, text(str(documents)), *cells, *_needed_cells(each, documents, target)])
     columns = [
-        _DIMENSION,
+        DIMENSION,
         _DOCUMENTS,
         *(Column(f"raters_{number}", f"{number} raters") for number in RATERS),
         Column("needed", f"raters for {target:g}", ColumnKind.COUNT),
@@ -240,7 +239,7 @@ def _power(planned: Sequence[Planned], size: Size, find: float | None) -> Table:
         for documents in _documents(size)
     ]
     columns = [
-        _DIMENSION,
+        DIMENSION,
         _DOCUMENTS,
         Column("find", "difference", decimals=2),
         *(Column(f"raters_{number}", f"{number} raters", ColumnKind.SHARE) for number in RATERS),
@@ -272,7 +271,7 @@ def _dependability_curve(known: Sequence[Planned], size: Size) -> Table:
         for number in CURVE_RATERS
     ]
     columns = [
-        _DIMENSION,
+        DIMENSION,
         Column("raters", "raters", ColumnKind.COUNT),
         Column("phi", "phi of systems’ means"),
     ]
@@ -288,7 +287,7 @@ def _power_curve(known: Sequence[Planned], size: Size, find: float | None) -> Ta
         for number in numbers
     ]
     columns = [
-        _DIMENSION,
+        DIMENSION,
         Column("documents", "documents", ColumnKind.COUNT),
         Column("power", "power"),
     ]

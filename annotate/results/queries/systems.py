@@ -20,10 +20,9 @@ from annotate.results.queries.material import ItemOrigins, RatedRound, items_of,
 from annotate.results.queries.resolution import resolution_section
 from annotate.results.queries.shares import shares_section
 from annotate.results.registry import Chosen, Parameter
-from annotate.results.table import Cell, Column, ColumnKind, Table, figure, mark_best, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, mark_best, text
 
 _SYSTEM = Column("system", "System", ColumnKind.TEXT)
-_DIMENSION = Column("dimension", "Dimension", ColumnKind.TEXT)
 _ADJUSTED = " p values adjusted over all pairs of a dimension: Holm 1979."
 _RANKS = (
     "Ranks by inverting the simultaneous 95 % intervals (Bonferroni) of all pairs (function rank_sets); "
@@ -186,7 +185,7 @@ def _quartiles(
     ]
     ends = ("least", "first quartile", "median", "third quartile", "largest")
     columns = [
-        _DIMENSION,
+        DIMENSION,
         _SYSTEM,
         *(Column(end.replace(" ", "_"), end, decimals=2) for end in ends),
     ]
@@ -218,7 +217,7 @@ def _differences(rated: RatedRound, compared: Compared) -> Table:
         for each in own.differences
     ]
     columns = [
-        _DIMENSION,
+        DIMENSION,
         Column("first", "First", ColumnKind.TEXT),
         Column("second", "Second", ColumnKind.TEXT),
         Column("difference", "first minus second", decimals=2),

@@ -12,12 +12,12 @@ from annotate.core.models import Project
 from annotate.core.rounds import rounds_of
 from annotate.results.page import Section
 from annotate.results.registry import Chosen
-from annotate.results.table import Cell, Column, ColumnKind, Table, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 from judges.comparison import JudgesCompared, compare_two_judges, holm_over_pairs
 from judges.core.models import Judge, Proposal
 from judges.results.queries.comparison import guideline_of
 from judges.results.queries.scores import Material, SamplesOf, material_of, samples_of, scores_of
-from judges.results.tables.columns import DIMENSION, JUDGE, difference_cell, number_or_reason
+from judges.results.tables.columns import JUDGE, difference_cell, number_or_reason
 from judges.results.tables.streams import stream_of_pair
 from judges.results.tables.version import version_of_judges
 

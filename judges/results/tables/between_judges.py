@@ -5,7 +5,7 @@ from itertools import combinations
 
 from annotate.agreement import PairedDifference, Stream
 from annotate.core.guideline import FrozenDimension
-from annotate.results.table import Cell, Column, ColumnKind, Table, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 from judges.comparison import (
     HighestJudges,
     JudgesCompared,
@@ -14,7 +14,7 @@ from judges.comparison import (
     holm_over_pairs,
 )
 from judges.comparison.between_judges import AMOUNTS, NAMED
-from judges.results.tables.columns import DIMENSION, JUDGE, difference_cell, number_or_reason, yes_or_no
+from judges.results.tables.columns import JUDGE, difference_cell, number_or_reason, yes_or_no
 from judges.results.tables.compared import ComparedJudges, Scored
 from judges.results.tables.streams import stream_of_pair
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from annotate.core.models import Project
 from annotate.results.page import Section
 from annotate.results.registry import Chosen
-from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.biases import (
     Bias,
     Control,
@@ -41,7 +41,7 @@ from judges.results.tables.calls import (
     distribution_table,
     followings,
 )
-from judges.results.tables.columns import ABOUT_INTERVALS_OF_M, DIMENSION, JUDGE, number_or_reason
+from judges.results.tables.columns import ABOUT_INTERVALS_OF_M, JUDGE, number_or_reason
 from judges.results.tables.compared import ComparedJudges, Scored, compared_values
 from judges.results.tables.corrected import with_count_of_corrected
 from judges.results.tables.metrics import version_of_metrics

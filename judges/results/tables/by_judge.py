@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from annotate.agreement import Coefficient
-from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.comparison import CORRELATIONS
-from judges.results.tables.columns import DIMENSION, SYSTEM
+from judges.results.tables.columns import SYSTEM
 from judges.results.tables.compared import Scored, Versus
 from judges.results.tables.strengths import strengths_table
 from judges.results.tables.values import confusion, named_confusion, scatter

@@ -7,12 +7,12 @@ import numpy as np
 import numpy.typing as npt
 
 from annotate.agreement import Resampling, kendall_tau_b, pearson
-from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.biases import Range, ranges_of, scores_given_before
 from judges.comparison import Scores, correlation_with_humans
 from judges.core.models import Judge
 from judges.results.queries.calls import AskedPlaces
-from judges.results.tables.columns import DIMENSION, number_or_reason
+from judges.results.tables.columns import number_or_reason
 from judges.results.tables.compared import Scored
 
 BEFORE = [

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from annotate.core.guideline import FrozenDimension
-from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.comparison import CategoryAgreement
-from judges.results.tables.columns import DIMENSION, JUDGE
+from judges.results.tables.columns import JUDGE
 from judges.results.tables.compared import Scored
 
 _SAYS = (

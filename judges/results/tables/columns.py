@@ -5,7 +5,6 @@ from annotate.results.table import Cell, Column, ColumnKind, text
 from judges.reliability import Estimate
 
 JUDGE = Column("judge", "Judge", ColumnKind.TEXT)
-DIMENSION = Column("dimension", "Dimension", ColumnKind.TEXT)
 SYSTEM = Column("system", "System", ColumnKind.TEXT)
 ABOUT_INTERVALS_OF_M = (
     "Intervals of M are over documents, and about M as so many of them show it: correlations of few items "

@@ -4,7 +4,7 @@ from annotate.core.models import Project
 from annotate.results.page import Section
 from annotate.results.queries.compared_systems import DOCUMENTS, TEXTS
 from annotate.results.registry import Chosen
-from annotate.results.table import Cell, Column, ColumnKind, Table, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 from judges.reliability import LEAST_RATINGS, Difference
 from judges.results.queries.estimates import (
     DimensionEstimates,
@@ -14,7 +14,7 @@ from judges.results.queries.estimates import (
     estimates_report,
 )
 from judges.results.tables.categories import JudgeCategories, accuracy_table, f1_table
-from judges.results.tables.columns import DIMENSION, SYSTEM, estimate_cell, number_or_reason, yes_or_no
+from judges.results.tables.columns import SYSTEM, estimate_cell, number_or_reason, yes_or_no
 from judges.results.tables.corrected import with_count_of_corrected
 from judges.results.tables.gaps import with_gaps
 from judges.results.tables.parameters import chosen_judge, chosen_round, counts_corrected

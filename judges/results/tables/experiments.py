@@ -7,7 +7,7 @@ from annotate.agreement import Resampling, bias, holm_by_key
 from annotate.core.models import Project
 from annotate.results.page import Section
 from annotate.results.registry import Chosen, Parameter
-from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.comparison import CORRELATIONS, Level
 from judges.comparison.groups_of_samples import GROUPS, GroupsCompared, compare_groups
 from judges.core.errors import NoJudgesError
@@ -15,7 +15,7 @@ from judges.core.models import Judge, Run
 from judges.results.queries.spending import Spent, spent_by_judges
 from judges.results.tables.between_judges import tables_between_judges
 from judges.results.tables.categories import category_tables
-from judges.results.tables.columns import DIMENSION, JUDGE, number_or_reason
+from judges.results.tables.columns import JUDGE, number_or_reason
 from judges.results.tables.compared import Scored, compared_values
 from judges.results.tables.corrected import with_count_of_corrected
 from judges.results.tables.parameters import SHARED, Options, counts_corrected

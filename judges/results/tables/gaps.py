@@ -8,7 +8,7 @@ from django.db.models import Count, Q
 
 from annotate.results.page import Section
 from annotate.results.registry import Chosen
-from annotate.results.table import Cell, Column, ColumnKind, Table, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 from judges.core.models import Judge, Judgment
 from judges.results.tables.parameters import counts_corrected
 
@@ -42,7 +42,7 @@ def with_gaps(
         return [first, *others]
     columns = [
         Column("judge", "Judge", ColumnKind.TEXT),
-        Column("dimension", "Dimension", ColumnKind.TEXT),
+        DIMENSION,
         Column("read", "items with a value", ColumnKind.COUNT),
         Column("asked", "items asked about", ColumnKind.COUNT),
     ]

@@ -7,13 +7,13 @@ from annotate.core.models import Project
 from annotate.results.page import Section
 from annotate.results.queries.material import ROMAN
 from annotate.results.registry import Chosen, Parameter
-from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.comparison import CORRELATIONS
 from judges.core.models import Judge
 from judges.reliability import CoefficientSpread
 from judges.results.queries.indicator import DimensionIndicator, ReliabilityReport, reliability_report
 from judges.results.queries.pairings import Pairing, measured_judges, of_method, usual_pairing
-from judges.results.tables.columns import ABOUT_INTERVALS_OF_M, DIMENSION, SYSTEM, number_or_reason
+from judges.results.tables.columns import ABOUT_INTERVALS_OF_M, SYSTEM, number_or_reason
 from judges.results.tables.corrected import with_count_of_corrected
 from judges.results.tables.gaps import with_gaps
 from judges.results.tables.parameters import CONFIDENCE, CORRECTED, LEFT_OUT, ROUND, counts_corrected

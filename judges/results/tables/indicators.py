@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from annotate.agreement import PairMeasure, Stream
-from annotate.results.table import Column, Table, figure, text
+from annotate.results.table import DIMENSION, Column, Table, figure, text
 from judges.comparison import CORRELATIONS
 from judges.core.errors import NoJudgesError
 from judges.reliability import Validity, indicator, validity
 from judges.results.queries.pairings import Pairing, measured_judges, usual_pairing
-from judges.results.tables.columns import DIMENSION, JUDGE, SYSTEM
+from judges.results.tables.columns import JUDGE, SYSTEM
 from judges.results.tables.compared import ComparedJudges, Scored
 from judges.results.tables.streams import stream_of_pair
 

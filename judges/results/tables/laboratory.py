@@ -9,7 +9,7 @@ from annotate.agreement import Resampling, Stream, bias
 from annotate.core.models import Project
 from annotate.results.page import Section
 from annotate.results.registry import Chosen
-from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.comparison import (
     CORRELATIONS,
     LEAST_GAIN,
@@ -24,7 +24,7 @@ from judges.comparison import (
 )
 from judges.core.models import Judge
 from judges.results.queries.variants import settings_that_differ, variants_of_models
-from judges.results.tables.columns import DIMENSION, JUDGE, difference_cell
+from judges.results.tables.columns import JUDGE, difference_cell
 from judges.results.tables.compared import ComparedJudges, PeopleOnDimension, Scored, compared_values
 from judges.results.tables.corrected import with_count_of_corrected
 from judges.results.tables.streams import stream_of_pair

@@ -7,14 +7,14 @@ from annotate.core.models import Project
 from annotate.core.rounds import rounds_of
 from annotate.results.page import Section
 from annotate.results.registry import Chosen
-from annotate.results.table import Cell, Column, ColumnKind, Table, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 from judges.comparison import JudgesCompared, holm_over_pairs
 from judges.core.models import Judge
 from judges.results.queries.comparison import guideline_of
 from judges.results.queries.pairings import measured_judges
 from judges.results.queries.scores import material_of, samples_of
 from judges.results.tables.alignment import cells_of_part, compare_on
-from judges.results.tables.columns import DIMENSION, JUDGE, number_or_reason
+from judges.results.tables.columns import JUDGE, number_or_reason
 from judges.results.tables.parameters import chosen_judge
 
 _SAYS = (

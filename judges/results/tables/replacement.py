@@ -4,10 +4,10 @@ from annotate.core.errors import NotReadyError
 from annotate.core.models import Project
 from annotate.results.page import Section
 from annotate.results.registry import Chosen, Parameter
-from annotate.results.table import Cell, Column, ColumnKind, Table, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 from judges.reliability import AlternativeAnnotatorTest
 from judges.results.queries.replacement import EPSILONS, DimensionTest, ReplacementReport, replacement_report
-from judges.results.tables.columns import DIMENSION, JUDGE, number_or_reason, yes_or_no
+from judges.results.tables.columns import JUDGE, number_or_reason, yes_or_no
 from judges.results.tables.corrected import with_count_of_corrected
 from judges.results.tables.gaps import with_gaps
 from judges.results.tables.parameters import Options, chosen_judge, counts_corrected

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from annotate.agreement.estimated import Estimated
-from annotate.results.table import Cell, Column, ColumnKind, Table, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 from judges.comparison import Strengths, human_ranking
-from judges.results.tables.columns import DIMENSION, SYSTEM, number_or_reason
+from judges.results.tables.columns import SYSTEM, number_or_reason
 from judges.results.tables.compared import Versus
 
 HOW_STRONG = (

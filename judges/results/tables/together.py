@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 
 from annotate.agreement import Resampling, bias, mean_absolute_error, root_mean_squared_error
-from annotate.results.table import Cell, Column, ColumnKind, Table, figure
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure
 from judges.comparison import CORRELATIONS, Level
 from judges.results.tables.between_judges import tables_between_judges
 from judges.results.tables.categories import category_tables
-from judges.results.tables.columns import ABOUT_INTERVALS_OF_M, DIMENSION, JUDGE, number_or_reason
+from judges.results.tables.columns import ABOUT_INTERVALS_OF_M, JUDGE, number_or_reason
 from judges.results.tables.compared import ComparedJudges, Scored, Versus
 from judges.results.tables.strengths import HOW_STRONG, strength_cell
 

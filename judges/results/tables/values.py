@@ -7,12 +7,11 @@ import numpy as np
 
 from annotate.core.guideline import FrozenDimension
 from annotate.core.scale import normalize
-from annotate.results.table import Cell, Column, ColumnKind, Table, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 from judges.comparison import Scores
 
 Pairs = Sequence[tuple[FrozenDimension, Scores]]
 
-_DIMENSION = Column("dimension", "Dimension", ColumnKind.TEXT)
 _COUNTED = "Counts of items with a value of the judge and one of people; nothing is estimated."
 
 
@@ -29,7 +28,7 @@ def scatter(key: str, name: str, pairs: Pairs) -> Table:
         for (people, judge), number in sorted(_points(scores).items())
     ]
     columns = [
-        _DIMENSION,
+        DIMENSION,
         Column("people", "mean of people", decimals=2),
         Column("judge", "judge", decimals=2),
         Column("items", "items", ColumnKind.COUNT),
@@ -57,7 +56,7 @@ def confusion(key: str, name: str, pairs: Pairs) -> Table:
                 ]
             )
     columns = [
-        _DIMENSION,
+        DIMENSION,
         Column("person", "a person said", ColumnKind.TEXT),
         *(Column(f"judge_{value}", f"judge said {value}", ColumnKind.COUNT) for value in values),
     ]
@@ -83,7 +82,7 @@ def named_confusion(key: str, name: str, pairs: Pairs) -> Table:
         for both, number in sorted(_count_pairs(dimension, scores).items())
     ]
     columns = [
-        _DIMENSION,
+        DIMENSION,
         Column("person", "a person said", ColumnKind.TEXT),
         Column("judge", "the judge said", ColumnKind.TEXT),
         Column("ratings", "ratings", ColumnKind.COUNT),

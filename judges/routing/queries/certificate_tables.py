@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from annotate.results.table import Cell, Column, ColumnKind, Table, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 from judges.core.models import Certificate
-from judges.results.tables.columns import DIMENSION, number_or_reason
+from judges.results.tables.columns import number_or_reason
 from judges.routing.queries.certificates import CalibrationState, DimensionState
 
 _HOW = (
