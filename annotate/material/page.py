@@ -1,16 +1,45 @@
 """What pages about imports of any kind share."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect
 
-from annotate.core.models import DataImport
-from annotate.core.page import Request, show_refusal
+from annotate.core.models import DataImport, Project
+from annotate.core.models.imports import MATERIAL
+from annotate.core.page import Request, render_in_project, request_user, show_refusal
+from annotate.core.workers import worker_health
 from annotate.material import tasks
-from annotate.material.commands.uploads import start_upload
+from annotate.material.commands.uploads import receive_upload, start_upload
+from annotate.material.forms import UploadForm
 from annotate.material.import_kinds import KINDS
+from annotate.material.queries.imports import imports_of
+
+
+def uploads_page(
+    request: Request,
+    project: Project,
+    template: str,
+    *,
+    kind: str = MATERIAL,
+    render: Callable[..., HttpResponse] = render_in_project,
+    **shown: object,
+) -> HttpResponse:
+    """List a project's imports of a kind; a POST uploads a file and leads to its page.
+
+    shown: what else the template shows.
+    """
+    entered = (request.POST, request.FILES) if request.method == "POST" else ()
+    form = UploadForm(*entered, project=project)
+    if form.is_valid():
+        by = request_user(request)
+        with form.cleaned_data["file"] as file:
+            made = receive_upload(project=project, by=by, file=file, name=file.name, kind=kind)
+        return redirect(KINDS[kind].page, project.slug, made.pk)
+    context = {"form": form, "imports": imports_of(project, kind), "workers": worker_health(), **shown}
+    return render(request, project, template, context, status=422 if form.is_bound else 200)
 
 
 def start_on_worker(

@@ -23,15 +23,13 @@ from annotate.material.commands.uploads import (
     cancel_import,
     choose_part,
     discard_import,
-    receive_upload,
 )
-from annotate.material.forms import MappingForm, UploadForm
+from annotate.material.forms import MappingForm
 from annotate.material.import_kinds import KINDS
-from annotate.material.page import start_on_worker
+from annotate.material.page import start_on_worker, uploads_page
 from annotate.material.queries.imports import (
     Opening,
     Preview,
-    imports_of,
     opening_of,
     preview_of,
     refused_file_of,
@@ -133,16 +131,7 @@ def import_refused(request: Request, slug: str, pk: int, format: str) -> Streami
 def imports(request: Request, slug: str) -> HttpResponse:
     """List a project's imports; a POST uploads a file."""
     project = project_for_admin(request.user, slug)
-    entered = (request.POST, request.FILES) if request.method == "POST" else ()
-    form = UploadForm(*entered, project=project)
-    if form.is_valid():
-        with form.cleaned_data["file"] as file:
-            made = receive_upload(project=project, by=request_user(request), file=file, name=file.name)
-        return redirect("data_import", slug, made.pk)
-    context = {"form": form, "imports": imports_of(project), "workers": worker_health()}
-    return render_in_project(
-        request, project, "material/imports.html", context, status=422 if form.is_bound else 200
-    )
+    return uploads_page(request, project, "material/imports.html")
 
 
 @login_required

@@ -16,6 +16,13 @@ from judges.core.page import render_judges
 Form = TypeVar("Form", bound=forms.Form)
 
 
+def mapping_of(form: Any) -> Any:
+    """Return the mapping that a form says or guesses, None where it cannot be used."""
+    if form.is_bound:
+        return form.cleaned_data["mapping"] if form.is_valid() else None
+    return None if form.guess.problem else form.guess
+
+
 def import_page(
     request: Request,
     upload: DataImport,

@@ -4,21 +4,18 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
 from annotate.core.access import data_import_in, project_for_admin
 from annotate.core.models import DataImport
-from annotate.core.page import Request, request_user
-from annotate.core.workers import worker_health
-from annotate.material.commands.uploads import receive_upload
-from annotate.material.forms import UploadForm
-from annotate.material.queries.imports import Opening, imports_of
+from annotate.core.page import Request
+from annotate.material.page import uploads_page
+from annotate.material.queries.imports import Opening
 from judges.core.page import render_judges
 from judges.interchange.commands import JUDGMENTS
 from judges.interchange.forms import JudgmentMappingForm
-from judges.interchange.import_page import import_page
-from judges.interchange.queries.imports import JudgmentPreview, preview_judgments, source_of
+from judges.interchange.import_page import import_page, mapping_of
+from judges.interchange.queries.imports import preview_judgments, source_of
 from judges.interchange.reading.mapping import JudgmentMapping, guess_judgment_mapping
 
 
@@ -27,18 +24,8 @@ from judges.interchange.reading.mapping import JudgmentMapping, guess_judgment_m
 def judgment_imports(request: Request, slug: str) -> HttpResponse:
     """List a project's imports of judgments; a POST uploads a file."""
     project = project_for_admin(request.user, slug)
-    entered = (request.POST, request.FILES) if request.method == "POST" else ()
-    form = UploadForm(*entered, project=project)
-    if form.is_valid():
-        by = request_user(request)
-        with form.cleaned_data["file"] as file:
-            made = receive_upload(project=project, by=by, file=file, name=file.name, kind=JUDGMENTS)
-        return redirect("judgment_import", slug, made.pk)
-    imports = imports_of(project, JUDGMENTS)
-    context = {"form": form, "imports": imports, "workers": worker_health()}
-    return render_judges(
-        request, project, "judges/interchange/imports.html", context, status=422 if form.is_bound else 200
-    )
+    template = "judges/interchange/imports.html"
+    return uploads_page(request, project, template, kind=JUDGMENTS, render=render_judges)
 
 
 @login_required
@@ -64,15 +51,8 @@ def _form(request: Request, upload: DataImport, opening: Opening) -> JudgmentMap
 
 
 def _context_of_preview(upload: DataImport, form: JudgmentMappingForm) -> dict[str, Any]:
-    return {"preview": _preview(upload, form)}
-
-
-def _preview(upload: DataImport, form: JudgmentMappingForm) -> JudgmentPreview | None:
-    """What the first records would make, None where the mapping does not say it."""
-    if form.is_bound:
-        mapping = form.cleaned_data["mapping"] if form.is_valid() else None
-    else:
-        mapping = None if form.guess.problem else form.guess
+    """Return what the first records would make, None where the mapping does not say it."""
+    mapping = mapping_of(form)
     if mapping is None:
-        return None
-    return preview_judgments(project=upload.project, source=source_of(upload, mapping))
+        return {"preview": None}
+    return {"preview": preview_judgments(project=upload.project, source=source_of(upload, mapping))}

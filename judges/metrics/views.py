@@ -12,16 +12,14 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotate.core.access import data_import_in, project_for_admin
 from annotate.core.models import DataImport
 from annotate.core.page import Request, request_user
-from annotate.core.workers import worker_health
-from annotate.material.commands.uploads import receive_upload
-from annotate.material.forms import UploadForm
-from annotate.material.queries.imports import Opening, imports_of
+from annotate.material.page import uploads_page
+from annotate.material.queries.imports import Opening
 from annotate.material.reading.rows import Record
 from judges.core.page import render_judges
-from judges.interchange.import_page import import_page
+from judges.interchange.import_page import import_page, mapping_of
 from judges.metrics.commands import METRICS, remove_metric
 from judges.metrics.forms import MetricMappingForm
-from judges.metrics.queries import CHECKED_RECORDS, MetricReport, check_metrics, metrics_of, source_of
+from judges.metrics.queries import CHECKED_RECORDS, check_metrics, metrics_of, source_of
 from judges.metrics.reading import MetricMapping, guess_metric_mapping
 
 
@@ -30,21 +28,8 @@ from judges.metrics.reading import MetricMapping, guess_metric_mapping
 def metrics(request: Request, slug: str) -> HttpResponse:
     """List a project's metrics and their imports; a POST uploads a file."""
     project = project_for_admin(request.user, slug)
-    entered = (request.POST, request.FILES) if request.method == "POST" else ()
-    form = UploadForm(*entered, project=project)
-    if form.is_valid():
-        by = request_user(request)
-        with form.cleaned_data["file"] as file:
-            made = receive_upload(project=project, by=by, file=file, name=file.name, kind=METRICS)
-        return redirect("metric_import", slug, made.pk)
-    context = {
-        "form": form,
-        "metrics": metrics_of(project),
-        "imports": imports_of(project, METRICS),
-        "workers": worker_health(),
-    }
-    status = 422 if form.is_bound else 200
-    return render_judges(request, project, "judges/metrics/metrics.html", context, status=status)
+    template, shown = "judges/metrics/metrics.html", metrics_of(project)
+    return uploads_page(request, project, template, kind=METRICS, render=render_judges, metrics=shown)
 
 
 @login_required
@@ -78,15 +63,9 @@ def _form(request: Request, upload: DataImport, opening: Opening) -> MetricMappi
 
 
 def _context_of_preview(upload: DataImport, form: MetricMappingForm) -> dict[str, Any]:
-    return {"report": _preview(upload, form)}
-
-
-def _preview(upload: DataImport, form: MetricMappingForm) -> MetricReport | None:
-    """What the first records would make, None where the mapping does not say it."""
-    if form.is_bound:
-        mapping = form.cleaned_data["mapping"] if form.is_valid() else None
-    else:
-        mapping = None if form.guess.problem else form.guess
+    """Return what the first records would make, None where the mapping does not say it."""
+    mapping = mapping_of(form)
     if mapping is None:
-        return None
-    return check_metrics(project=upload.project, source=source_of(upload, mapping), limit=CHECKED_RECORDS)
+        return {"report": None}
+    source = source_of(upload, mapping)
+    return {"report": check_metrics(project=upload.project, source=source, limit=CHECKED_RECORDS)}
