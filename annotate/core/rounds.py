@@ -10,6 +10,11 @@ def rounds_of(project: Project) -> dict[int, Round]:
     return {round.number: round for round in project.rounds.select_related("guideline")}
 
 
+def last_round(project: Project) -> Round | None:
+    """Return the round that was opened last, with its guideline; None before Round I. One query."""
+    return project.rounds.select_related("guideline").order_by("number").last()
+
+
 def round_one(project: Project) -> Round | None:
     """Return Round I, None before it was opened. One query."""
     return _ROUND_ONE.first(project.pk)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from annotate.agreement.streams import Stream
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import current_guideline
-from annotate.core.rounds import rounds_of
+from annotate.core.rounds import last_round
 from judges.comparison.panels import (
     NoWeights,
     Weights,
@@ -71,8 +71,7 @@ def members_of(panel: Panel) -> list[Judge]:
 def panel_figures(panel: Panel) -> PanelFigures:
     """Compute a panel from what its members and people say now. Twelve queries at most."""
     project, members = panel.judge.project, members_of(panel)
-    rounds = rounds_of(project)
-    last = rounds[max(rounds)] if rounds else None
+    last = last_round(project)
     material = material_of(project, last, current_guideline(project))
     samples = samples_of(members, material)
     in_development = development(panel, material)

@@ -11,7 +11,7 @@ from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import current_guideline
 from annotate.core.models import Dimension, Dispute, DisputeEvent, Item, Project, Rating
-from annotate.core.rounds import rounds_of
+from annotate.core.rounds import last_round
 from judges.alignment.cases import Case, CaseKind
 from judges.core.models import CalibrationUnit, DevelopmentDocument, Judge, Proposal, RoutedUnit
 from judges.endpoints.queries import usable_judges
@@ -86,8 +86,7 @@ def learning_material(project: Project) -> Material:
 
     Raises InvalidValueError where no document is for development.
     """
-    rounds = rounds_of(project)
-    last = rounds[max(rounds)] if rounds else None
+    last = last_round(project)
     material = material_of(project, last, current_guideline(project), with_development=True)
     if not material.in_development.any():
         raise InvalidValueError("No document is for development yet; draw the development part first.")

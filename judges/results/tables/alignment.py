@@ -9,7 +9,7 @@ import numpy.typing as npt
 from annotate.agreement import PairedDifference
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project
-from annotate.core.rounds import rounds_of
+from annotate.core.rounds import last_round
 from annotate.results.page import Section
 from annotate.results.registry import Chosen
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
@@ -79,8 +79,7 @@ def version_of_alignment(project: Project) -> Sequence[object]:
 def _candidates(project: Project) -> list[_Candidate]:
     accepted = Proposal.objects.filter(judge__project=project, candidate__isnull=False)
     proposals = list(accepted.select_related("judge", "candidate").order_by("pk"))
-    rounds = rounds_of(project)
-    last = rounds[max(rounds)] if rounds else None
+    last = last_round(project)
     material = material_of(project, last, guideline_of(project, last), with_development=True)
     judges = {judge.pk: judge for each in proposals for judge in (each.judge, each.candidate) if judge}
     samples = samples_of(list(judges.values()), material)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from annotate.agreement import Stream
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project
-from annotate.core.rounds import rounds_of
+from annotate.core.rounds import last_round
 from annotate.results.page import Section
 from annotate.results.registry import Chosen, Parameter
 from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
@@ -164,8 +164,7 @@ def size_of_metrics(project: Project) -> int:
 
 
 def _dimensions(project: Project) -> Sequence[tuple[str, str]]:
-    rounds = rounds_of(project)
-    round = rounds.get(max(rounds, default=0))
+    round = last_round(project)
     return [(each.key, each.name) for each in guideline_of(project, round).dimensions]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project
-from annotate.core.rounds import rounds_of
+from annotate.core.rounds import last_round
 from annotate.results.page import Section
 from annotate.results.registry import Chosen
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
@@ -54,8 +54,7 @@ def pilot_sections(project: Project, chosen: Chosen) -> list[Section]:
 
 
 def _beside(project: Project, judge: Judge) -> Iterator[tuple[FrozenDimension, Judge, JudgesCompared]]:
-    rounds = rounds_of(project)
-    last = rounds[max(rounds)] if rounds else None
+    last = last_round(project)
     material = material_of(project, last, guideline_of(project, last), with_development=True)
     part = material.in_development
     judges = measured_judges(project)

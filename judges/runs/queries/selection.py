@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import current_guideline
 from annotate.core.models import Project
-from annotate.core.rounds import rounds_of
+from annotate.core.rounds import last_round
 from judges.core.mapping import map_values
 from judges.core.models import Judge, Judgment
 from judges.core.specification import Scope
@@ -68,8 +68,7 @@ def _far(project: Project, judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
 
     Named categories have no mean, and a comparison of two texts is no rating: none of them is far.
     """
-    rounds = rounds_of(project)
-    last = rounds[max(rounds)] if rounds else None
+    last = last_round(project)
     material = material_of(project, last, current_guideline(project), with_development=True)
     judges = Judge.objects.filter(project=project, scale_minimum__isnull=False)
     scales = {judge.pk: judge.own_scale for judge in judges}
