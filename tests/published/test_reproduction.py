@@ -5,7 +5,6 @@ import json
 from io import StringIO
 
 import pytest
-from django.db import transaction
 from django.urls import reverse
 
 from annotate.core.models import AuditEntry, Project, Rating, Role
@@ -16,18 +15,9 @@ from tests.reference import reference_data
 pytestmark = [pytest.mark.once, pytest.mark.django_db]
 
 
-@pytest.fixture(scope="module")
-def summeval_op(django_db_setup, django_db_blocker):
-    """Import the release once for the tests of this module that need it."""
-    with django_db_blocker.unblock(), transaction.atomic():
-        admin = make_user("admin@example.com")
-        first = reproduce("summeval-op", "--data", reference_data(), "--admin", "admin@example.com")
-        yield first, admin
-        transaction.set_rollback(True)
-
-
-def test_summeval_op_in_one_command_and_nothing_twice(summeval_op):
-    (code, out), _ = summeval_op
+def test_summeval_op_in_one_command_nothing_twice_and_as_a_page(client):
+    admin = make_user("admin@example.com")
+    code, out = reproduce("summeval-op", "--data", reference_data(), "--admin", "admin@example.com")
     assert code == 0
     assert "92 figures: 91 within tolerance, 1 differ for a known reason (~), 0 differ otherwise (!)" in out
     assert "  0.76   0.7490 ~" in out
@@ -43,9 +33,12 @@ def test_summeval_op_in_one_command_and_nothing_twice(summeval_op):
     assert ratings == 8736
     code, _ = reproduce("summeval-op", "--data", reference_data(), "--strict")
     assert code == 1
+    check_json()
+    check_page(client, admin)
 
 
-def test_as_json_every_figure_says_what_it_is_and_how_it_stands(summeval_op):
+def check_json():
+    """Every figure says what it is and how it stands."""
     code, out = reproduce("summeval-op", "--data", reference_data(), "--json")
     told = json.loads(out)
     assert (code, told["reproduced"], told["project"]) == (0, True, "summeval-op")
@@ -64,10 +57,11 @@ def test_as_json_every_figure_says_what_it_is_and_how_it_stands(summeval_op):
     }
 
 
-def test_the_page_shows_the_same_to_admins_and_researchers_only(summeval_op, client):
+def check_page(client, admin):
+    """Admins and researchers see the same there, and nobody else."""
     project, address = Project.objects.get(), reverse("reproduction", args=["summeval-op"])
     people = {role: make_member(project, role).user for role in (Role.RESEARCHER, Role.ANNOTATOR)}
-    for user in (summeval_op[1], people[Role.RESEARCHER]):
+    for user in (admin, people[Role.RESEARCHER]):
         client.force_login(user)
         page = client.get(address).content.decode()
         assert "Of 92 published figures 91 are within half a unit of their last decimal, 1 differ" in page
