@@ -16,11 +16,20 @@ from annotate.results.reproduction.papers import PAPERS
 from annotate.setup.commands import create_project
 from judges.core.models import Judgment
 from tests.factories import make_user
+from tests.published.certificate_figures import certificates_are_those_of_the_arrays
+from tests.published.judges_page import compared_with_published
+from tests.published.reliability_figures import (
+    compare_estimates,
+    compare_reliability,
+    the_constant_judge_passes_where_no_judge_does,
+)
 from tests.published.reproducing import reproduce
 from tests.reference import reference_data
 
 pytestmark = pytest.mark.django_db
 
+MODEL = "gpt-3.5-turbo-0301"
+LABELS = {"rts": "Reason, then score", "mcq": "Multiple choice", "h2h": "Head to head"}
 WORDINGS = ("rts2", "mcq2", "stareval")
 QUANTITIES = {
     "human correlation, data set": "correlation_with_humans",
@@ -30,7 +39,8 @@ QUANTITIES = {
 
 
 @pytest.mark.once
-def test_llm_summeval_in_one_command():
+@pytest.mark.long
+def test_llm_summeval_in_one_command_with_what_is_computed_of_it():
     code, out = reproduce("llm-summeval", "--data", reference_data(), "--json")
     told = json.loads(out)
     assert (code, told["counts"]) == (0, {"within": 823, "explained": 65, "differs": 0, "undefined": 0})
@@ -43,6 +53,14 @@ def test_llm_summeval_in_one_command():
     assert known["coherence", "4"] == 3
     assert known["relevance", "29"] == 18
     assert sum(count for (dimension, _), count in known.items() if dimension != "relevance") == 4
+    project = Project.objects.get()
+    judges = {method: f"{MODEL}, {label}" for method, label in LABELS.items()}
+    assert compared_with_published(project, judges) == {"5": 4, "22": 88}
+    del judges["h2h"]
+    compare_reliability(project)
+    compare_estimates(project, judges)
+    the_constant_judge_passes_where_no_judge_does(project, judges)
+    certificates_are_those_of_the_arrays(project, judges)
 
 
 @pytest.mark.once
