@@ -36,7 +36,8 @@ LEASE = 3  # seconds; a new worker takes as long to start
 
 @pytest.fixture
 def server():
-    with replaying() as running:
+    """Answer slowly enough for the last worker to be killed before all is answered, however fast it is."""
+    with replaying(latency=150) as running:
         yield running
 
 
