@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 from io import StringIO
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -89,6 +88,6 @@ def test_workers_are_told_where_the_operator_keeps_acts_for_some_time(
     monkeypatch.setattr(forget_replies, "apply_async", lambda *, expires: told.append(expires))
     for days in (None, 30):
         settings.AUDIT_DAYS = settings.REPLY_DAYS = days
-        RemoveOldEntries.run(SimpleNamespace())  # type: ignore[arg-type]
-        RemoveOldReplies.run(SimpleNamespace())  # type: ignore[arg-type]
+        for act in (*RemoveOldEntries.acts, *RemoveOldReplies.acts):
+            act()
     assert told == [600, 600]
