@@ -1,30 +1,53 @@
 """Tables of annotate, by concept. Invariants are database constraints wherever a database can hold them."""
 
-from annotate.core.models.acknowledgements import Acknowledgement
 from annotate.core.models.audit import AuditEntry, AuditRetention, AuditSeal, ProjectDeletion
-from annotate.core.models.digests import DisputeDigest, DisputeLook
-from annotate.core.models.disputes import Dispute, DisputeEvent, DisputeRater, Nudge, Post
-from annotate.core.models.exports import Export
+from annotate.core.models.disputes import (
+    Dispute,
+    DisputeDigest,
+    DisputeEvent,
+    DisputeLook,
+    DisputeRater,
+    Nudge,
+    Post,
+)
+from annotate.core.models.exports import Export, Push
 from annotate.core.models.gold import GoldItem, GoldValue, PracticeAnswer
 from annotate.core.models.images import GuidelineImage
 from annotate.core.models.imports import DataImport
 from annotate.core.models.material import Document, Item, ItemTag, System, text_digest
-from annotate.core.models.notes import PrivateNote
-from annotate.core.models.people import FormerName, Invitation, Membership, RecordedName, Role, User
+from annotate.core.models.people import (
+    CountingDecision,
+    FormerName,
+    Invitation,
+    Membership,
+    RecordedName,
+    Role,
+    User,
+)
 from annotate.core.models.plans import AssignmentPlan
 from annotate.core.models.preferences import Notice, NoticeKind, Preferences
-from annotate.core.models.projects import Dimension, MeasurementLevelChoices, Project, ScalePoint
-from annotate.core.models.pushes import Push
-from annotate.core.models.quality import CountingDecision
-from annotate.core.models.ratings import Rating, RatingChange
+from annotate.core.models.projects import (
+    Dimension,
+    MeasurementLevelChoices,
+    Project,
+    SavedTemplate,
+    ScalePoint,
+)
+from annotate.core.models.ratings import PrivateNote, Rating, RatingChange
 from annotate.core.models.results import ChangeCount, ComputedResult
 from annotate.core.models.revisions import LookBack, RevisedValue, RevisedValueChange
-from annotate.core.models.rounds import AssignedUnit, Assignment, DimensionOrder, Guideline, Round, WorkOrder
-from annotate.core.models.shared import AttemptCount, SharedEntry
-from annotate.core.models.templates import SavedTemplate
+from annotate.core.models.rounds import (
+    Acknowledgement,
+    AssignedUnit,
+    Assignment,
+    DimensionOrder,
+    Guideline,
+    Round,
+    WorkOrder,
+)
+from annotate.core.models.shared import AttemptCount, SharedEntry, WorkerHeartbeat
 from annotate.core.models.tokens import ApiToken, KeptAnswer, token_digest
 from annotate.core.models.webhooks import Delivery, Webhook
-from annotate.core.models.workers import WorkerHeartbeat
 
 __all__ = [
     "Acknowledgement",

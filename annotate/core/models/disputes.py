@@ -1,4 +1,4 @@
-"""Disputed units, their threads and what became of them."""
+"""Disputed units, their threads, what became of them, and who has seen what is new."""
 
 from django.db import models
 from django.db.models import F, Q
@@ -144,3 +144,31 @@ class Nudge(models.Model):
 
     def __str__(self) -> str:
         return f"nudge {self.pk}"
+
+
+class DisputeDigest(models.Model):
+    """That a person was sent what is new in the disputes that need them; at most once on a day."""
+
+    user = models.ForeignKey("annotate.User", models.CASCADE, related_name="digests")
+    day = models.DateField()
+    at = models.DateTimeField(help_text="Until when what happened stands in it.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint("user", "day", name="one_digest_on_a_day")]
+
+    def __str__(self) -> str:
+        return f"digest {self.pk}"
+
+
+class DisputeLook(models.Model):
+    """When a rater last had a dispute in view."""
+
+    rater = models.ForeignKey("annotate.Membership", models.CASCADE, related_name="looks")
+    dispute = models.ForeignKey("annotate.Dispute", models.CASCADE, related_name="looks")
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint("rater", "dispute", name="one_look_of_a_rater")]
+
+    def __str__(self) -> str:
+        return f"look {self.pk}"

@@ -1,4 +1,4 @@
-"""A project and the dimensions that it rates."""
+"""A project, the dimensions that it rates, and templates to begin projects from."""
 
 import secrets
 
@@ -143,3 +143,23 @@ class ScalePoint(models.Model):
 
     def __str__(self) -> str:
         return f"{self.value} {self.label}".strip()
+
+
+class SavedTemplate(models.Model):
+    """A template of one person; others get it as a file."""
+
+    owner = models.ForeignKey("annotate.User", models.CASCADE, related_name="templates")
+    name = models.CharField(max_length=150)
+    content = models.TextField(help_text="The file; see annotate.setup.template_file.")
+    saved_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-saved_at", "-pk"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def key(self) -> str:
+        """What it is called in forms and addresses, beside the templates that come with Concord."""
+        return f"own-{self.pk}"

@@ -1,4 +1,4 @@
-"""Ratings and their append-only history."""
+"""Ratings, their append-only history, and what annotators note for themselves."""
 
 from django.db import models
 from django.db.models import Q
@@ -109,3 +109,19 @@ class RatingChange(models.Model):
 
     def __str__(self) -> str:
         return f"{self.value_before} to {self.value_after}"
+
+
+class PrivateNote(models.Model):
+    """An annotator's own note about an item: shown to nobody else, part of no export and no history."""
+
+    annotator = models.ForeignKey("annotate.Membership", models.CASCADE, related_name="+")
+    item = models.ForeignKey("annotate.Item", models.CASCADE, related_name="+")
+    text = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("annotator", "item", name="one_private_note_per_annotator_and_item"),
+        ]
+
+    def __str__(self) -> str:
+        return f"private note {self.pk}"

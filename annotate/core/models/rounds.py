@@ -1,4 +1,4 @@
-"""Rounds, the guideline that each one freezes, and who rates what."""
+"""Rounds, the guideline that each one freezes and who has read it, and who rates what."""
 
 from django.db import models
 from django.db.models import Q
@@ -257,3 +257,17 @@ class AssignedUnit(models.Model):
 
     def __str__(self) -> str:
         return f"dimension {self.dimension_id} of {self.assignment_id}"
+
+
+class Acknowledgement(models.Model):
+    """That an annotator has read a version of the guideline that came into force while rating.
+
+    Wording that is taken back is the version that it was, so a version can be read more than once.
+    """
+
+    annotator = models.ForeignKey("annotate.Membership", models.CASCADE, related_name="+")
+    guideline = models.ForeignKey("annotate.Guideline", models.PROTECT, related_name="+")
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"acknowledgement {self.pk}"

@@ -1,4 +1,4 @@
-"""What all processes know for a while."""
+"""What all processes know for a while, and which workers there are."""
 
 from django.db import models
 
@@ -28,3 +28,13 @@ class SharedEntry(models.Model):
 
     def __str__(self) -> str:
         return self.cache_key
+
+
+class WorkerHeartbeat(models.Model):
+    """That a worker is there: each one writes its own every few seconds, and takes it back when it stops."""
+
+    name = models.CharField(max_length=200, unique=True)
+    seen_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,4 +1,4 @@
-"""Servers that answer for models."""
+"""Servers that answer for models: their keys, their pace, and which workers are at them."""
 
 from django.db import models
 from django.db.models import Q
@@ -104,3 +104,63 @@ class Endpoint(models.Model):
     def has_prices(self) -> bool:
         """Whether the cost of a call is known."""
         return self.input_price is not None and self.output_price is not None
+
+
+class EndpointKey(models.Model):
+    """The key of an endpoint, encrypted, with the one server that it may be sent to."""
+
+    endpoint = models.OneToOneField("judges.Endpoint", models.CASCADE, related_name="entered_key")
+    origin = models.CharField(
+        max_length=300, help_text="Scheme, host and port of the address for which it was entered."
+    )
+    encrypted = models.TextField()
+    ends_with = models.CharField(max_length=4, blank=True)
+    entered_at = models.DateTimeField()
+    entered_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, blank=True, related_name="+")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=~Q(encrypted=""), name="entered_key_is_encrypted"),
+        ]
+
+    def __str__(self) -> str:
+        return self.origin
+
+
+class ModelPace(models.Model):
+    """How an endpoint last asked to slow down for a model; see `judges.runs.rates.Slowdown`."""
+
+    endpoint = models.ForeignKey("judges.Endpoint", models.CASCADE, related_name="paces")
+    model = models.CharField(max_length=120)
+    slowed_at = models.DateTimeField()
+    resumes_at = models.DateTimeField()
+    rate = models.FloatField(null=True, help_text="Calls a second that it answered before; empty: none.")
+    climb_seconds = models.FloatField(help_text="In which calls come back to that rate.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("endpoint", "model", name="one_pace_of_a_model"),
+        ]
+
+    def __str__(self) -> str:
+        return f"pace of {self.model}"
+
+
+class LeaseHolder(models.Model):
+    """A slice of a worker: its key is the `lease` of the judgments that it holds.
+
+    Its places are the calls that it may have in flight, so those of an endpoint's living holders never add up
+    to more than it takes. Rows stay for a while, for the order of turns.
+    """
+
+    id = models.UUIDField(primary_key=True, editable=False)
+    run = models.ForeignKey("judges.Run", models.CASCADE, related_name="+")
+    endpoint = models.ForeignKey("judges.Endpoint", models.CASCADE, related_name="lease_holders")
+    places = models.PositiveIntegerField(default=0)
+    wanted = models.PositiveIntegerField(default=0, help_text="Places that it could use.")
+    draining = models.BooleanField(default=False, help_text="It only ends the calls in flight.")
+    turn_began = models.DateTimeField(null=True, help_text="When it last began to have any places.")
+    alive_until = models.DateTimeField(help_text="Renewed by heartbeats; a holder is dead after it.")
+
+    def __str__(self) -> str:
+        return f"holder {self.pk}"
