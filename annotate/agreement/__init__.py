@@ -13,7 +13,7 @@ from annotate.agreement.crossed_errors import ErrorVariances
 from annotate.agreement.data import MeasurementLevel, ReliabilityData, observed_domain
 from annotate.agreement.dependent_correlations import difference_of_correlations
 from annotate.agreement.differences import bias, mean_absolute_error, root_mean_squared_error
-from annotate.agreement.distribution import ValueDistribution, value_distributions, value_ranges
+from annotate.agreement.distribution import value_distributions, value_ranges
 from annotate.agreement.fleiss import fleiss_kappa, gwet_ac
 from annotate.agreement.group_means import between_group_means, means_by_group, over_groups
 from annotate.agreement.groups import values_within_documents, within_documents
@@ -30,20 +30,14 @@ from annotate.agreement.latent_categories import (
 )
 from annotate.agreement.measure import PairMeasure
 from annotate.agreement.paired_difference import PairedDifference, difference_of_figures
-from annotate.agreement.pairs import ComparedRaters, between_raters, mean_values, with_mean
+from annotate.agreement.pairs import between_raters, mean_values, with_mean
 from annotate.agreement.passages import MarkedText, gamma, unitizing_alpha, word_f1
 from annotate.agreement.percent import percent_agreement, within_one_agreement
 from annotate.agreement.ranks import RankSet, holm, holm_by_key, rank_sets
-from annotate.agreement.registry import COEFFICIENTS, MEASURES, CoefficientFunction
-from annotate.agreement.severity import (
-    FairAverage,
-    RaterSeverity,
-    Severity,
-    rater_severity,
-    why_not_severity,
-)
-from annotate.agreement.severity_drift import SeverityDrift, severity_drift
-from annotate.agreement.streams import Randomness, Stream
+from annotate.agreement.registry import COEFFICIENTS, MEASURES
+from annotate.agreement.severity import Severity, rater_severity, why_not_severity
+from annotate.agreement.severity_drift import severity_drift
+from annotate.agreement.streams import Stream
 from annotate.agreement.summary import mean, spread_within_units, standard_deviation
 from annotate.agreement.system_differences import SystemDifference, system_differences
 from annotate.agreement.variance_components import (
@@ -51,87 +45,3 @@ from annotate.agreement.variance_components import (
     variance_components,
     why_no_components,
 )
-
-__all__ = [
-    "COEFFICIENTS",
-    "MEASURES",
-    "Advice",
-    "Coefficient",
-    "CoefficientFunction",
-    "ComparedRaters",
-    "Counts",
-    "CrossedDifferences",
-    "DawidSkene",
-    "ErrorVariances",
-    "FairAverage",
-    "Interval",
-    "Mace",
-    "Majority",
-    "MarkedText",
-    "MeasurementLevel",
-    "PairMeasure",
-    "PairedDifference",
-    "Randomness",
-    "RankSet",
-    "RaterSeverity",
-    "ReliabilityData",
-    "Resampling",
-    "Severity",
-    "SeverityDrift",
-    "Stream",
-    "SystemDifference",
-    "ValueDistribution",
-    "VarianceComponents",
-    "advice",
-    "alpha_difference",
-    "between_group_means",
-    "between_raters",
-    "bias",
-    "checked_alpha",
-    "checked_alphas_of_parts",
-    "crossed_differences",
-    "dawid_skene",
-    "difference_of_correlations",
-    "difference_of_figures",
-    "fleiss_kappa",
-    "gamma",
-    "gwet_ac",
-    "holm",
-    "holm_by_key",
-    "intraclass_correlation",
-    "kendall_tau_b",
-    "kendall_w",
-    "krippendorff_alpha",
-    "mace",
-    "majority",
-    "mean",
-    "mean_absolute_error",
-    "mean_values",
-    "means_by_group",
-    "observed_domain",
-    "over_groups",
-    "pearson",
-    "percent_agreement",
-    "rank_sets",
-    "rater_severity",
-    "root_mean_squared_error",
-    "severity_drift",
-    "spearman",
-    "spread_within_units",
-    "standard_deviation",
-    "system_differences",
-    "unitizing_alpha",
-    "value_distributions",
-    "value_ranges",
-    "values_within_documents",
-    "variance_components",
-    "weighted_kappa",
-    "why_no_components",
-    "why_not_crossed",
-    "why_not_latent",
-    "why_not_severity",
-    "with_mean",
-    "within_documents",
-    "within_one_agreement",
-    "word_f1",
-]

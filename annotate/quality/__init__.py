@@ -6,5 +6,3 @@ follows from them by itself.
 """
 
 from annotate.quality.signals import FASTEST_READING, RatedItem, Signals, signals_of
-
-__all__ = ["FASTEST_READING", "RatedItem", "Signals", "signals_of"]

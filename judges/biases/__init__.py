@@ -16,34 +16,9 @@ from judges.biases.familiarity import perplexity_by_rating
 from judges.biases.families import self_preference
 from judges.biases.measures import Bias, Control
 from judges.biases.pairs import place_preference
-from judges.biases.places import LaterPlaces, later_places
+from judges.biases.places import later_places
 from judges.biases.quality import decline_with_quality
 from judges.biases.repeats import spread_of_samples
-from judges.biases.round_numbers import RoundNumbers, round_numbers
+from judges.biases.round_numbers import round_numbers
 from judges.biases.severity import distribution_distance, modal_excess, severity, spread_ratio
 from judges.biases.slopes import slope_of_errors
-
-__all__ = [
-    "Bias",
-    "Control",
-    "LaterPlaces",
-    "Range",
-    "RoundNumbers",
-    "correlated_errors",
-    "correlation_beyond_people",
-    "decline_with_quality",
-    "distribution_distance",
-    "later_places",
-    "modal_excess",
-    "option_order",
-    "perplexity_by_rating",
-    "place_preference",
-    "ranges_of",
-    "round_numbers",
-    "scores_given_before",
-    "self_preference",
-    "severity",
-    "slope_of_errors",
-    "spread_of_samples",
-    "spread_ratio",
-]

@@ -1,5 +1,3 @@
 """Writing an export back into the database."""
 
 from annotate.exports.restoring.project import RestoreRefusedError, restore_export
-
-__all__ = ["RestoreRefusedError", "restore_export"]

@@ -12,35 +12,3 @@ from judges.core.models.routing import CalibrationUnit, RoutedUnit, RoutingPolic
 from judges.core.models.runs import Judgment, JudgmentChange, Run
 from judges.core.models.steps import StepsWriting
 from judges.core.models.units import DocumentUnits
-
-__all__ = [
-    "Batch",
-    "Calibration",
-    "CalibrationUnit",
-    "CallOrder",
-    "Certificate",
-    "DevelopmentDocument",
-    "DocumentUnits",
-    "Drafting",
-    "Endpoint",
-    "EndpointKey",
-    "Judge",
-    "Judgment",
-    "JudgmentChange",
-    "LeaseHolder",
-    "MaxTokensName",
-    "Metric",
-    "MetricValue",
-    "ModelPace",
-    "Panel",
-    "PanelMember",
-    "PromptSearch",
-    "PromptTemplate",
-    "Proposal",
-    "Rereading",
-    "RoutedUnit",
-    "RoutingPolicy",
-    "Run",
-    "ScoreFrom",
-    "StepsWriting",
-]
