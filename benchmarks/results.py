@@ -69,10 +69,29 @@ def measure() -> bool:
         shown = usual(partial(reader.get, address))
         met = met and shown <= AIM
         line(f"{page.name}: page from what is kept", shown, yardstick)
+    rate_again(project)
+    agreement = result_of(project, PAGES["agreement"])
+    computing = min(timed(partial(compute_page, project=project, result=agreement)) for _ in range(3))
+    line("agreement: rated again in Round II", computing, yardstick)
     plot = reverse("result_file", args=[project.slug, "agreement", "alpha", "svg"])
     line("a plot, with loading matplotlib", timed(lambda: reader.get(plot)), yardstick)
     line("the plot again", usual(lambda: reader.get(plot)), yardstick)
     return met
+
+
+def rate_again(project: object) -> None:
+    """Let a rater of one dispute of each dimension change their value, so that none is as in Round I."""
+    from annotate.core.models import Dispute, Project, Rating
+    from annotate.disputes.commands.disputes import answer_dispute
+
+    assert isinstance(project, Project)
+    disputes = Dispute.objects.filter(round__project=project)
+    for dimension in project.dimensions.all():
+        dispute = disputes.filter(dimension=dimension).order_by("number")[0]
+        given = Rating.objects.filter(assignment__item=dispute.item_id, dimension=dimension).earliest("pk")
+        rater = given.assignment.annotator
+        assert rater is not None
+        answer_dispute(dispute=dispute, rater=rater, value=2 if given.value == 1 else 1)
 
 
 def alphas(project: object) -> None:
